@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/util/result.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace hpcml::test {
 
@@ -22,7 +22,7 @@ public:
   std::filesystem::path operator/(const std::string& name) const { return x_directory / name; }
 
 private:
-  TempFolder x_directory;
+  TempDirectory x_directory;
 };
 
 /// Returns the directory of the unpacked files of tests/affinity/topologies, which exists until the process

@@ -91,12 +91,12 @@ void deduplicate(std::string_view text, Findings& findings) {
         again = is_tail(text, findings[j], findings[i]);
     }
     if (what.code == "safety/placeholder") {
-      const auto says = [&](std::size_t j) {
+      const auto is_same = [&](std::size_t j) {
         return findings[j].what.code != what.code && overlap(findings[j].place, findings[i].place);
       };
-      for (auto j = kept; j-- > 0 && !again && kept - j <= k_close && is_here(j);) again = says(j);
+      for (auto j = kept; j-- > 0 && !again && kept - j <= k_close && is_here(j);) again = is_same(j);
       for (auto j = i + 1; j < findings.size() && !again && j - i <= k_close && is_here(j); ++j)
-        again = says(j);
+        again = is_same(j);
     }
     // Those before are kept at [0, kept), those behind are still to come.
     const auto any_here = [&](const auto& is_it) {

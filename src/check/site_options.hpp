@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/model/site.hpp"
-#include "core/site_rules/demand.hpp"
+#include "core/site_rules/resource_request.hpp"
 #include "core/slurm/script_header.hpp"
 
 namespace hpcml::check {

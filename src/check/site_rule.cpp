@@ -99,8 +99,8 @@ std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, cons
   return {{place.offset + at, from.size(), to}};
 }
 
-std::vector<Edit> add_directive_behind(const LintContext& subject, diag::Place place,
-                                       const std::string& option) {
+std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place place,
+                                      const std::string& option) {
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);
   return {{line.offset + line.length, 0, "\n#SBATCH " + option}};

@@ -55,8 +55,8 @@ std::vector<Edit> remove_option(const LintContext& subject, diag::Place place);
 std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
                              const std::string& to);
 /// A directive more, on the line behind the one that holds the place.
-std::vector<Edit> add_directive_behind(const LintContext& subject, diag::Place place,
-                                       const std::string& option);
+std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place place,
+                                      const std::string& option);
 
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
 /// letters swapped, one too many or missing. Numbers and what stands behind a dash make other names.

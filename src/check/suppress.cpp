@@ -46,7 +46,7 @@ bool read_comment(std::string_view comment, Suppression& result, bool& whole_fil
 
 /// Whether a comment that stands alone above the line is about it: a command or a directive, also one that is
 /// switched off.
-bool says_something(std::string_view body) {
+bool has_text(std::string_view body) {
   if (body.empty()) return false;
   const auto word = body.find_first_not_of("# \t");
   return body[0] != '#' ||
@@ -70,7 +70,7 @@ std::vector<Suppression> read_suppressions(std::string_view text) {
     if (ours) found.place = {at + hash, line.size() - hash};
     const bool alone = ours && util::trim(line.substr(0, hash)).empty();
     // Behind a comment that stands alone: the next line that says something, with those that continue it.
-    const bool counts = !alone && says_something(body);
+    const bool counts = !alone && has_text(body);
     if (continued || counts)
       for (const auto i : open) {
         if (list[i].first == 0) list[i].first = number;

@@ -30,7 +30,7 @@ std::optional<std::string> remembered_site(const Context& context) {
 }
 
 /// Those whose profiles recognise the machine with these names.
-auto sites_here(const Context& context, const std::vector<std::string>& hosts) {
+auto find_sites(const Context& context, const std::vector<std::string>& hosts) {
   return config::detect_sites(config::site_directories(context.sites_dirs, context.env), built_in_sites(),
                               context.env, hosts);
 }
@@ -45,7 +45,7 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
     return remembered;
   }
   const auto hosts = util::read_host_names();
-  const auto found = sites_here(context, hosts);
+  const auto found = find_sites(context, hosts);
   if (found.size() == 1) {
     print_note("site " + found.front().id + ", by " + found.front().by);
     return found.front().id;
@@ -85,7 +85,7 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
 std::optional<model::Site> find_own_site(const Context& context) {
   auto id = remembered_site(context);
   if (!id) {
-    const auto found = sites_here(context, util::read_host_names());
+    const auto found = find_sites(context, util::read_host_names());
     if (found.size() != 1) return std::nullopt;
     id = found.front().id;
   }

@@ -11,7 +11,7 @@
 #include <torch/serialize/input-archive.h>
 #include <torch/serialize/output-archive.h>
 
-#include "ddp/checkpoint_folder.hpp"
+#include "ddp/checkpoint_directory.hpp"
 #include "ddp/optimizer_state.hpp"
 
 namespace hpcml::ddp {

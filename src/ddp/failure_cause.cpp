@@ -109,24 +109,22 @@ std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& rep
 FailureCause cause_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
                                      const std::vector<std::string>& hosts) {
   for (const auto state : {State::left, State::computing}) {
-    std::vector<int> culprits;
+    std::vector<int> causes;
     std::string first;
     for (std::size_t rank = 0; rank < reports.size(); ++rank)
       for (const int waited_for : waits_for(reports, rank)) {
         if (reports[static_cast<std::size_t>(waited_for)]->state != state) continue;
         if (first.empty())
           first = "rank " + std::to_string(rank) + " waits in " + text_of_wait(*reports[rank]);
-        if (std::find(culprits.begin(), culprits.end(), waited_for) == culprits.end())
-          culprits.push_back(waited_for);
+        if (std::find(causes.begin(), causes.end(), waited_for) == causes.end()) causes.push_back(waited_for);
       }
-    if (culprits.empty()) continue;
-    std::sort(culprits.begin(), culprits.end());
-    const auto& report = *reports[static_cast<std::size_t>(culprits.front())];
-    const std::string what =
-        state == State::left
-            ? (culprits.size() == 1 ? " has left" : " have left")
-            : is_or_are(culprits) + std::string(" busy elsewhere for ") + seconds_text(report.seconds);
-    return {culprits, name_ranks(culprits, hosts) + what + ", while " + first};
+    if (causes.empty()) continue;
+    std::sort(causes.begin(), causes.end());
+    const auto& report = *reports[static_cast<std::size_t>(causes.front())];
+    const std::string what = state == State::left ? (causes.size() == 1 ? " has left" : " have left")
+                                                  : is_or_are(causes) + std::string(" busy elsewhere for ") +
+                                                        seconds_text(report.seconds);
+    return {causes, name_ranks(causes, hosts) + what + ", while " + first};
   }
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     auto ring = ring_of_waits(reports, rank);

@@ -18,7 +18,7 @@ constexpr milliseconds k_answer{5000};
 constexpr milliseconds k_result{8000};
 /// How long the rank that serves the store stays for those that end after it: they would only print that it
 /// is gone, so it is not worth more.
-constexpr milliseconds k_farewell{2000};
+constexpr milliseconds k_shutdown_timeout{2000};
 /// Between two questions to the store: too short for a person, and long beside a question's own time, so that
 /// many ranks that ask leave it room for the answers.
 constexpr milliseconds k_pause{10};
@@ -30,7 +30,7 @@ constexpr const char* k_host_key = "host";
 constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or its thread to end
 constexpr const char* k_report_key = "report";
 constexpr const char* k_result_key = "verdict";
-constexpr const char* k_heard_key = "heard";    ///< set: the rank needs the store no more
+constexpr const char* k_received_key = "heard"; ///< set: the rank needs the store no more
 constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
 constexpr const char* k_ended_key = "ended";    ///< how many have ended well
 constexpr const char* k_come_key = "come";      ///< how many have come to the meeting
@@ -87,7 +87,7 @@ FailureDetector::~FailureDetector() {
     } else if (x_serves) {
       linger_for_peers();
     }
-    x_store->set(key(k_heard_key, x_rank), "left");
+    x_store->set(key(k_received_key, x_rank), "left");
     if (!x_answered) x_store->set(key(k_call_key, x_rank), "end");
   } catch (const std::exception&) {
     // The store may have ended with rank 0: then the thread's wait has ended, too.
@@ -104,7 +104,7 @@ std::string FailureDetector::key(const std::string& what, int rank) const {
   return x_prefix + what + "/" + std::to_string(rank);
 }
 
-void FailureDetector::meet(milliseconds timeout) {
+void FailureDetector::connect_ranks(milliseconds timeout) {
   // Not a key per rank: each would be read by all.
   const bool last = x_store->add(x_prefix + k_come_key, 1) == x_size;
   if (last)
@@ -145,7 +145,7 @@ void FailureDetector::end_with_the_others() {
   // Clients complain loudly when the server goes first; most end at the same time, and nobody waits long for
   // the rest.
   x_store->add(x_prefix + k_ended_key, 1);
-  const auto end = steady_clock::now() + k_farewell;
+  const auto end = steady_clock::now() + k_shutdown_timeout;
   while (x_serves && x_store->add(x_prefix + k_ended_key, 0) < x_size && steady_clock::now() < end)
     std::this_thread::sleep_for(k_pause);
 }
@@ -161,18 +161,18 @@ void FailureDetector::answer() {
   x_second->set(key(k_report_key, x_rank), pack(report()));
   on_query();
   // The program may compute for long before it asks, and the store be gone by then.
-  const std::string verdict = x_prefix + k_result_key;
+  const std::string result = x_prefix + k_result_key;
   const auto end = steady_clock::now() + k_result + k_answer;
-  while (!x_second->has(verdict)) {
+  while (!x_second->has(result)) {
     if (x_ends || steady_clock::now() > end) return;
     std::this_thread::sleep_for(k_pause);
   }
-  const auto text = x_second->get(verdict, k_answer);
+  const auto text = x_second->get(result, k_answer);
   {
     const std::lock_guard<std::mutex> lock(x_mutex);
     x_result = text;
   }
-  x_second->set(key(k_heard_key, x_rank), "verdict");
+  x_second->set(key(k_received_key, x_rank), "verdict");
 }
 
 std::string FailureDetector::kept_result() const {
@@ -187,10 +187,10 @@ void FailureDetector::query_all_ranks() {
 
 std::string FailureDetector::find_result(const std::string& phase, bool first) {
   const auto start = steady_clock::now();
-  const std::string verdict = x_prefix + k_result_key;
+  const std::string result = x_prefix + k_result_key;
   if (!first) {
     while (steady_clock::now() - start < k_result) {
-      if (x_store->has(verdict)) return x_store->get(verdict, k_answer);
+      if (x_store->has(result)) return x_store->get(result, k_answer);
       std::this_thread::sleep_for(k_pause);
     }
   }
@@ -207,7 +207,7 @@ std::string FailureDetector::find_result(const std::string& phase, bool first) {
   }
   const auto cause = phase == k_rendezvous ? find_missing_ranks(reports, hosts) : find_cause(reports, hosts);
   const auto text = pack_cause(cause);
-  x_store->set(verdict, text);
+  x_store->set(result, text);
   return text;
 }
 
@@ -222,7 +222,7 @@ void FailureDetector::linger_for_peers() {
   }();
   for (int rank = 0; rank < x_size; ++rank) {
     if (rank == x_rank) continue;
-    while (!x_store->has(key(k_heard_key, rank)) && steady_clock::now() < end &&
+    while (!x_store->has(key(k_received_key, rank)) && steady_clock::now() < end &&
            (steady_clock::now() < all_have_answered || x_store->has(key(k_report_key, rank))))
       std::this_thread::sleep_for(k_pause);
   }
@@ -244,7 +244,7 @@ FailureCause FailureDetector::ask_for_cause(const Operation& operation, const st
   } else {
     cause = unpack_cause(find_result(operation.name, first));
   }
-  x_store->set(key(k_heard_key, x_rank), "verdict");
+  x_store->set(key(k_received_key, x_rank), "verdict");
   if (x_serves) linger_for_peers();
   return cause;
 }
@@ -271,8 +271,8 @@ Error FailureDetector::error_of(const Operation& operation, const std::string& w
   try {
     cause = ask_for_cause(operation, why, own);
   } catch (const std::exception& error) {
-    if (const auto verdict = kept_result(); !verdict.empty())
-      cause = unpack_cause(verdict);
+    if (const auto result = kept_result(); !result.empty())
+      cause = unpack_cause(result);
     else
       cause = {{0},
                "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};

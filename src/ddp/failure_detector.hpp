@@ -33,7 +33,7 @@ public:
   FailureDetector& operator=(const FailureDetector&) = delete;
 
   /// Returns when all ranks have come here; throws std::runtime_error when they do not in time.
-  void meet(std::chrono::milliseconds timeout);
+  void connect_ranks(std::chrono::milliseconds timeout);
   /// This rank begins an operation.
   void begin(const Operation& operation);
   /// It waits for an operation that it has begun.

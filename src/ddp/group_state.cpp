@@ -22,7 +22,7 @@ namespace {
 
 void ProcessGroup::State::connect(const GroupOptions& wanted) {
   // NCCL connects with the first operation, and waits without an end for those that do not come.
-  if (wanted.backend == "nccl") watch.meet(options.timeout);
+  if (wanted.backend == "nccl") watch.connect_ranks(options.timeout);
   communicator = std::make_unique<Communicator>(
       *store, env, wanted, Subgroup{prefix + "group", env.rank, env.world_size}, NcclWait::stream);
   device = communicator->device();

@@ -13,7 +13,7 @@
 namespace hpcml::emulate {
 
 namespace {
-constexpr char k_meet = '\1';
+constexpr char k_ready = '\1';
 
 bool read_byte(int fd, char& byte) {
   ssize_t count;
@@ -57,7 +57,7 @@ std::optional<util::Error> StartChannel::wait() {
 
 bool StartChannel::wait_for_parent() {
   char answer = 0;
-  return ::send(x_ends[1], &k_meet, 1, MSG_NOSIGNAL) == 1 && read_byte(x_ends[1], answer);
+  return ::send(x_ends[1], &k_ready, 1, MSG_NOSIGNAL) == 1 && read_byte(x_ends[1], answer);
 }
 
 bool StartChannel::wait_for_child() {
@@ -67,10 +67,10 @@ bool StartChannel::wait_for_child() {
   ssize_t count;
   do count = ::recv(x_ends[0], &byte, 1, MSG_PEEK);
   while (count < 0 && errno == EINTR);
-  return count == 1 && byte == k_meet && read_byte(x_ends[0], byte);
+  return count == 1 && byte == k_ready && read_byte(x_ends[0], byte);
 }
 
-bool StartChannel::release_child() { return ::send(x_ends[0], &k_meet, 1, MSG_NOSIGNAL) == 1; }
+bool StartChannel::release_child() { return ::send(x_ends[0], &k_ready, 1, MSG_NOSIGNAL) == 1; }
 
 void reset_signals() {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);

@@ -256,7 +256,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   env.set("SLURM_CONF", state_dir + "/login.conf");
   env.set("USER", user);
   env.set("XDG_STATE_HOME", state_dir + "/state"); // numbers of jobs here are not those of a real cluster
-  env.set("HPCML_SITE", site.id); // what a real login node is known by, this machine is not
+  env.set("HPCML_SITE", site.id);                  // what a real login node is known by, this machine is not
   return env;
 }
 

@@ -318,11 +318,11 @@ util::EnvSnapshot daemon_environment(const std::string& state_dir) {
                             {"LANG", "C.UTF-8"}});
 }
 
-util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew) {
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool clears_state) {
   const std::string& state_dir = sandbox.state_dir();
   const std::string out = state_dir + "/log/slurmctld.out";
   std::vector<std::string> words = {run.slurm.slurmctld, "-D"};
-  if (anew) words.emplace_back("-c");
+  if (clears_state) words.emplace_back("-c");
   const auto started = sandbox.start_service(words, daemon_environment(state_dir), out);
   if (!started) return util::with_context(started.error(), "cannot start slurmctld");
   // A slurmd that finds no controller waits seconds before it asks again.

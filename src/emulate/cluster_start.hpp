@@ -23,8 +23,8 @@ struct SlurmDaemons {
 /// An error carries the last lines of the log of the daemon that failed.
 util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
 
-/// Starts slurmctld and returns when it answers; `anew`: it forgets what another has left behind.
-util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew);
+/// Starts slurmctld and returns when it answers; `clears_state`: it forgets what another has left behind.
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool clears_state);
 
 /// What the daemons and Slurm's own programs are started with.
 util::EnvSnapshot daemon_environment(const std::string& state_dir);

@@ -196,8 +196,8 @@ util::Status strike(const MemoryUser& user) {
 /// process; of hpcml's own, which start ranks, it does not take one. Waits for a step where there is none
 /// yet, some seconds long.
 util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
-  constexpr auto k_patience = std::chrono::seconds(10);
-  const auto end = steady_clock::now() + k_patience;
+  constexpr auto k_timeout = std::chrono::seconds(10);
+  const auto end = steady_clock::now() + k_timeout;
   auto user = find_biggest(node_group);
   while (!user && steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -233,7 +233,7 @@ std::vector<FaultStep> order_steps(const std::vector<ClusterFault>& faults) {
   return steps;
 }
 
-bool is_there(const std::string& file) { return ::access(file.c_str(), F_OK) == 0; }
+bool exists(const std::string& file) { return ::access(file.c_str(), F_OK) == 0; }
 
 /// Ends slurmctld as its administrator does.
 util::Status stop_controller(pid_t pid) {
@@ -353,7 +353,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "hpcml-faults");
   if (!util::end_with(parent)) ::_exit(0);
-  while (!is_there(job_mark(sandbox.state_dir()))) std::this_thread::sleep_for(k_look);
+  while (!exists(job_mark(sandbox.state_dir()))) std::this_thread::sleep_for(k_look);
   x_shared->first_job = steady_clock::now();
   x_shared->began = true;
   FaultInjector hand(sandbox, run, daemons);

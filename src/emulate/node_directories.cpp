@@ -47,10 +47,11 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
                     [&](const auto& other_place) { return same(place, other_place); }))
       continue;
     taken.push_back(place);
-    const bool works_here = same(place, working_directory);
-    if (works_here || same(place, env.get_or("HOME", ""))) {
-      places.notes.push_back(std::string(works_here ? "the working directory" : "your home directory") +
-                             " is " + name + ": the nodes share it, where the site's have one each");
+    const bool is_working_directory = same(place, working_directory);
+    if (is_working_directory || same(place, env.get_or("HOME", ""))) {
+      places.notes.push_back(
+          std::string(is_working_directory ? "the working directory" : "your home directory") + " is " +
+          name + ": the nodes share it, where the site's have one each");
       continue;
     }
     places.directories.push_back({place.string(), {}, list_directories(place)});

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/site_rules/demand.hpp"
+#include "core/site_rules/resource_request.hpp"
 #include "core/slurm/job_reading.hpp"
 #include "core/util/text.hpp"
 

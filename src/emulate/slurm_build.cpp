@@ -19,7 +19,7 @@ namespace hpcml::emulate {
 namespace {
 
 namespace fs = std::filesystem;
-using Say = std::function<void(const std::string&)>;
+using MessageSink = std::function<void(const std::string&)>;
 
 constexpr std::chrono::hours k_build_limit{3}; // of one step, on a machine that does much else
 
@@ -144,7 +144,7 @@ std::vector<std::string> list_built_slurms(const std::string& cache) {
 }
 
 util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::EnvSnapshot& env,
-                                       const Say& say) {
+                                       const MessageSink& report) {
   TRY(const auto cache, slurm_cache(env));
   const auto built = list_built_slurms(cache);
   if (choice.source.empty()) {
@@ -166,7 +166,7 @@ util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::En
   const util::FileLock lock(cache + "/." + version + ".lock");
   std::error_code ignored;
   if (fs::exists(prefix + "/sbin/slurmctld", ignored)) return prefix;
-  say("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
+  report("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
   TRY_DONE(build(work.path(), prefix, cache + "/" + version + ".log", env));
   return prefix;
 }

@@ -35,10 +35,10 @@ util::Result<std::string> slurm_cache(const util::EnvSnapshot& env);
 std::vector<std::string> list_built_slurms(const std::string& cache);
 
 /// The folder of a Slurm that the wish means, built from its sources where the cache has none yet (minutes;
-/// `say` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails with
-/// what to do.
+/// `report` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails
+/// with what to do.
 util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::EnvSnapshot& env,
-                                       const std::function<void(const std::string&)>& say);
+                                       const std::function<void(const std::string&)>& report);
 
 /// The environment with that Slurm's programs first in PATH.
 util::EnvSnapshot with_slurm_of(const std::string& directory, const util::EnvSnapshot& env);

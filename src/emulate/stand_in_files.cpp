@@ -198,14 +198,14 @@ void put(Files& files, const StandInOptions& options, const std::string& path, c
 void put_python(Files& files, const StandInOptions& options, const std::string& directory) {
   if (options.python.empty()) return;
   const std::string python = util::shell_quote(options.python);
-  const std::string beside = util::shell_quote(util::directory_name(options.python));
+  const std::string bin_directory = util::shell_quote(util::directory_name(options.python));
   for (const auto* name : {"python", "python3"})
     files[directory + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
   auto names = model::python_launchers();
   names.emplace_back("pip");
   for (const auto& name : names)
     files[directory + "/" + std::string(name)] = {
-        "#!/bin/sh\nexec " + beside + "/" + std::string(name) + " \"$@\"\n", 0755};
+        "#!/bin/sh\nexec " + bin_directory + "/" + std::string(name) + " \"$@\"\n", 0755};
 }
 
 void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {

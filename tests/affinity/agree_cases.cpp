@@ -2,7 +2,7 @@
 // Files of cases: reading, the node of each case, the judge for its kind.
 #include "agree_cases.hpp"
 
-#include "agree_judge.hpp"
+#include "agree_checks.hpp"
 #include "core/topo/read_node.hpp"
 #include "test_data.hpp"
 
@@ -37,11 +37,11 @@ void judge(const Case& item) {
   for (const std::string& key : unread_keys(item.item)) item.differ("hpcml's runner does not know " + key);
   const std::string policy = policy_of(item.item);
   const std::string& use = item.outcome.use;
-  if (use == "parser") return judge_parser(item);
-  if (use == "inventory") return judge_inventory(item);
-  if (use == "negative" || use == "questionable" || use == "slurm-observed") return judge_observed(item);
-  if (!policy.empty()) return judge_compat(item, policy);
-  return judge_plan(item);
+  if (use == "parser") return check_parser(item);
+  if (use == "inventory") return check_inventory(item);
+  if (use == "negative" || use == "questionable" || use == "slurm-observed") return check_observed(item);
+  if (!policy.empty()) return check_compat(item, policy);
+  return check_plan(item);
 }
 
 } // namespace

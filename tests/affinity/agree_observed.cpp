@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "agree_judge.hpp"
+#include "agree_checks.hpp"
 #include "core/topo/mask_text.hpp"
 #include "core/util/text.hpp"
 
@@ -48,7 +48,7 @@ void compare_node(const Case& item, const std::vector<topo::PlacedRank>& tasks,
   }
 }
 
-void compare_verdicts(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
+void compare_results(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   std::map<std::string, std::pair<std::vector<topo::PlacedRank>, std::vector<const Json*>>> nodes;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Json& entry = item.expected()[i];
@@ -279,11 +279,11 @@ void compare_distribution(const Case& item, const std::vector<topo::PlacedRank>&
 
 } // namespace
 
-void judge_observed(const Case& item) {
+void check_observed(const Case& item) {
   if (!item.expected().is_array()) return item.differ("the expectation is no list of tasks");
   const auto tasks = placed_tasks(item.expected());
   compare_texts(item);
-  compare_verdicts(item, tasks);
+  compare_results(item, tasks);
   const std::string bind = text_of(item.request(), {"cpu_bind"});
   if (!bind.empty())
     compare_binding(item, tasks, bind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Judges for texts of other programs.
-#include "agree_judge.hpp"
+#include "agree_checks.hpp"
 #include "agree_texts.hpp"
 #include "core/topo/mask_text.hpp"
 
@@ -24,7 +24,7 @@ void compare_masks(const Case& item, const std::vector<IdSet>& masks) {
   compare_ranks(item, ranks);
 }
 
-void judge_line(const Case& item) {
+void check_line(const Case& item) {
   const auto bound = parse_verbose_line(text_of(item.request(), {"parse_line"}));
   if (!bound) return item.differ(bound.error().what);
   const Json& entry = item.expected().is_array() ? item.expected().at(0) : item.expected();
@@ -36,7 +36,7 @@ void judge_line(const Case& item) {
   if (!node.empty() && bound->node != node) item.differ("node " + bound->node + " read");
 }
 
-void judge_visible(const Case& item) {
+void check_visible(const Case& item) {
   const Json& table = item.request().at("table");
   const Json& physical = item.expected().at("physical");
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -50,7 +50,7 @@ void judge_visible(const Case& item) {
   }
 }
 
-void judge_numa_affinity(const Case& item, const std::string& text) {
+void check_numa_affinity(const Case& item, const std::string& text) {
   const auto affinity = parse_numa_affinity(text);
   if (!affinity) return item.differ(affinity.error().what);
   if (!affinity->cpu || *affinity->cpu != number_of(item.expected(), {"cpu_numa"}))
@@ -61,7 +61,7 @@ void judge_numa_affinity(const Case& item, const std::string& text) {
 
 } // namespace
 
-void judge_parser(const Case& item) {
+void check_parser(const Case& item) {
   const Json& request = item.request();
   if (request.contains("parse_mask_list")) {
     const auto masks = topo::parse_mask_list(text_of(request, {"parse_mask_list"}));
@@ -76,10 +76,10 @@ void judge_parser(const Case& item) {
         bind, number_of(request, {"tasks"}, static_cast<unsigned>(item.expected().size())));
     return masks ? compare_masks(item, *masks) : item.differ(masks.error().what);
   }
-  if (request.contains("parse_line")) return judge_line(item);
-  if (request.contains("table")) return judge_visible(item);
+  if (request.contains("parse_line")) return check_line(item);
+  if (request.contains("table")) return check_visible(item);
   if (const std::string text = text_of(request, {"parse_nvidia_smi_numa_affinity"}); !text.empty())
-    return judge_numa_affinity(item, text);
+    return check_numa_affinity(item, text);
   item.differ("hpcml has no parser for this text: " + request.dump());
 }
 

@@ -8,14 +8,14 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
+class TestDirectory {
 public:
   util::ProcessOutput run(std::vector<std::string> words, const std::string& input = {}) const {
     words.insert(words.begin(), {"/usr/bin/env", "-C", x_directory.path().string(), "LC_ALL=C"});
@@ -27,7 +27,7 @@ public:
   fs::path operator/(const std::string& name) const { return x_directory / name; }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
 };
 
 /// Without the two lines that name the files.
@@ -69,7 +69,7 @@ std::pair<std::string, std::string> random_texts(std::mt19937& random, bool uniq
 } // namespace
 
 TEST_CASE("A difference is what diff -u prints, and patch takes it") {
-  Folder folder;
+  TestDirectory folder;
   std::mt19937 random(7);
   for (int round = 0; round < 150; ++round) {
     const bool unique = round % 2 == 0;
@@ -95,7 +95,7 @@ TEST_CASE("A difference is what diff -u prints, and patch takes it") {
 }
 
 TEST_CASE("patch finds files with blanks in their names") {
-  Folder folder;
+  TestDirectory folder;
   for (const auto* name : {"my job.sh", "a+b,c.sh", "./plain.sh"}) {
     REQUIRE(util::write_file(folder / name, "a\nb\n"));
     const auto patched =

@@ -2,26 +2,27 @@
 // What docs/ci ships for GitHub, GitLab and pre-commit: it parses, and the hook works in a real repository.
 #include <catch2/catch.hpp>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "python_packages.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
-util::ProcessOutput bash(const Desk& desk, const std::string& script) {
+util::ProcessOutput bash(const Workspace& workspace, const std::string& script) {
   auto env = util::EnvSnapshot::of_process();
-  env.set("HOME", (desk / "").string());
-  env.set("PRE_COMMIT_HOME", (desk / "pre-commit-cache").string());
+  env.set("HOME", (workspace / "").string());
+  env.set("PRE_COMMIT_HOME", (workspace / "pre-commit-cache").string());
   env.set("PATH", std::filesystem::path(HPCML_BINARY).parent_path().string() + ":/usr/sbin:/usr/bin:/bin");
   for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "HPCML_SITE"}) env.unset(name);
   env.set("SOURCE", HPCML_SOURCE_DIR);
   env.set("TEST_PYTHON", test::test_python());
-  const auto result = util::run_process({"/usr/bin/env", "-C", (desk / "").string(), "bash", "-euc", script},
-                                        env, std::chrono::seconds(600));
+  const auto result =
+      util::run_process({"/usr/bin/env", "-C", (workspace / "").string(), "bash", "-euc", script}, env,
+                        std::chrono::seconds(600));
   REQUIRE(result);
   return *result;
 }
@@ -29,17 +30,17 @@ util::ProcessOutput bash(const Desk& desk, const std::string& script) {
 } // namespace
 
 TEST_CASE("The files for CI services are well formed and their scripts pass shellcheck") {
-  Desk desk;
-  const auto result = bash(desk, "\"$TEST_PYTHON\" \"$SOURCE/tests/cli/ci_files.py\" \"$SOURCE\"");
+  Workspace workspace;
+  const auto result = bash(workspace, "\"$TEST_PYTHON\" \"$SOURCE/tests/cli/ci_files.py\" \"$SOURCE\"");
   CAPTURE(result.err);
   CHECK(result.out == "\n");
   CHECK(result.exit_code == 0);
 }
 
 TEST_CASE("The scripts of the GitHub action check a repository") {
-  Desk desk;
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
-  const auto result = bash(desk, R"sh(
+  Workspace workspace;
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
+  const auto result = bash(workspace, R"sh(
     export GITHUB_ACTION_PATH=$SOURCE/docs/ci/github RUNNER_TEMP=$PWD/temp GITHUB_PATH=$PWD/path
     export HPCML_CI_PATHS=$'job.sh\n' HPCML_CI_SITE= HPCML_CI_VERSION=23.11 HPCML_CI_FAIL_ON=error HPCML_CI_SARIF=out.sarif
     "$TEST_PYTHON" - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
@@ -51,14 +52,14 @@ END
   CAPTURE(result.err);
   CHECK(result.exit_code == 1);
   CHECK(holds(result.out, "::error file=job.sh,line=2,"));
-  CHECK(holds(desk.read("out.sarif"), "\"uri\":\"job.sh\""));
+  CHECK(holds(workspace.read("out.sarif"), "\"uri\":\"job.sh\""));
 }
 
 TEST_CASE("The script of the GitLab job checks a repository and keeps SARIF") {
-  Desk desk;
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
+  Workspace workspace;
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
   // As GitLab does it: the job's variables, then its lines one after the other until one fails.
-  const auto result = bash(desk, R"sh(
+  const auto result = bash(workspace, R"sh(
     "$TEST_PYTHON" - "$SOURCE/docs/ci/gitlab.yml" >job.bash <<'END'
 import shlex, sys, yaml
 gitlab = yaml.safe_load(open(sys.argv[1]))
@@ -73,12 +74,12 @@ END
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   CHECK(holds(result.out, "job.sh:2:9: error"));
-  CHECK(holds(desk.read("repo/hpcml.sarif"), "\"uri\":\"job.sh\""));
+  CHECK(holds(workspace.read("repo/hpcml.sarif"), "\"uri\":\"job.sh\""));
 }
 
 TEST_CASE("pre-commit runs the hook on the job scripts of a repository") {
-  Desk desk;
-  const auto result = bash(desk, R"sh(
+  Workspace workspace;
+  const auto result = bash(workspace, R"sh(
     commit() { git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qm x; }
     mkdir hooks repo && cp "$SOURCE/.pre-commit-hooks.yaml" hooks && cd hooks && git init -q && git add . && commit
     rev=$(git rev-parse HEAD) && cd ../repo && git init -q

@@ -7,14 +7,14 @@
 
 #include "check/check_script.hpp"
 #include "cli/create/check_files.hpp"
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "python_packages.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 using Json = nlohmann::json;
 
 namespace {
@@ -44,11 +44,11 @@ util::ProcessOutput run(const std::vector<std::string>& words, const std::string
 } // namespace
 
 TEST_CASE("The exit code of a check says what was found") {
-  Desk desk;
-  desk.put("clean.sh", k_clean);
-  desk.put("wrong.sh", k_wrong);
-  desk.put("doubtful.sh", k_doubtful);
-  desk.put("job.json", R"({"site": "lumi", "nodes": "many"})");
+  Workspace workspace;
+  workspace.put("clean.sh", k_clean);
+  workspace.put("wrong.sh", k_wrong);
+  workspace.put("doubtful.sh", k_doubtful);
+  workspace.put("job.json", R"({"site": "lumi", "nodes": "many"})");
   struct Case {
     std::vector<std::string> words;
     int code;
@@ -72,7 +72,7 @@ TEST_CASE("The exit code of a check says what was found") {
        }) {
     std::vector<std::string> all = {"check"};
     all.insert(all.end(), words.begin(), words.end());
-    const auto result = desk.hpcml(all);
+    const auto result = workspace.hpcml(all);
     CAPTURE(words, result.out, result.err);
     CHECK(result.exit_code == code);
     CHECK(holds(result.err, err));
@@ -87,36 +87,36 @@ TEST_CASE("A script is read from standard input") {
 }
 
 TEST_CASE("Below a folder the job scripts are found, and nothing else") {
-  Desk desk;
-  desk.put("a.sh", k_wrong);
-  desk.put("notes.md", "# How to\n\n#SBATCH --nodes=x\n");
-  desk.put("library.sh", "#!/bin/bash\necho '#SBATCH is what sbatch reads'\n");
-  desk.put("binary", std::string("#!/bin/bash\n#SBATCH --nodes=x\n\0\1", 32));
-  desk.put("job.py", "#!/usr/bin/env python3\n#SBATCH --nodes=x\n");
-  desk.put("late", "#!/bin/bash\n" + std::string(120, '\n') + "#SBATCH --nodes=x\n");
-  std::filesystem::create_directories(desk / "sub/.git");
-  desk.put("sub/b.slurm", k_wrong);
-  desk.put("sub/.git/c.sh", k_wrong);
-  std::filesystem::create_directory_symlink(desk / "sub", desk / "sub/again");
-  std::filesystem::create_symlink(desk / "a.sh", desk / "link.sh");
-  const auto found = desk.hpcml({"check", "."});
+  Workspace workspace;
+  workspace.put("a.sh", k_wrong);
+  workspace.put("notes.md", "# How to\n\n#SBATCH --nodes=x\n");
+  workspace.put("library.sh", "#!/bin/bash\necho '#SBATCH is what sbatch reads'\n");
+  workspace.put("binary", std::string("#!/bin/bash\n#SBATCH --nodes=x\n\0\1", 32));
+  workspace.put("job.py", "#!/usr/bin/env python3\n#SBATCH --nodes=x\n");
+  workspace.put("late", "#!/bin/bash\n" + std::string(120, '\n') + "#SBATCH --nodes=x\n");
+  std::filesystem::create_directories(workspace / "sub/.git");
+  workspace.put("sub/b.slurm", k_wrong);
+  workspace.put("sub/.git/c.sh", k_wrong);
+  std::filesystem::create_directory_symlink(workspace / "sub", workspace / "sub/again");
+  std::filesystem::create_symlink(workspace / "a.sh", workspace / "link.sh");
+  const auto found = workspace.hpcml({"check", "."});
   CAPTURE(found.out, found.err);
   CHECK(found.exit_code == 1);
   CHECK(holds(found.err, "3 errors in 3 of 3 files"));
   CHECK(found.out.starts_with("./a.sh:2:9: error"));
   CHECK(holds(found.out, "\n./job.py:2:9"));
   CHECK(holds(found.out, "\n./sub/b.slurm:2:9"));
-  const auto named = desk.hpcml({"check", "--job-scripts-only", "library.sh", "notes.md", "a.sh"});
+  const auto named = workspace.hpcml({"check", "--job-scripts-only", "library.sh", "notes.md", "a.sh"});
   CHECK(holds(named.err, "1 error in 1 of 1 file"));
-  std::filesystem::create_directory(desk / "empty");
-  CHECK(desk.hpcml({"check", "empty"}).exit_code == 0);
+  std::filesystem::create_directory(workspace / "empty");
+  CHECK(workspace.hpcml({"check", "empty"}).exit_code == 0);
 }
 
 TEST_CASE("JSON has every finding of every file in one list") {
-  Desk desk;
-  desk.put("a \"b\".sh", k_wrong);
-  desk.put("c.sh", k_doubtful);
-  const auto result = desk.hpcml({"check", "--format", "json", "a \"b\".sh", "c.sh"});
+  Workspace workspace;
+  workspace.put("a \"b\".sh", k_wrong);
+  workspace.put("c.sh", k_doubtful);
+  const auto result = workspace.hpcml({"check", "--format", "json", "a \"b\".sh", "c.sh"});
   const auto list = Json::parse(result.out);
   REQUIRE(list.size() == 2);
   CHECK(list[0]["file"] == "a \"b\".sh");
@@ -126,13 +126,14 @@ TEST_CASE("JSON has every finding of every file in one list") {
   CHECK(list[0]["length"] == 9);
   CHECK(list[1]["code"] == "slurm/after-command");
   CHECK(holds(list[1]["link"].get<std::string>(), "https://"));
-  CHECK(Json::parse(desk.hpcml({"check", "--format", "json", "--site", "lumi", "empty.sh"}).out).empty());
+  CHECK(
+      Json::parse(workspace.hpcml({"check", "--format", "json", "--site", "lumi", "empty.sh"}).out).empty());
 }
 
 TEST_CASE("Annotations are escaped as a workflow's runner reads them") {
-  Desk desk;
-  desk.put("a,b:100%.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n");
-  const auto result = desk.hpcml({"check", "--format", "github", "a,b:100%.sh"});
+  Workspace workspace;
+  workspace.put("a,b:100%.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n");
+  const auto result = workspace.hpcml({"check", "--format", "github", "a,b:100%.sh"});
   // 𝄞 is two columns for the service: UTF-16
   CHECK(result.out.starts_with("::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
   CHECK(holds(result.out, "::--nodes cannot be 'x'%0Ahint: "));
@@ -143,20 +144,21 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
   const auto schema = std::filesystem::path(HPCML_SOURCE_DIR) / "build/sarif-schema-2.1.0.json";
   INFO("the schema is not here: run bash tests/sarif_schema.sh once");
   REQUIRE(std::filesystem::exists(schema));
-  Desk desk;
+  Workspace workspace;
   const auto script = fixable();
-  desk.put("mend.sh", script);
-  desk.put("größe 1.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command "
-                         "old\ntrue\n#SBATCH -n2\n");
-  desk.put("bytes.sh", "#!/bin/bash\n#SBATCH --comment=\xff\xfe --nodes=\xff\n");
-  desk.put("job.json",
-           R"({"site": "lumi", "nodes": 2, "command": ["python", "train.py"], "partition": "nowhere"})");
-  const auto result = desk.hpcml({"check", "--slurm-version", "23.11", "--format", "sarif", "mend.sh",
-                                  "größe 1.sh", "bytes.sh", "job.json"});
-  desk.put("log.sarif", result.out);
+  workspace.put("mend.sh", script);
+  workspace.put("größe 1.sh",
+                "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command "
+                "old\ntrue\n#SBATCH -n2\n");
+  workspace.put("bytes.sh", "#!/bin/bash\n#SBATCH --comment=\xff\xfe --nodes=\xff\n");
+  workspace.put("job.json",
+                R"({"site": "lumi", "nodes": 2, "command": ["python", "train.py"], "partition": "nowhere"})");
+  const auto result = workspace.hpcml({"check", "--slurm-version", "23.11", "--format", "sarif", "mend.sh",
+                                       "größe 1.sh", "bytes.sh", "job.json"});
+  workspace.put("log.sarif", result.out);
   const auto valid =
       run({test::test_python(), std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py",
-           schema.string(), (desk / "log.sarif").string()});
+           schema.string(), (workspace / "log.sarif").string()});
   CAPTURE(result.err, valid.out, valid.err);
   CHECK(valid.exit_code == 0);
   const auto log = Json::parse(result.out);
@@ -175,49 +177,51 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
 }
 
 TEST_CASE("--fix changes what it mends and nothing else about the file") {
-  Desk desk;
+  Workspace workspace;
   const auto script = fixable();
   const auto expected = check::fix_script(script, {slurm::Version::v23_11}).text;
-  desk.put("job.sh", script, 0750);
-  desk.put("clean.sh", k_clean);
-  std::filesystem::create_directory(desk / "links");
-  std::filesystem::create_symlink("../job.sh", desk / "links/job.sh");
-  REQUIRE(::chown((desk / "job.sh").c_str(), ::getuid(), ::getgid()) == 0);
+  workspace.put("job.sh", script, 0750);
+  workspace.put("clean.sh", k_clean);
+  std::filesystem::create_directory(workspace / "links");
+  std::filesystem::create_symlink("../job.sh", workspace / "links/job.sh");
+  REQUIRE(::chown((workspace / "job.sh").c_str(), ::getuid(), ::getgid()) == 0);
   const bool is_root = ::getuid() == 0;
-  if (is_root) REQUIRE(::chown((desk / "job.sh").c_str(), 12345, 23456) == 0);
+  if (is_root) REQUIRE(::chown((workspace / "job.sh").c_str(), 12345, 23456) == 0);
   struct stat clean_before {};
-  REQUIRE(::stat((desk / "clean.sh").c_str(), &clean_before) == 0);
+  REQUIRE(::stat((workspace / "clean.sh").c_str(), &clean_before) == 0);
 
-  const auto diff = desk.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh", "clean.sh"});
+  const auto diff =
+      workspace.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh", "clean.sh"});
   CHECK(diff.exit_code == 1);
-  CHECK(desk.read("job.sh") == script);
-  desk.put("copy.sh", script);
+  CHECK(workspace.read("job.sh") == script);
+  workspace.put("copy.sh", script);
   const auto patched =
-      run({"/usr/bin/env", "-C", (desk / "").string(), "patch", "-p0", "--quiet", "copy.sh"}, diff.out);
+      run({"/usr/bin/env", "-C", (workspace / "").string(), "patch", "-p0", "--quiet", "copy.sh"}, diff.out);
   CAPTURE(diff.out, patched.out, patched.err);
   CHECK(patched.exit_code == 0);
-  CHECK(desk.read("copy.sh") == expected);
+  CHECK(workspace.read("copy.sh") == expected);
 
-  const auto fixed = desk.hpcml({"check", "--slurm-version", "23.11", "--fix", "links/job.sh", "clean.sh"});
+  const auto fixed =
+      workspace.hpcml({"check", "--slurm-version", "23.11", "--fix", "links/job.sh", "clean.sh"});
   CAPTURE(fixed.err);
   CHECK(holds(fixed.err, "mended "));
-  CHECK(desk.read("job.sh") == expected);
-  CHECK(std::filesystem::is_symlink(desk / "links/job.sh"));
+  CHECK(workspace.read("job.sh") == expected);
+  CHECK(std::filesystem::is_symlink(workspace / "links/job.sh"));
   struct stat after {};
-  REQUIRE(::stat((desk / "job.sh").c_str(), &after) == 0);
+  REQUIRE(::stat((workspace / "job.sh").c_str(), &after) == 0);
   CHECK((after.st_mode & 07777U) == 0750U);
   if (is_root) CHECK((after.st_uid == 12345 && after.st_gid == 23456));
   struct stat clean_after {};
-  REQUIRE(::stat((desk / "clean.sh").c_str(), &clean_after) == 0);
+  REQUIRE(::stat((workspace / "clean.sh").c_str(), &clean_after) == 0);
   CHECK(clean_after.st_ino == clean_before.st_ino);
-  CHECK(desk.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh"}).exit_code == 0);
-  CHECK(desk.files() == 4); // no temporary is left
+  CHECK(workspace.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh"}).exit_code == 0);
+  CHECK(workspace.files() == 4); // no temporary is left
 }
 
 TEST_CASE("A mend that cannot be written is no mend") {
-  Desk desk;
-  desk.put("job.sh", fixable());
-  const auto path = (desk / "job.sh").string();
+  Workspace workspace;
+  workspace.put("job.sh", fixable());
+  const auto path = (workspace / "job.sh").string();
   const auto result =
       run({"bash", "-c", "trap '' XFSZ; ulimit -f 0; \"$1\" check --fix --slurm-version 23.11 \"$2\"", "bash",
            HPCML_BINARY, path});
@@ -226,16 +230,16 @@ TEST_CASE("A mend that cannot be written is no mend") {
   CHECK(holds(result.err, "cannot write"));
   CHECK(holds(result.err, "mended 0 findings in 0 of 1 file"));
   CHECK_FALSE(holds(result.err, "mended 1"));
-  CHECK(desk.read("job.sh") == fixable());
+  CHECK(workspace.read("job.sh") == fixable());
 }
 
 TEST_CASE("A file without an end is too large, and what is no file is not mended") {
-  Desk desk;
-  const auto endless = desk.hpcml({"check", "/dev/zero"});
+  Workspace workspace;
+  const auto endless = workspace.hpcml({"check", "/dev/zero"});
   CAPTURE(endless.out, endless.err);
   CHECK(endless.exit_code == 1);
   CHECK(holds(endless.out, "slurm/script-size"));
-  const auto pipe = (desk / "pipe").string();
+  const auto pipe = (workspace / "pipe").string();
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const auto result = run({"bash", "-c",
                            "printf '%s' \"$3\" > \"$2\" & \"$1\" check --fix --slurm-version "
@@ -251,16 +255,17 @@ TEST_CASE("A file without an end is too large, and what is no file is not mended
 }
 
 TEST_CASE("--all-sites says where a script runs and what stands against it elsewhere") {
-  Desk desk;
-  desk.put("huge.sh", "#!/bin/bash\n#SBATCH --nodes=100000\n#SBATCH --gpus-per-node=64\nsrun true\n");
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --time=10 --gpus-per-node=1 --account=project_465000001 "
-                     "--partition=standard-g\nsrun true\n");
-  const auto table = desk.hpcml({"check", "--all-sites", "job.sh"});
+  Workspace workspace;
+  workspace.put("huge.sh", "#!/bin/bash\n#SBATCH --nodes=100000\n#SBATCH --gpus-per-node=64\nsrun true\n");
+  workspace.put("job.sh",
+                "#!/bin/bash\n#SBATCH --nodes=1 --time=10 --gpus-per-node=1 --account=project_465000001 "
+                "--partition=standard-g\nsrun true\n");
+  const auto table = workspace.hpcml({"check", "--all-sites", "job.sh"});
   CAPTURE(table.out, table.err);
   CHECK(table.out.starts_with("SITE "));
   CHECK(holds(table.err, " sites, at "));
   const auto rows = Json::parse(
-      desk.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
+      workspace.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
   CHECK(rows.size() > 40);
   std::vector<std::string> order;
   for (const auto& row : rows) {
@@ -277,55 +282,57 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
 
 TEST_CASE(
     "A job file is checked as it is written, as a plan on its site, and as the script that it becomes") {
-  Desk desk;
-  desk.put("hpcml.json",
-           "{\n  // where\n  \"site\": \"lumi\",\n  \"account\": \"project_465000001\",\n  \"nodes\": 2,\n  "
-           "\"time\": \"10\",\n  \"gpus-per-node\": 99,\n  \"command\": [\"python\", \"train.py\"]\n}\n");
-  const auto result = desk.hpcml({"check", "--format", "json", "hpcml.json"});
+  Workspace workspace;
+  workspace.put(
+      "hpcml.json",
+      "{\n  // where\n  \"site\": \"lumi\",\n  \"account\": \"project_465000001\",\n  \"nodes\": 2,\n  "
+      "\"time\": \"10\",\n  \"gpus-per-node\": 99,\n  \"command\": [\"python\", \"train.py\"]\n}\n");
+  const auto result = workspace.hpcml({"check", "--format", "json", "hpcml.json"});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   const auto list = Json::parse(result.out);
   REQUIRE_FALSE(list.empty());
   CHECK(list[0]["code"] == "request/gpus-per-node");
   CHECK(list[0]["line"] == 7);
-  desk.put("hpcml.json", "{\"site\": \"lumi\", \"account\": \"project_465000001\", \"nodes\": 2, \"time\": "
-                         "\"10\", \"gpus-per-node\": 8, \"command\": [\"python\", \"train.py\"]}\n");
-  const auto clean = desk.hpcml({"check", "."});
+  workspace.put("hpcml.json",
+                "{\"site\": \"lumi\", \"account\": \"project_465000001\", \"nodes\": 2, \"time\": "
+                "\"10\", \"gpus-per-node\": 8, \"command\": [\"python\", \"train.py\"]}\n");
+  const auto clean = workspace.hpcml({"check", "."});
   CAPTURE(clean.out, clean.err);
   CHECK(clean.exit_code == 0);
-  desk.put("hpcml.json", "{\"command\": [\"true\"]}\n");
-  CHECK(holds(desk.hpcml({"check", "hpcml.json"}).out, "no site is named"));
+  workspace.put("hpcml.json", "{\"command\": [\"true\"]}\n");
+  CHECK(holds(workspace.hpcml({"check", "hpcml.json"}).out, "no site is named"));
 }
 
 TEST_CASE("hpcml rules lists every rule and prints its page") {
-  Desk desk;
-  const auto list = desk.hpcml({"rules"});
-  const auto json = Json::parse(desk.hpcml({"rules", "--format", "json"}).out);
+  Workspace workspace;
+  const auto list = workspace.hpcml({"rules"});
+  const auto json = Json::parse(workspace.hpcml({"rules", "--format", "json"}).out);
   CHECK(json.size() == check::all_rules().size());
   for (const auto* rule : check::all_rules()) CHECK(holds(list.out, "\n" + std::string(rule->id) + " "));
-  const auto page = desk.hpcml({"rules", "slurm/after-command"});
+  const auto page = workspace.hpcml({"rules", "slurm/after-command"});
   CHECK(page.exit_code == 0);
   CHECK(holds(page.out, "# hpcml: disable=slurm/after-command because"));
-  const auto slip = desk.hpcml({"rules", "slurm/after-comand"});
+  const auto slip = workspace.hpcml({"rules", "slurm/after-comand"});
   CHECK(slip.exit_code == 2);
   CHECK(holds(slip.err, "did you mean slurm/after-command?"));
 }
 
 TEST_CASE("check reads the accelerate configuration next to a script") {
-  Desk desk;
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=5\n"
-                     "srun accelerate launch --config_file config.yaml acc.py\n");
+  Workspace workspace;
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=5\n"
+                          "srun accelerate launch --config_file config.yaml acc.py\n");
   const std::string machines =
       "num_machines: 2\nnum_processes: 4\nmain_process_ip: node001\nmain_process_port: 29788\n";
   const auto found = [&](const std::string& config) {
-    desk.put("config.yaml", config);
-    return holds(desk.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds");
+    workspace.put("config.yaml", config);
+    return holds(workspace.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds");
   };
   CHECK(found("distributed_type: MULTI_CPU\n" + machines));
   CHECK(found("distributed_type: 'MULTI_CPU' # two nodes\n" + machines));
   CHECK(found("distributed_type: MULTI_CPU   # two nodes\n" + machines));
   CHECK_FALSE(found("distributed_type: MULTI_GPU\n" + machines));
   CHECK_FALSE(found("distributed_type: MULTI_CPU\nmpirun_config:\n  mpirun_hostfile: hosts\n" + machines));
-  std::filesystem::remove(desk / "config.yaml");
-  CHECK_FALSE(holds(desk.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds"));
+  std::filesystem::remove(workspace / "config.yaml");
+  CHECK_FALSE(holds(workspace.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds"));
 }

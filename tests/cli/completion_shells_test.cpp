@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 const std::string k_hostile = "$(touch hit)", k_blank = "a site", k_quote = "it's `touch hit`;touch hit";
 
 /// A desk with hpcml in the PATH, the scripts of the shells, and sites with names that want to be run.
-class ShellDesk : public Desk {
+class ShellDesk : public Workspace {
 public:
   ShellDesk() {
     // The shells where they are installed.
@@ -116,9 +116,9 @@ bool is_installed(const std::string& shell) {
 }
 
 /// What `hpcml __complete` offers.
-Words offered(const Desk& desk, Words words) {
+Words offered(const Workspace& workspace, Words words) {
   words.insert(words.begin(), {"__complete", "--"});
-  auto lines = util::split(desk.hpcml(words).out, '\n');
+  auto lines = util::split(workspace.hpcml(words).out, '\n');
   lines.erase(lines.begin());
   lines.pop_back();
   for (auto& line : lines) line = line.substr(0, line.find('\t'));
@@ -128,69 +128,69 @@ Words offered(const Desk& desk, Words words) {
 } // namespace
 
 TEST_CASE("bash completes commands, flags, sites, partitions and words behind =") {
-  const ShellDesk desk;
-  auto flags = offered(desk, {"gen", "-"});
+  const ShellDesk workspace;
+  auto flags = offered(workspace, {"gen", "-"});
   REQUIRE(flags.size() > 50);
   flags.insert(flags.begin(), "words");
-  CHECK(desk.in_bash("hpcml gen -") == flags);
-  CHECK(has(desk.in_bash("hpcml sit"), "sites"));
-  CHECK(desk.in_bash("hpcml gen --site lum") == Words{"words", "lumi"});
-  CHECK(desk.in_bash("hpcml gen --site=lum") == Words{"words", "lumi"});
-  CHECK(has(desk.in_bash("hpcml gen --site lumi --partition "), "small-g"));
-  CHECK(has(desk.in_bash("hpcml gen --site=lumi --partition=sm"), "small-g"));
-  CHECK(has(desk.in_bash("hpcml check job.sh --site 'lumi' --format "), "sarif"));
-  CHECK(desk.in_bash("hpcml check ").empty()); // files: readline's own
-  CHECK(has(desk.in_bash("hpcml launch -- bas"), "bash"));
+  CHECK(workspace.in_bash("hpcml gen -") == flags);
+  CHECK(has(workspace.in_bash("hpcml sit"), "sites"));
+  CHECK(workspace.in_bash("hpcml gen --site lum") == Words{"words", "lumi"});
+  CHECK(workspace.in_bash("hpcml gen --site=lum") == Words{"words", "lumi"});
+  CHECK(has(workspace.in_bash("hpcml gen --site lumi --partition "), "small-g"));
+  CHECK(has(workspace.in_bash("hpcml gen --site=lumi --partition=sm"), "small-g"));
+  CHECK(has(workspace.in_bash("hpcml check job.sh --site 'lumi' --format "), "sarif"));
+  CHECK(workspace.in_bash("hpcml check ").empty()); // files: readline's own
+  CHECK(has(workspace.in_bash("hpcml launch -- bas"), "bash"));
 }
 
 TEST_CASE("bash runs nothing of names and lines, and offers them quoted") {
-  const ShellDesk desk;
-  const auto sites = desk.in_bash("hpcml --sites-dir sites gen --site ");
+  const ShellDesk workspace;
+  const auto sites = workspace.in_bash("hpcml --sites-dir sites gen --site ");
   CHECK(has(sites, R"(\$\(touch\ hit\))"));
   CHECK(has(sites, R"(a\ site)"));
   for (const auto& line :
        {"hpcml --sites-dir sites gen --site \"", "hpcml --sites-dir sites gen --site \"$(touch hit",
         "hpcml gen --site $(touch hit) --partition ", "hpcml gen --site `touch hit` --",
         "hpcml --sites-dir $(touch hit) gen --site "})
-    for (const auto& offer : desk.in_bash(line)) CHECK_FALSE(holds(offer, "touch"));
+    for (const auto& offer : workspace.in_bash(line)) CHECK_FALSE(holds(offer, "touch"));
   for (const auto& site : sites) // as it would be typed then: a single word
-    CHECK(desk.program({"bash", "--norc", "-c", "set -- " + site + "; [ $# -eq 1 ]"}).exit_code == 0);
-  CHECK_FALSE(desk.is_hit());
+    CHECK(workspace.program({"bash", "--norc", "-c", "set -- " + site + "; [ $# -eq 1 ]"}).exit_code == 0);
+  CHECK_FALSE(workspace.is_hit());
 }
 
 TEST_CASE("fish completes the same, runs nothing, and knows what stands behind --") {
   if (!is_installed("fish")) return;
-  const ShellDesk desk;
-  auto flags = offered(desk, {"gen", "--"});
-  auto shown = desk.in_fish("hpcml gen --");
+  const ShellDesk workspace;
+  auto flags = offered(workspace, {"gen", "--"});
+  auto shown = workspace.in_fish("hpcml gen --");
   std::sort(flags.begin(), flags.end());
   std::sort(shown.begin(), shown.end());
   CHECK(shown == flags);
-  CHECK(desk.in_fish("hpcml gen --site lum") == Words{"lumi"});
-  CHECK(desk.in_fish("hpcml gen --site=lum") == Words{"--site=lumi"});
-  CHECK(has(desk.in_fish("hpcml gen --site lumi --partition "), "small-g"));
-  CHECK(has(desk.in_fish("hpcml check so"), "some file.sh"));
-  CHECK(has(desk.in_fish("hpcml gen -- hpcml sit"), "sites"));
-  CHECK(has(desk.in_fish("hpcml launch -- bas"), "bash"));
-  const auto sites = desk.in_fish("hpcml --sites-dir sites gen --site ");
+  CHECK(workspace.in_fish("hpcml gen --site lum") == Words{"lumi"});
+  CHECK(workspace.in_fish("hpcml gen --site=lum") == Words{"--site=lumi"});
+  CHECK(has(workspace.in_fish("hpcml gen --site lumi --partition "), "small-g"));
+  CHECK(has(workspace.in_fish("hpcml check so"), "some file.sh"));
+  CHECK(has(workspace.in_fish("hpcml gen -- hpcml sit"), "sites"));
+  CHECK(has(workspace.in_fish("hpcml launch -- bas"), "bash"));
+  const auto sites = workspace.in_fish("hpcml --sites-dir sites gen --site ");
   for (const auto& name : {k_hostile, k_blank, k_quote}) CHECK(has(sites, name));
-  CHECK_FALSE(desk.is_hit());
+  CHECK_FALSE(workspace.is_hit());
 }
 
 TEST_CASE("zsh completes the same, runs nothing, and puts names in quoted") {
   if (!is_installed("zsh")) return;
-  const ShellDesk desk;
-  CHECK(desk.told_to_zsh({"hpcml", "gen", "-"}) == offered(desk, {"gen", "-"}));
-  CHECK(desk.in_zsh("hpcml gen --site lum") == "hpcml gen --site lumi");
-  CHECK(desk.in_zsh("hpcml gen --site=lum") == "hpcml gen --site=lumi");
-  CHECK(desk.in_zsh("hpcml gen --site lumi --partition small-") ==
+  const ShellDesk workspace;
+  CHECK(workspace.told_to_zsh({"hpcml", "gen", "-"}) == offered(workspace, {"gen", "-"}));
+  CHECK(workspace.in_zsh("hpcml gen --site lum") == "hpcml gen --site lumi");
+  CHECK(workspace.in_zsh("hpcml gen --site=lum") == "hpcml gen --site=lumi");
+  CHECK(workspace.in_zsh("hpcml gen --site lumi --partition small-") ==
         "hpcml gen --site lumi --partition small-g");
-  CHECK(desk.in_zsh("hpcml check som") == R"(hpcml check some\ file.sh)");
-  CHECK(desk.in_zsh("hpcml check --job-scripts-only -- hpcml gen --sit") ==
+  CHECK(workspace.in_zsh("hpcml check som") == R"(hpcml check some\ file.sh)");
+  CHECK(workspace.in_zsh("hpcml check --job-scripts-only -- hpcml gen --sit") ==
         "hpcml check --job-scripts-only -- hpcml gen --site");
-  CHECK(desk.in_zsh("hpcml --sites-dir sites gen --site a\\ s") ==
+  CHECK(workspace.in_zsh("hpcml --sites-dir sites gen --site a\\ s") ==
         R"(hpcml --sites-dir sites gen --site a\ site)");
-  CHECK(desk.in_zsh(R"(hpcml --sites-dir sites gen --site \$)") ==
+  CHECK(workspace.in_zsh(R"(hpcml --sites-dir sites gen --site \$)") ==
         R"(hpcml --sites-dir sites gen --site \$\(touch\ hit\))");
-  CHECK_FALSE(desk.is_hit());
+  CHECK_FALSE(workspace.is_hit());
 }

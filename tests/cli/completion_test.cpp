@@ -9,14 +9,14 @@
 
 #include "check/check_script.hpp"
 #include "cli/app_tree.hpp"
-#include "cli/desk_helper.hpp"
 #include "cli/other/completion.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
+using test::Workspace;
 
 namespace {
 
@@ -192,7 +192,7 @@ TEST_CASE("where a file or a program stands, that is said") {
 }
 
 TEST_CASE("job numbers are those that squeue tells, and none where it does not") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   auto context = bare_context();
   context.env.set("PATH", folder.path().string() + ":/usr/bin:/bin");
   const auto put_squeue = [&](const std::string& body) {

@@ -5,13 +5,13 @@
 #include <map>
 #include <regex>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -60,22 +60,22 @@ std::vector<std::string> shell_words(const std::string& line) {
 }
 
 /// A desk with the profiles that the pages speak of: "mine", and "example" of the guide.
-void put_profiles(const Desk& desk) {
-  desk.put("example.json", util::join(block_lines("guides/add-a-site.md", "json"), "\n"));
-  desk.put(
+void put_profiles(const Workspace& workspace) {
+  workspace.put("example.json", util::join(block_lines("guides/add-a-site.md", "json"), "\n"));
+  workspace.put(
       "mine.json",
       R"({"id": "mine", "extends": ["generic"], "node_types": [{"id": "a", "cpu": {"cores": 8}, "gpu": {"per_node": 1, "vendor": "nvidia"}}],
     "partitions": [{"name": "p", "node_types": ["a"], "default": true}]})");
-  std::filesystem::create_directory(desk / "sites");
-  std::filesystem::copy(desk / "mine.json", desk / "sites/mine.json");
+  std::filesystem::create_directory(workspace / "sites");
+  std::filesystem::copy(workspace / "mine.json", workspace / "sites/mine.json");
 }
 
 } // namespace
 
 TEST_CASE("the commands of the pages about sites and environments run") {
-  Desk desk;
-  put_profiles(desk);
-  desk.set("HPCML_SITES_PATH", (desk / "sites").string());
+  Workspace workspace;
+  put_profiles(workspace);
+  workspace.set("HPCML_SITES_PATH", (workspace / "sites").string());
   std::map<std::string, unsigned> pages = {
       {"guides/add-a-site.md", 3}, {"guides/site-profiles.md", 3}, {"guides/python-environments.md", 3}};
   for (const auto& file : std::filesystem::directory_iterator(HPCML_SOURCE_DIR "/docs/reference/sites"))
@@ -87,7 +87,7 @@ TEST_CASE("the commands of the pages about sites and environments run") {
       if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml sites ")) continue;
       auto words = shell_words(line);
       words.erase(words.begin());
-      const auto result = desk.hpcml(words);
+      const auto result = workspace.hpcml(words);
       CAPTURE(page, line, result.err);
       CHECK(result.exit_code == 0);
       CHECK_FALSE(holds(result.err, "warning"));
@@ -98,18 +98,19 @@ TEST_CASE("the commands of the pages about sites and environments run") {
 }
 
 TEST_CASE("the commands of the pages about checks run, with the exit code of a clean folder") {
-  Desk desk;
-  put_profiles(desk);
-  desk.put("sites/here.json", R"({"id": "here", "extends": ["mine"], "detect": {"env": {"HERE": "yes"}}})");
-  desk.set("HPCML_SITES_PATH", (desk / "sites").string());
-  desk.set("HERE", "yes");
+  Workspace workspace;
+  put_profiles(workspace);
+  workspace.put("sites/here.json",
+                R"({"id": "here", "extends": ["mine"], "detect": {"env": {"HERE": "yes"}}})");
+  workspace.set("HPCML_SITES_PATH", (workspace / "sites").string());
+  workspace.set("HERE", "yes");
   const std::string clean = "#!/bin/bash\n#SBATCH --account=project_1 --partition=small --time=10 --nodes=1 "
                             "--ntasks=1 --cpus-per-task=1 --mem=1G\nsrun true\n";
   for (const auto* name : {"job.sh", "extra.slurm", "jobs/a.sh"}) {
-    std::filesystem::create_directories((desk / name).parent_path());
-    desk.put(name, clean);
+    std::filesystem::create_directories((workspace / name).parent_path());
+    workspace.put(name, clean);
   }
-  desk.put(
+  workspace.put(
       "hpcml.json",
       R"({"site": "lumi", "account": "project_1", "time": "1h", "nodes": 1, "command": ["python", "train.py"]})");
   for (const auto& [page, least] :
@@ -119,7 +120,7 @@ TEST_CASE("the commands of the pages about checks run, with the exit code of a c
       auto words = shell_words(std::regex_replace(command, std::regex("\\bID\\b"), "launch/fixed-port"));
       words.erase(words.begin());
       std::erase(words, "-"); // standard input, which the tests of check try
-      const auto result = desk.hpcml(words);
+      const auto result = workspace.hpcml(words);
       CAPTURE(page, command, result.out, result.err);
       CHECK(result.exit_code == 0);
       ++commands;
@@ -129,20 +130,20 @@ TEST_CASE("the commands of the pages about checks run, with the exit code of a c
 }
 
 TEST_CASE("the finding that the page about checks shows is the one of such a script") {
-  Desk desk;
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
+  Workspace workspace;
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
   const auto shown = block_lines("guides/check-scripts.md", "console");
   REQUIRE(shown.size() > 2);
   REQUIRE(shown[0] == "$ hpcml check job.sh");
-  const auto result = desk.hpcml({"check", "job.sh"});
+  const auto result = workspace.hpcml({"check", "job.sh"});
   CHECK(result.exit_code == 1);
   CHECK(util::trim(result.out + result.err) ==
         util::join(std::vector<std::string>(shown.begin() + 1, shown.end()), "\n"));
 }
 
 TEST_CASE("the command of the page about ported scripts says what the page shows") {
-  Desk desk;
-  desk.put("lumi_job.sh", R"sh(#!/bin/bash
+  Workspace workspace;
+  workspace.put("lumi_job.sh", R"sh(#!/bin/bash
 #SBATCH --job-name=train
 #SBATCH --partition=standard-g
 #SBATCH --account=project_465000001
@@ -165,10 +166,10 @@ srun python train.py --data "$DATA"
   REQUIRE(plain.size() >= 3);
   auto words = shell_words(plain[0]);
   words.erase(words.begin());
-  const auto result = desk.hpcml(words);
+  const auto result = workspace.hpcml(words);
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);
-  CHECK(holds(desk.read("narval_job.sh"), "train.py --data \"$DATA\""));
+  CHECK(holds(workspace.read("narval_job.sh"), "train.py --data \"$DATA\""));
   for (const auto& line : std::vector<std::string>(plain.begin() + 1, plain.end())) {
     CAPTURE(line);
     CHECK(holds(result.err, line));
@@ -176,14 +177,14 @@ srun python train.py --data "$DATA"
 }
 
 TEST_CASE("the guide's first profile stands the guide's own tests on a real Slurm", "[slurm]") {
-  Desk desk;
-  put_profiles(desk);
+  Workspace workspace;
+  put_profiles(workspace);
   unsigned prompts = 0;
   for (const auto& line : block_lines("guides/add-a-site.md", "")) {
     if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml emulate ")) continue;
     auto words = shell_words(line);
     words.erase(words.begin());
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(line, result.out, result.err);
     CHECK(result.exit_code == 0);
     if (words.front() != "emulate") continue;
@@ -197,6 +198,6 @@ TEST_CASE("the guide's first profile stands the guide's own tests on a real Slur
     std::vector<std::string> words = {"gen", "--sites-dir", ".", "--site", "example", "--partition", "gpu"};
     words.insert(words.end(), over.begin(), over.end());
     words.insert(words.end(), {"--", "python", "train.py"});
-    CHECK(desk.hpcml(words).exit_code == 4);
+    CHECK(workspace.hpcml(words).exit_code == 4);
   }
 }

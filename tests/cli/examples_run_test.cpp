@@ -8,14 +8,14 @@
 #include <set>
 
 #include "cli/app_tree.hpp"
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "test_data.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -100,7 +100,7 @@ const std::map<std::string, std::vector<std::string>>& all_examples() {
       found[""] = examples_in(app.get_footer());
       collect(app, found);
     });
-    found["torchrun"] = examples_in(Desk().hpcml({"torchrun", "--help"}).out);
+    found["torchrun"] = examples_in(Workspace().hpcml({"torchrun", "--help"}).out);
     return found;
   }();
   return c_found;
@@ -116,22 +116,24 @@ std::vector<std::string> examples_at(Place::Where where) {
 }
 
 /// A desk with what the examples speak of.
-void lay_out(Desk& desk) {
-  desk.set("PATH", (desk / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
-  std::filesystem::create_directory(desk / "bin");
-  desk.put("bin/python", "#!/bin/sh\nexec python3 \"$@\"\n", 0755);
-  for (const auto* name : {"sweep.py"}) desk.put(name, "print('asks Slurm')\n");
-  desk.put("train.py", "import sys\nprint('trains', *sys.argv[1:])\n");
-  for (const auto* program : {"train", "train_ddp"}) desk.put(program, "#!/bin/sh\necho trains\n", 0755);
-  desk.put("slurm-1234.out",
-           "NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0\nNCCL INFO NET/OFI Selected Provider is cxi\n");
+void lay_out(Workspace& workspace) {
+  workspace.set("PATH",
+                (workspace / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
+  std::filesystem::create_directory(workspace / "bin");
+  workspace.put("bin/python", "#!/bin/sh\nexec python3 \"$@\"\n", 0755);
+  for (const auto* name : {"sweep.py"}) workspace.put(name, "print('asks Slurm')\n");
+  workspace.put("train.py", "import sys\nprint('trains', *sys.argv[1:])\n");
+  for (const auto* program : {"train", "train_ddp"}) workspace.put(program, "#!/bin/sh\necho trains\n", 0755);
+  workspace.put("slurm-1234.out",
+                "NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0\nNCCL INFO NET/OFI Selected Provider is cxi\n");
   for (const auto* script : {"job.sh", "lumi_job.sh"})
-    CHECK(desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
+    CHECK(workspace
+              .hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
                       script, "--", "./train"})
               .exit_code == 0);
-  std::filesystem::copy(test::unpacked_topologies() / "coral-lassen.xml", desk / "node.xml");
-  std::filesystem::create_directories(desk / ".config/hpcml/sites");
-  desk.put(".config/hpcml/sites/mycluster.json", R"({"id": "mycluster", "extends": ["generic"]})");
+  std::filesystem::copy(test::unpacked_topologies() / "coral-lassen.xml", workspace / "node.xml");
+  std::filesystem::create_directories(workspace / ".config/hpcml/sites");
+  workspace.put(".config/hpcml/sites/mycluster.json", R"({"id": "mycluster", "extends": ["generic"]})");
 }
 
 /// The example as it is typed in a job that fits it, or with what it needs before it.
@@ -185,9 +187,9 @@ TEST_CASE("every example that needs no Slurm runs, and ends well") {
   for (const auto& [command, examples] : all_examples())
     for (const auto& line : examples) {
       if (place_of(line) != nullptr) continue;
-      Desk desk;
-      lay_out(desk);
-      const auto result = desk.program({"bash", "-c", line});
+      Workspace workspace;
+      lay_out(workspace);
+      const auto result = workspace.program({"bash", "-c", line});
       CAPTURE(command, line, result.out, result.err);
       CHECK(result.exit_code == 0);
       ++count;
@@ -196,33 +198,33 @@ TEST_CASE("every example that needs no Slurm runs, and ends well") {
 }
 
 TEST_CASE("hpcml alone shows five things to do, and the first of them work as they are") {
-  Desk desk;
-  const auto shown = desk.hpcml({});
+  Workspace workspace;
+  const auto shown = workspace.hpcml({});
   CHECK(shown.exit_code == 0);
   CHECK(shown.err.empty());
   const auto lines = first_steps(shown.out);
   REQUIRE(lines.size() == k_first_steps);
-  lay_out(desk);
+  lay_out(workspace);
   for (const auto& line : lines) {
     if (place_of(line) != nullptr) continue; // with a real Slurm, below
-    const auto result = desk.program({"bash", "-c", line});
+    const auto result = workspace.program({"bash", "-c", line});
     CAPTURE(line, result.out, result.err);
     CHECK(result.exit_code == 0);
   }
 }
 
 TEST_CASE("every example that needs a cluster runs on one", "[slurm]") {
-  Desk desk;
-  lay_out(desk);
+  Workspace workspace;
+  lay_out(workspace);
   auto lines = examples_at(Place::cluster);
-  for (const auto& line : first_steps(desk.hpcml({}).out))
+  for (const auto& line : first_steps(workspace.hpcml({}).out))
     if (line.starts_with("hpcml submit")) lines.push_back(line);
   REQUIRE(lines.size() >= 10);
   std::string script;
   for (const auto& line : lines)
     script += "( " + as_in_a_job(line) + " ) >out 2>&1 || { echo " + util::shell_quote("FAILED: " + line) +
               "; cat out; }; ";
-  const auto result = desk.emulate("lumi", 4, script);
+  const auto result = workspace.emulate("lumi", 4, script);
   CAPTURE(result.err);
   CHECK(result.out == "");
 }
@@ -237,14 +239,15 @@ TEST_CASE("every example of a rehearsal rehearses", "[slurm]") {
       {"--site nibi", "--account def-me --mem 4G --gpu-type h100_1g.10gb"},
       {"--site generic", "--nodes 2 --gpus-per-node 4"}};
   for (const auto& line : examples_at(Place::rehearsal)) {
-    Desk desk;
-    lay_out(desk);
+    Workspace workspace;
+    lay_out(workspace);
     for (const auto& [site, request] : requests)
       if (holds(line, site + " "))
-        CHECK(desk.program(
+        CHECK(workspace
+                  .program(
                       {"bash", "-c", "hpcml gen --time 10 -o job.sh " + site + " " + request + " -- ./train"})
                   .exit_code == 0);
-    const auto result = desk.program({"bash", "-c", line});
+    const auto result = workspace.program({"bash", "-c", line});
     CAPTURE(line, result.out, result.err);
     CHECK(result.exit_code == 0);
   }

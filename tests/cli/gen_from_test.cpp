@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -26,9 +26,10 @@ echo "end $?" > end
 } // namespace
 
 TEST_CASE("a script is written for another site, with what changes said on standard error") {
-  Desk desk;
-  desk.put("old.sh", k_lumi);
-  const auto result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--from", "old.sh"});
+  Workspace workspace;
+  workspace.put("old.sh", k_lumi);
+  const auto result =
+      workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--from", "old.sh"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(result.out, "#SBATCH --nodes=4\n"));
@@ -38,13 +39,13 @@ TEST_CASE("a script is written for another site, with what changes said on stand
 }
 
 TEST_CASE("a script's launches become an agent's where that is asked for, torchrun's as well") {
-  Desk desk;
-  desk.put("old.sh", k_lumi);
+  Workspace workspace;
+  workspace.put("old.sh", k_lumi);
   const std::vector<std::string> words = {"gen",       "--site", "lumi", "--account",
                                           "project_1", "--time", "10",   "--from"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
-    return desk.hpcml(more);
+    return workspace.hpcml(more);
   };
   const auto plain = with({"old.sh", "--log-dir", "logs"});
   INFO(plain.err);
@@ -53,9 +54,10 @@ TEST_CASE("a script's launches become an agent's where that is asked for, torchr
   CHECK(holds(plain.out, "mkdir -p \"$OUT\"\nsrun --ntasks=1 --ntasks-per-node=1 --cpu-bind=none "));
   CHECK(holds(plain.out, " --nproc-per-node 8 "));
   CHECK(holds(plain.out, " --log-dir logs -- "));
-  desk.put("elastic.sh", "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=1\n"
-                         "srun torchrun --nnodes=2 --nproc-per-node=8 --max-restarts=3 --rdzv_backend=c10d "
-                         "--rdzv_endpoint=$H:29500 train.py\n");
+  workspace.put("elastic.sh",
+                "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=1\n"
+                "srun torchrun --nnodes=2 --nproc-per-node=8 --max-restarts=3 --rdzv_backend=c10d "
+                "--rdzv_endpoint=$H:29500 train.py\n");
   CHECK(holds(with({"elastic.sh"}).out, "--max-restarts=3"));
   const auto ours = with({"elastic.sh", "--max-restarts", "2"});
   INFO(ours.err);
@@ -73,34 +75,36 @@ TEST_CASE("a script's launches become an agent's where that is asked for, torchr
 }
 
 TEST_CASE("a script that cannot be ported gives no file and its place") {
-  Desk desk;
-  desk.put("old.sh", "#!/bin/bash\n#SBATCH --nodes=two\nsrun python x.py\n");
-  const auto wrong =
-      desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "old.sh", "-o", "new.sh"});
+  Workspace workspace;
+  workspace.put("old.sh", "#!/bin/bash\n#SBATCH --nodes=two\nsrun python x.py\n");
+  const auto wrong = workspace.hpcml(
+      {"gen", "--site", "lumi", "--account", "project_1", "--from", "old.sh", "-o", "new.sh"});
   CHECK(wrong.exit_code == 3);
   CHECK(holds(wrong.err, "old.sh:2:9: error:"));
-  CHECK(desk.read("new.sh").empty());
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--from", "nowhere.sh"}).exit_code == 3);
-  desk.put("good.sh", "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun python x.py\n");
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python",
+  CHECK(workspace.read("new.sh").empty());
+  CHECK(workspace.hpcml({"gen", "--site", "lumi", "--from", "nowhere.sh"}).exit_code == 3);
+  workspace.put("good.sh", "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun python x.py\n");
+  CHECK(workspace
+            .hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python",
                     "y.py"})
             .exit_code == 2);
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"})
+  CHECK(workspace
+            .hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"})
             .out.find("--time=00:20:00") != std::string::npos);
 }
 
 TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {
-  Desk desk;
-  desk.put("old.sh", k_lumi);
-  const auto result = desk.emulate(
+  Workspace workspace;
+  workspace.put("old.sh", k_lumi);
+  const auto result = workspace.emulate(
       "zurada", 4,
       "$H gen --site zurada --partition gpu2h100 --from old.sh -o new.sh && sbatch -W new.sh; cat *.out",
       "gpu2h100");
   INFO(result.out << result.err);
-  CHECK(util::trim(desk.read("end")) == "end 0");
+  CHECK(util::trim(workspace.read("end")) == "end 0");
   std::set<std::string> places;
   for (int rank = 0; rank < 8; ++rank) {
-    const auto text = desk.read("results/" + std::to_string(rank));
+    const auto text = workspace.read("results/" + std::to_string(rank));
     INFO(text);
     CHECK(text.starts_with(std::to_string(rank) + " of 8 on "));
     places.insert(text.substr(text.find("on ")));

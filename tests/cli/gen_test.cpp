@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -25,8 +25,8 @@ std::vector<std::string> lumi(std::vector<std::string> more = {}) {
 } // namespace
 
 TEST_CASE("the main request prints the documented script") {
-  Desk desk;
-  const auto result = desk.hpcml(lumi({"--gpus-per-node", "8", "--", "train_ddp"}));
+  Workspace workspace;
+  const auto result = workspace.hpcml(lumi({"--gpus-per-node", "8", "--", "train_ddp"}));
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(result.out.starts_with("#!/bin/bash\n#SBATCH --job-name=train_ddp\n"));
@@ -70,57 +70,57 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
   };
   for (const auto& example : cases) {
     CAPTURE(example.words);
-    Desk desk;
+    Workspace workspace;
     auto words = example.words;
     if (words[0] == "gen") words.insert(words.begin() + 1, {"-o", "job.sh"});
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(result.err);
     CHECK(result.exit_code == example.exit_code);
     CHECK(holds(result.err, example.message));
     CHECK(result.out == "");
-    CHECK(desk.files() == 0);
+    CHECK(workspace.files() == 0);
   }
 }
 
 TEST_CASE("a broken profile stops gen with the place of the mistake") {
-  Desk desk;
-  fs::create_directory(desk / "sites");
-  desk.put("sites/mine.json", "{\n  \"schema\": 1,\n  \"id\": \"mine\"\n  \"oops\": 1\n}\n");
+  Workspace workspace;
+  fs::create_directory(workspace / "sites");
+  workspace.put("sites/mine.json", "{\n  \"schema\": 1,\n  \"id\": \"mine\"\n  \"oops\": 1\n}\n");
   const auto result =
-      desk.hpcml({"gen", "--sites-dir", "sites", "--site", "mine", "-o", "job.sh", "--", "x"});
+      workspace.hpcml({"gen", "--sites-dir", "sites", "--site", "mine", "-o", "job.sh", "--", "x"});
   CAPTURE(result.err);
   CHECK(result.exit_code == 3);
   CHECK(holds(result.err, "mine.json:4:"));
-  CHECK_FALSE(fs::exists(desk / "job.sh"));
+  CHECK_FALSE(fs::exists(workspace / "job.sh"));
 }
 
 TEST_CASE("flags beat variables, variables beat the job file, the job file beats the site") {
-  Desk desk;
-  desk.put(
+  Workspace workspace;
+  workspace.put(
       "hpcml.json",
       R"({"site": "lumi", "account": "project_1", "time": "10", "nodes": 2, "mem": "100G", "qos": "low", "command": ["from_file"]})");
-  auto result = desk.hpcml({"gen"});
+  auto result = workspace.hpcml({"gen"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(result.out, "--account=project_1\n"));
   CHECK(holds(result.out, "\n  from_file\n"));
   CHECK(holds(result.out, "--mem=100G\n"));
-  desk.set("HPCML_ACCOUNT", "project_2");
-  desk.set("HPCML_NODES", "3");
-  result = desk.hpcml({"gen", "--nodes", "4", "--", "typed"});
+  workspace.set("HPCML_ACCOUNT", "project_2");
+  workspace.set("HPCML_NODES", "3");
+  result = workspace.hpcml({"gen", "--nodes", "4", "--", "typed"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(result.out, "--account=project_2\n"));
   CHECK(holds(result.out, "--nodes=4\n"));
   CHECK(holds(result.out, "\n  typed\n"));
-  CHECK(holds(desk.hpcml({"gen", "--explain", "--nodes", "4"}).out,
+  CHECK(holds(workspace.hpcml({"gen", "--explain", "--nodes", "4"}).out,
               "#SBATCH --nodes=4\n    <- flag --nodes\n"));
 }
 
 TEST_CASE("-o writes the same script that is printed, ready to run") {
-  Desk desk;
-  const auto printed = desk.hpcml(lumi({"--", "x"}));
-  const auto written = desk.hpcml(lumi({"-o", "job.sh", "--", "x"}));
+  Workspace workspace;
+  const auto printed = workspace.hpcml(lumi({"--", "x"}));
+  const auto written = workspace.hpcml(lumi({"-o", "job.sh", "--", "x"}));
   REQUIRE(written.exit_code == 0);
   CHECK(written.out == "");
   const auto without_request = [](const std::string& text) {
@@ -129,12 +129,12 @@ TEST_CASE("-o writes the same script that is printed, ready to run") {
       if (!line.starts_with("#   hpcml gen")) kept += line + "\n";
     return kept;
   };
-  CHECK(without_request(*util::read_file(desk / "job.sh")) == without_request(printed.out));
+  CHECK(without_request(*util::read_file(workspace / "job.sh")) == without_request(printed.out));
 }
 
 TEST_CASE("--format json is JSON with origins, also for names that are no UTF-8") {
-  Desk desk;
-  const auto result = desk.hpcml(lumi({"--job-name", "\xff", "--format", "json", "--", "x", "a\"b"}));
+  Workspace workspace;
+  const auto result = workspace.hpcml(lumi({"--job-name", "\xff", "--format", "json", "--", "x", "a\"b"}));
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   const auto json = nlohmann::json::parse(result.out);
@@ -145,9 +145,9 @@ TEST_CASE("--format json is JSON with origins, also for names that are no UTF-8"
 }
 
 TEST_CASE("JSON carries the explained script and the interactive line, whatever else is asked for") {
-  Desk desk;
+  Workspace workspace;
   for (const auto* flag : {"--explain", "--interactive"}) {
-    const auto result = desk.hpcml(lumi({"--format", "json", flag, "--", "x"}));
+    const auto result = workspace.hpcml(lumi({"--format", "json", flag, "--", "x"}));
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const auto json = nlohmann::json::parse(result.out);
@@ -158,27 +158,27 @@ TEST_CASE("JSON carries the explained script and the interactive line, whatever 
 }
 
 TEST_CASE("an interactive line says what it cannot carry") {
-  Desk desk;
-  const auto idev =
-      desk.hpcml({"gen", "--site", "vista", "--time", "10", "--qos", "high", "--interactive", "--", "x"});
+  Workspace workspace;
+  const auto idev = workspace.hpcml(
+      {"gen", "--site", "vista", "--time", "10", "--qos", "high", "--interactive", "--", "x"});
   CHECK(idev.exit_code == 4);
   CHECK(holds(idev.err, "idev has no option for --qos=high"));
   CHECK(idev.out == "");
-  const auto salloc = desk.hpcml(lumi({"--array", "0-3", "--interactive", "--", "x"}));
+  const auto salloc = workspace.hpcml(lumi({"--array", "0-3", "--interactive", "--", "x"}));
   CHECK(salloc.exit_code == 0);
   CHECK(holds(salloc.err, "--array=0-3 means nothing"));
-  const auto image = desk.hpcml(lumi({"--container", "/x/a.sif", "--interactive"}));
+  const auto image = workspace.hpcml(lumi({"--container", "/x/a.sif", "--interactive"}));
   CHECK(image.exit_code == 0);
   CHECK(holds(image.err, "not in the image /x/a.sif"));
-  const auto started = desk.hpcml(lumi({"--container", "/x/a.sif", "--interactive", "--", "x"}));
+  const auto started = workspace.hpcml(lumi({"--container", "/x/a.sif", "--interactive", "--", "x"}));
   CHECK_FALSE(holds(started.err, "not in the image"));
   CHECK(holds(started.err, "exec"));
 }
 
 TEST_CASE("no ~ and no relative path of the request reaches the script") {
-  Desk desk;
-  const auto home = (desk / "").parent_path().string();
-  auto result = desk.hpcml(lumi(
+  Workspace workspace;
+  const auto home = (workspace / "").parent_path().string();
+  auto result = workspace.hpcml(lumi(
       {"--venv",    "~/env",        "--bind",     "~/env",         "--hpcml-path", "bin/hpcml", "--container",
        "image.sif", "--bind",       "data:/data", "--bind",        "~/code:/code", "--output",  "~/logs/%j",
        "--env",     "HF_HOME=~/hf", "--module",   "use:~/modules", "--",           "x",         "~/y"}));
@@ -191,24 +191,24 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
     CHECK_THAT(script, Catch::Contains(part));
   CHECK_THAT(result.out, Catch::Contains("#SBATCH --output=" + home + "/logs/%j\n"));
   CHECK_THAT(script, Catch::Contains("'~/y'") || Catch::Contains("\\~/y")); // the program's words are its own
-  result = desk.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
+  result = workspace.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
   CHECK_THAT(result.out, Catch::Contains("conda activate pytorch ") && Catch::Contains("docker://a/b"));
-  result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "8G",
-                       "--conda", "env.tar.gz", "--", "x"});
+  result = workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem",
+                            "8G", "--conda", "env.tar.gz", "--", "x"});
   CHECK(result.exit_code == 0);
-  CHECK_THAT(result.out, Catch::Contains((desk / "env.tar.gz").string()));
-  result = desk.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G",
-                       "--wheelhouse", " reqs.txt", "--", "x"});
+  CHECK_THAT(result.out, Catch::Contains((workspace / "env.tar.gz").string()));
+  result = workspace.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G",
+                            "--wheelhouse", " reqs.txt", "--", "x"});
   INFO(result.err << result.out);
   CHECK_THAT(result.out, Catch::Contains("-r " + home + "/reqs.txt"));
   // What a site calls an image is no path of this machine.
-  result = desk.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container",
-                       "nersc/pytorch:25.06.01", "--", "x"});
+  result = workspace.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container",
+                            "nersc/pytorch:25.06.01", "--", "x"});
   INFO(result.err << result.out);
   CHECK_THAT(result.out, Catch::Contains("--image=nersc/pytorch:25.06.01\n"));
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"--venv", "~root/env"}, {"--conda", "~bob"}, {"--bind", "~bob/x:/x"}}) {
-    result = desk.hpcml(lumi({words[0], words[1], "--container", "i.sif", "--", "x"}));
+    result = workspace.hpcml(lumi({words[0], words[1], "--container", "i.sif", "--", "x"}));
     CAPTURE(words, result.err);
     CHECK(result.exit_code == 2);
     CHECK(holds(result.err, "write the whole path"));
@@ -216,28 +216,28 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
 }
 
 TEST_CASE("folders of profiles are found from home and from here, and named whole in the script") {
-  Desk desk;
-  const auto home = (desk / "").parent_path().string();
-  fs::create_directory(desk / "sites");
-  desk.put("sites/mine.json", R"({"schema": 1, "id": "mine", "sources": {}})");
+  Workspace workspace;
+  const auto home = (workspace / "").parent_path().string();
+  fs::create_directory(workspace / "sites");
+  workspace.put("sites/mine.json", R"({"schema": 1, "id": "mine", "sources": {}})");
   for (const auto* folder : {"sites", "./sites", "~/sites"}) {
     const auto result =
-        desk.hpcml({"gen", "--sites-dir", folder, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
+        workspace.hpcml({"gen", "--sites-dir", folder, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
     CAPTURE(folder, result.err);
     REQUIRE(result.exit_code == 0);
     CHECK_THAT(result.out, Catch::Contains("--sites-dir " + home + "/sites"));
   }
-  desk.set("HPCML_SITES_PATH", "/nowhere:~/sites");
-  CHECK(desk.hpcml({"gen", "--site", "mine", "--gpus-per-node", "0", "--", "x"}).exit_code == 0);
+  workspace.set("HPCML_SITES_PATH", "/nowhere:~/sites");
+  CHECK(workspace.hpcml({"gen", "--site", "mine", "--gpus-per-node", "0", "--", "x"}).exit_code == 0);
 }
 
 TEST_CASE("help and version need nothing") {
-  Desk desk;
-  CHECK(desk.hpcml({"--version"}).out.starts_with("hpcml "));
+  Workspace workspace;
+  CHECK(workspace.hpcml({"--version"}).out.starts_with("hpcml "));
   for (const auto& words : std::vector<std::vector<std::string>>{{"--help"}, {"gen", "--help"}}) {
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CHECK(result.exit_code == 0);
     CHECK(holds(result.out, "Examples:"));
   }
-  CHECK(desk.hpcml({"--verbose"}).exit_code == 2); // without any word it says what to begin with
+  CHECK(workspace.hpcml({"--verbose"}).exit_code == 2); // without any word it says what to begin with
 }

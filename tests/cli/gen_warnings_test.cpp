@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 TEST_CASE("gen says what check would say of its own script") {
   struct Case {
@@ -22,11 +22,11 @@ TEST_CASE("gen says what check would say of its own script") {
   };
   for (const auto& example : cases) {
     CAPTURE(example.words);
-    Desk desk;
+    Workspace workspace;
     std::vector<std::string> words{"gen", "--time", "1h", "--account", "def-me"};
     words.insert(words.end(), example.words.begin(), example.words.end());
     words.insert(words.end(), {"--", "./train"});
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(result.err);
     CHECK(result.exit_code == 0);
     CHECK(result.out.starts_with("#!/bin/bash"));
@@ -36,9 +36,9 @@ TEST_CASE("gen says what check would say of its own script") {
 }
 
 TEST_CASE("a plain request has nothing said of it") {
-  Desk desk;
-  const auto result = desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time",
-                                  "10", "--", "python", "train.py"});
+  Workspace workspace;
+  const auto result = workspace.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1",
+                                       "--time", "10", "--", "python", "train.py"});
   CHECK(result.exit_code == 0);
   CHECK(result.err == "");
 }
@@ -64,11 +64,11 @@ TEST_CASE("options that the request does not have are named in their order, sbat
   };
   for (const auto& example : cases) {
     CAPTURE(example.words);
-    Desk desk;
+    Workspace workspace;
     std::vector<std::string> words{"gen", "--site", "lumi"};
     words.insert(words.end(), example.words.begin(), example.words.end());
     words.insert(words.end(), {"--", "x"});
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(result.err);
     CHECK(result.exit_code == 2);
     CHECK(holds(result.err, example.part));
@@ -76,12 +76,12 @@ TEST_CASE("options that the request does not have are named in their order, sbat
 }
 
 TEST_CASE("a program that could not be started is said while it can be mended") {
-  Desk desk;
-  desk.put("train.py", "print()\n");
-  desk.put("run", "#!/bin/bash\n./x\n");
-  desk.put("good.py", "#!/usr/bin/env python\n", 0755);
+  Workspace workspace;
+  workspace.put("train.py", "print()\n");
+  workspace.put("run", "#!/bin/bash\n./x\n");
+  workspace.put("good.py", "#!/usr/bin/env python\n", 0755);
   const auto has_warning = [&](const std::string& program) {
-    const auto result = desk.hpcml(
+    const auto result = workspace.hpcml(
         {"gen", "--site", "lumi", "--nodes", "1", "--account", "project_1", "--time", "10", "--", program});
     CHECK(result.exit_code == 0);
     return result.err;
@@ -94,13 +94,13 @@ TEST_CASE("a program that could not be started is said while it can be mended") 
 }
 
 TEST_CASE("a script that starts torchrun is seen before each rank starts it") {
-  Desk desk;
-  desk.put("run.sh", "#!/bin/bash\ntorchrun --nproc_per_node=8 x.py\n", 0755);
+  Workspace workspace;
+  workspace.put("run.sh", "#!/bin/bash\ntorchrun --nproc_per_node=8 x.py\n", 0755);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"./run.sh"}, {"bash", "run.sh"}, {"bash", "-x", "run.sh"}}) {
     std::vector<std::string> words{"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--"};
     words.insert(words.end(), command.begin(), command.end());
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(command, result.err);
     CHECK(result.exit_code == 2);
     CHECK(holds(result.err, "once per rank, 8 times on a node"));
@@ -108,18 +108,19 @@ TEST_CASE("a script that starts torchrun is seen before each rank starts it") {
 }
 
 TEST_CASE("the job file of the folder is named where the line has a program or a site of its own") {
-  Desk desk;
-  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
-  const auto second_result = desk.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
+  Workspace workspace;
+  workspace.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
+  const auto second_result = workspace.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
   CHECK(holds(second_result.err, "hpcml.json of this folder is read"));
   CHECK(holds(second_result.err, "it was written for lumi"));
-  CHECK(desk.hpcml({"gen"}).err == "");
+  CHECK(workspace.hpcml({"gen"}).err == "");
 }
 
 TEST_CASE("an interactive job needs no program, and is told what to type in its shell") {
-  Desk desk;
-  const auto bare = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem",
-                                "64G", "--gpus-per-node", "1", "--conda", "mine", "--interactive"});
+  Workspace workspace;
+  const auto bare =
+      workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "64G",
+                       "--gpus-per-node", "1", "--conda", "mine", "--interactive"});
   CAPTURE(bare.err);
   CHECK(bare.exit_code == 0);
   CHECK(bare.out.starts_with("srun "));
@@ -128,17 +129,17 @@ TEST_CASE("an interactive job needs no program, and is told what to type in its 
   CHECK(holds(bare.err, "conda activate mine"));
   CHECK_FALSE(holds(bare.err, "hpcml launch"));
   const auto program =
-      desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "64G",
-                  "--gpus-per-node", "2", "--interactive", "--", "python", "train.py"});
+      workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "64G",
+                       "--gpus-per-node", "2", "--interactive", "--", "python", "train.py"});
   CAPTURE(program.err);
   CHECK(holds(program.err, "launch --site zurada"));
   CHECK(holds(program.err, "python train.py"));
 }
 
 TEST_CASE("the list of sites is JSON on request, and a site whose last day is over is retired") {
-  Desk desk;
-  desk.set("SOURCE_DATE_EPOCH", "1788264000"); // 2026-09-01
-  const auto result = desk.hpcml({"sites", "list", "--format", "json"});
+  Workspace workspace;
+  workspace.set("SOURCE_DATE_EPOCH", "1788264000"); // 2026-09-01
+  const auto result = workspace.hpcml({"sites", "list", "--format", "json"});
   REQUIRE(result.exit_code == 0);
   const auto rows = nlohmann::json::parse(result.out);
   bool seen = false;
@@ -149,17 +150,17 @@ TEST_CASE("the list of sites is JSON on request, and a site whose last day is ov
     CHECK(row["gpus_per_node"] != "");
   }
   CHECK(seen);
-  CHECK(holds(desk.hpcml({"sites", "list"}).out, "retired, see roihu"));
+  CHECK(holds(workspace.hpcml({"sites", "list"}).out, "retired, see roihu"));
 }
 
 TEST_CASE("partitions show their own number of nodes, and init names none where there are none to name") {
-  Desk desk;
-  const auto zurada = desk.hpcml({"sites", "show", "zurada"}).out;
+  Workspace workspace;
+  const auto zurada = workspace.hpcml({"sites", "show", "zurada"}).out;
   const auto at = zurada.find("  gpudev ");
   REQUIRE(at != std::string::npos);
   const auto line = zurada.substr(at, zurada.find('\n', at) - at);
   CHECK(holds(line, " 2 "));
   CHECK_FALSE(holds(line, " 13 "));
-  REQUIRE(desk.hpcml({"init", "--site", "fir"}).exit_code == 0);
-  CHECK_FALSE(holds(desk.read("hpcml.json"), "Partitions of this site:"));
+  REQUIRE(workspace.hpcml({"init", "--site", "fir"}).exit_code == 0);
+  CHECK_FALSE(holds(workspace.read("hpcml.json"), "Partitions of this site:"));
 }

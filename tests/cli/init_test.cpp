@@ -4,7 +4,7 @@
 #include <map>
 
 #include "cli/create/init_text.hpp"
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/config/job_file.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/config/site_store.hpp"
@@ -13,18 +13,18 @@
 #include "shipped_site.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 TEST_CASE("the job file of every site is one that hpcml reads, and fits the site once the account is there") {
-  const Desk desk;
+  const Workspace workspace;
   std::size_t sites = 0;
   for (const auto& id : config::list_sites({})) {
     auto site = config::load_site(id, {}).site;
     REQUIRE(site);
     if (site->state == model::SiteState::retired || site->scheduler != model::Scheduler::slurm) continue;
-    desk.put("job.json", cli::render_job_file(*site, {}));
-    auto file = config::load_job_file((desk / "job.json").string());
+    workspace.put("job.json", cli::render_job_file(*site, {}));
+    auto file = config::load_job_file((workspace / "job.json").string());
     std::string text;
     for (const auto& finding : file.diagnostics) text += diag::render_text(finding, file.source, false);
     CAPTURE(id, text);
@@ -33,7 +33,7 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
     CHECK(file.job->command == std::vector<std::string>{"python", "train.py"});
     // What no profile can know stands there to be filled in.
     for (const std::string name : {"account", "qos", "mem"})
-      if (holds(desk.read("job.json"), "  // \"" + name + "\": ")) site->flags.erase(name);
+      if (holds(workspace.read("job.json"), "  // \"" + name + "\": ")) site->flags.erase(name);
     const auto planned = plan::make_plan(*file.job, *site);
     for (const auto& finding : planned.diagnostics)
       if (finding.severity == diag::Severity::error) text += finding.message + "\n";
@@ -123,7 +123,7 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
 TEST_CASE("every key that is asked for stands in the job file and is read as it was said") {
   const auto site = config::load_site("generic", {}).site;
   REQUIRE(site);
-  const Desk desk;
+  const Workspace workspace;
   for (const auto& key : config::job_keys()) {
     CAPTURE(key.name);
     REQUIRE(k_samples.count(key.name) == 1);
@@ -136,16 +136,16 @@ TEST_CASE("every key that is asked for stands in the job file and is read as it 
     }
     const auto text = key.to_json(job);
     REQUIRE(text);
-    desk.put("job.json", cli::render_job_file(*site, job));
-    const auto file = config::load_job_file((desk / "job.json").string());
-    CAPTURE(desk.read("job.json"));
+    workspace.put("job.json", cli::render_job_file(*site, job));
+    const auto file = config::load_job_file((workspace / "job.json").string());
+    CAPTURE(workspace.read("job.json"));
     REQUIRE(file.job);
     CHECK(key.to_json(*file.job) == text);
   }
 }
 
 TEST_CASE("init takes each flag that it shows, and refuses a request that gen refuses") {
-  const Desk desk;
+  const Workspace workspace;
   std::vector<std::string> words = {"init", "--site", "generic", "-o", "job.json"};
   // Not together: two environments, images, two ways to start ranks.
   for (const auto& [name, flags] : k_samples)
@@ -154,85 +154,86 @@ TEST_CASE("init takes each flag that it shows, and refuses a request that gen re
            {"env", "job-name", "module", "output", "signal", "array", "sbatch", "srun", "requeue",
             "nccl-debug", "report", "venv", "mem", "dependency"})
         if (name == left_out) words.push_back(flag);
-  const auto written = desk.hpcml(words);
+  const auto written = workspace.hpcml(words);
   INFO(written.err);
   REQUIRE(written.exit_code == 0);
   for (const char* part : {"\"B\": \"\\\\ and \\\"b\\\"\"", "\"logs/%j.txt\"", "\"USR1@60\"",
                            "\"requeue\": false", "[\"cuda/12\", \"gcc\"]", "\"--label\""})
-    CHECK(holds(desk.read("job.json"), part));
-  const auto refused = desk.hpcml({"init", "--site", "lumi", "--partition", "nowhere", "-o", "other.json"});
+    CHECK(holds(workspace.read("job.json"), part));
+  const auto refused =
+      workspace.hpcml({"init", "--site", "lumi", "--partition", "nowhere", "-o", "other.json"});
   CHECK(refused.exit_code != 0);
   CHECK(holds(refused.err, "nowhere"));
-  CHECK(desk.read("other.json").empty());
+  CHECK(workspace.read("other.json").empty());
 }
 
 TEST_CASE("init writes what is said, comments on what is allowed, and never overwrites") {
-  const Desk desk;
-  const auto first = desk.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account",
-                                 "project_7", "--", "python", "my \"train\".py"});
+  const Workspace workspace;
+  const auto first = workspace.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account",
+                                      "project_7", "--", "python", "my \"train\".py"});
   INFO(first.err);
   REQUIRE(first.exit_code == 0);
   CHECK(first.out == "");
-  const auto text = desk.read("hpcml.json");
+  const auto text = workspace.read("hpcml.json");
   for (const char* part : {"project_<number>", "small-g: 8 ", "at most 4 nodes, at most 3-00:00:00",
                            "// \"chain\": 4,", "\"account\": \"project_7\"", "\"partition\": \"standard-g\""})
     CHECK(holds(text, part));
   for (const auto& line : util::split(text, '\n')) CHECK(line.size() < 160);
   CHECK(holds(text, "\n  //     at most 2-00:00:00\n")); // of standard-g, whose line is too long
   // What gen makes of the file is what the flags alone would have made.
-  const auto by_file = desk.hpcml({"gen"});
+  const auto by_file = workspace.hpcml({"gen"});
   INFO(by_file.err);
   REQUIRE(by_file.exit_code == 0);
   CHECK(holds(by_file.out, "#SBATCH --nodes=2\n"));
   CHECK(holds(by_file.out, "#SBATCH --time=00:30:00\n"));
   CHECK(holds(by_file.out, "#SBATCH --account=project_7\n"));
   CHECK(holds(by_file.out, "'my \"train\".py'"));
-  const auto again = desk.hpcml({"init", "--site", "narval", "--", "x"});
+  const auto again = workspace.hpcml({"init", "--site", "narval", "--", "x"});
   CHECK(again.exit_code == 2);
   CHECK(holds(again.err, "there already"));
-  CHECK(desk.read("hpcml.json") == text);
-  CHECK(desk.hpcml({"init", "--site", "lmui", "-o", "other.json"}).exit_code == 2);
-  CHECK(desk.hpcml({"init", "--site", "lumi", "-o", "no/folder.json"}).exit_code == 5);
-  CHECK(desk.files() == 1);
+  CHECK(workspace.read("hpcml.json") == text);
+  CHECK(workspace.hpcml({"init", "--site", "lmui", "-o", "other.json"}).exit_code == 2);
+  CHECK(workspace.hpcml({"init", "--site", "lumi", "-o", "no/folder.json"}).exit_code == 5);
+  CHECK(workspace.files() == 1);
 }
 
 TEST_CASE("what config remembers comes below everything that is said, and above the site") {
-  Desk desk;
-  CHECK(holds(desk.hpcml({"config"}).err, "not there yet"));
+  Workspace workspace;
+  CHECK(holds(workspace.hpcml({"config"}).err, "not there yet"));
   for (const auto& words :
        std::vector<std::vector<std::string>>{{"config", "set", "site", "lumi"},
                                              {"config", "set", "account", "project_1"},
                                              {"config", "set", "partition", "small-g"},
                                              {"config", "set", "--site", "narval", "account", "def-me"}}) {
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(words, result.err);
     REQUIRE(result.exit_code == 0);
   }
-  CHECK(desk.hpcml({"config"}).out ==
+  CHECK(workspace.hpcml({"config"}).out ==
         "site lumi\nlumi.account project_1\nlumi.partition small-g\nnarval.account def-me\n");
   const std::vector<std::string> request{"gen", "--time", "10", "--gpus-per-node", "1", "--", "x"};
-  const auto usual = desk.hpcml(request);
+  const auto usual = workspace.hpcml(request);
   INFO(usual.err);
   REQUIRE(usual.exit_code == 0);
   CHECK(holds(usual.out, "#SBATCH --account=project_1\n#SBATCH --partition=small-g\n"));
   auto explained = request;
   explained.insert(explained.begin() + 1, "--explain");
-  CHECK(holds(desk.hpcml(explained).out,
-              "configuration " + (desk / ".config/hpcml/config.json").string() + " sites.lumi.account"));
-  desk.put("hpcml.json", R"({"account": "project_2"})");
-  CHECK(holds(desk.hpcml(request).out, "--account=project_2\n"));
-  desk.set("HPCML_ACCOUNT", "project_3");
-  CHECK(holds(desk.hpcml(request).out, "--account=project_3\n"));
+  CHECK(holds(workspace.hpcml(explained).out,
+              "configuration " + (workspace / ".config/hpcml/config.json").string() + " sites.lumi.account"));
+  workspace.put("hpcml.json", R"({"account": "project_2"})");
+  CHECK(holds(workspace.hpcml(request).out, "--account=project_2\n"));
+  workspace.set("HPCML_ACCOUNT", "project_3");
+  CHECK(holds(workspace.hpcml(request).out, "--account=project_3\n"));
   auto typed = request;
   typed.insert(typed.begin() + 1, {"--account", "project_4"});
-  CHECK(holds(desk.hpcml(typed).out, "--account=project_4\n"));
-  REQUIRE(desk.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 0);
-  CHECK(desk.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 2);
-  CHECK_FALSE(holds(desk.hpcml({"config"}).out, "partition"));
+  CHECK(holds(workspace.hpcml(typed).out, "--account=project_4\n"));
+  REQUIRE(workspace.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 0);
+  CHECK(workspace.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 2);
+  CHECK_FALSE(holds(workspace.hpcml({"config"}).out, "partition"));
 }
 
 TEST_CASE("config takes nothing that the site would refuse, and keeps a file that it cannot read") {
-  const Desk desk;
+  const Workspace workspace;
   struct Case {
     std::vector<std::string> words;
     int exit_code;
@@ -248,15 +249,15 @@ TEST_CASE("config takes nothing that the site would refuse, and keeps a file tha
       {{"config", "set", "site"}, 2, "VALUE"},
   };
   for (const auto& test_case : cases) {
-    const auto result = desk.hpcml(test_case.words);
+    const auto result = workspace.hpcml(test_case.words);
     CAPTURE(test_case.words, result.err);
     CHECK(result.exit_code == test_case.exit_code);
     CHECK(holds(result.err, test_case.message));
-    CHECK(desk.files() == 0);
+    CHECK(workspace.files() == 0);
   }
-  REQUIRE(desk.hpcml({"config", "set", "site", "lumi"}).exit_code == 0);
-  desk.put(".config/hpcml/config.json", "{\"site\": ");
-  CHECK(desk.hpcml({"config", "set", "site", "narval"}).exit_code == 3);
-  CHECK(desk.read(".config/hpcml/config.json") == "{\"site\": ");
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--", "x"}).exit_code == 3);
+  REQUIRE(workspace.hpcml({"config", "set", "site", "lumi"}).exit_code == 0);
+  workspace.put(".config/hpcml/config.json", "{\"site\": ");
+  CHECK(workspace.hpcml({"config", "set", "site", "narval"}).exit_code == 3);
+  CHECK(workspace.read(".config/hpcml/config.json") == "{\"site\": ");
+  CHECK(workspace.hpcml({"gen", "--site", "lumi", "--", "x"}).exit_code == 3);
 }

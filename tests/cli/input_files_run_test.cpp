@@ -5,14 +5,14 @@
 
 #include <sys/stat.h>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "samples.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -55,34 +55,35 @@ const std::string k_head = "#!/bin/bash\n#SBATCH --nodes=2 --time=10\n";
 
 /// Runs the reader with at most 60 s of CPU time and 1 GiB of memory: linear time needs less than a tenth of
 /// them.
-util::ProcessOutput run(const Desk& desk, const Reader& reader, const std::string& file) {
+util::ProcessOutput run(const Workspace& workspace, const Reader& reader, const std::string& file) {
   std::string script = test::k_sanitized ? "ulimit -t 600; " : "ulimit -t 60 -v 1048576; ";
   if (!reader.variable.empty()) script += "export " + util::replace_all(reader.variable, "FILE", file) + "; ";
   script += "exec \"$H\" \"$@\" < /dev/null";
   Words words = {"bash", "-c", script, "reader"};
   for (const auto& word : reader.words) words.push_back(util::replace_all(word, "FILE", file));
-  return desk.program(words);
+  return workspace.program(words);
 }
 
 /// Puts a link to a file where the reader finds it; returns what "FILE" is in the reader's words.
-std::string put_for(const Desk& desk, const Reader& reader, const std::string& target) {
-  const auto place = [&](const std::string& name) { return (desk / name).string(); };
+std::string put_for(const Workspace& workspace, const Reader& reader, const std::string& target) {
+  const auto place = [&](const std::string& name) { return (workspace / name).string(); };
   if (reader.name == "config") {
-    std::filesystem::create_directories(desk / ".config/hpcml");
-    std::filesystem::create_symlink(target, desk / ".config/hpcml/config.json");
+    std::filesystem::create_directories(workspace / ".config/hpcml");
+    std::filesystem::create_symlink(target, workspace / ".config/hpcml/config.json");
     return place(".config/hpcml/config.json");
   }
   if (reader.name == "sites discover --from") {
-    std::filesystem::create_directory(desk / "recorded");
+    std::filesystem::create_directory(workspace / "recorded");
     for (const auto& entry : std::filesystem::directory_iterator(k_recorded))
-      std::filesystem::create_symlink(entry.path(), desk / ("recorded/" + entry.path().filename().string()));
+      std::filesystem::create_symlink(entry.path(),
+                                      workspace / ("recorded/" + entry.path().filename().string()));
     const std::string name = "recorded/scontrol-show-config.txt";
-    std::filesystem::remove(desk / name);
-    std::filesystem::create_symlink(target, desk / name);
+    std::filesystem::remove(workspace / name);
+    std::filesystem::create_symlink(target, workspace / name);
     return place("recorded");
   }
-  std::filesystem::create_symlink(target, desk / "input");
-  std::filesystem::create_symlink(target, desk / "input.py");
+  std::filesystem::create_symlink(target, workspace / "input");
+  std::filesystem::create_symlink(target, workspace / "input.py");
   return place("input");
 }
 
@@ -102,15 +103,15 @@ TEST_CASE("readers reject files without an end or a text") {
   for (const auto& reader : k_readers)
     for (const std::string kind : {"/dev/zero", "pipe", "loop", "large", "directory"}) {
       CAPTURE(reader.name, kind);
-      const Desk desk;
-      REQUIRE(::mkfifo((desk / "pipe").c_str(), 0600) == 0);
-      std::filesystem::create_symlink("loop", desk / "loop");
-      std::filesystem::create_directory(desk / "directory");
-      desk.put("large", "");
-      std::filesystem::resize_file(desk / "large", 100 * k_mebibyte);
-      const auto target = kind.starts_with("/") ? kind : (desk / kind).string();
-      const auto file = put_for(desk, reader, target);
-      const auto output = run(desk, reader, file);
+      const Workspace workspace;
+      REQUIRE(::mkfifo((workspace / "pipe").c_str(), 0600) == 0);
+      std::filesystem::create_symlink("loop", workspace / "loop");
+      std::filesystem::create_directory(workspace / "directory");
+      workspace.put("large", "");
+      std::filesystem::resize_file(workspace / "large", 100 * k_mebibyte);
+      const auto target = kind.starts_with("/") ? kind : (workspace / kind).string();
+      const auto file = put_for(workspace, reader, target);
+      const auto output = run(workspace, reader, file);
       INFO(output.err);
       check_output(output);
       if (reads_for_hints(reader)) continue;
@@ -146,9 +147,9 @@ TEST_CASE("readers survive texts that are not what they expect") {
   for (const auto& [name, text] : texts)
     for (const auto& reader : k_readers) {
       CAPTURE(reader.name, name);
-      const Desk desk;
-      desk.put("text", text);
-      const auto output = run(desk, reader, put_for(desk, reader, (desk / "text").string()));
+      const Workspace workspace;
+      workspace.put("text", text);
+      const auto output = run(workspace, reader, put_for(workspace, reader, (workspace / "text").string()));
       INFO(output.err.substr(0, 2000));
       if (reader.words[0] != "gen" || output.exit_code != 0) check_output(output);
       CHECK(output.exit_code < 70);

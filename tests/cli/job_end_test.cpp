@@ -47,7 +47,7 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
   for (const auto& row : rows)
     for (const std::size_t piece : {1000UL, 7UL, 1UL}) {
       CAPTURE(row.log, piece);
-      cli::CulpritSearch search;
+      cli::FailedTaskSearch search;
       const std::string log = row.log;
       for (std::size_t at = 0; at < log.size(); at += piece) search.read(log.substr(at, piece));
       std::string found;
@@ -59,7 +59,7 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
 
 TEST_CASE("the class of a run is that of launch's last word in the log, wherever its line begins") {
   const auto class_in = [](std::string_view log) {
-    cli::CulpritSearch search;
+    cli::FailedTaskSearch search;
     search.read(log);
     return search.reported_class() ? model::word_of(*search.reported_class()) : "none";
   };
@@ -86,7 +86,7 @@ TEST_CASE("the class of a run is that of launch's last word in the log, wherever
 TEST_CASE("a job's class is Slurm's, or where that is only a code what its log says; one that ended well has "
           "none") {
   using model::FailureClass;
-  cli::CulpritSearch silent, node, memory, ended, after_failure;
+  cli::FailedTaskSearch silent, node, memory, ended, after_failure;
   ended.read("hpcml launch: the run ended with 143: terminated\n");
   after_failure.read("srun: error: n1: task 1: Exited with exit code 3\n"
                      "hpcml launch: the run ended with 143: terminated\n");
@@ -105,7 +105,7 @@ TEST_CASE("a job's class is Slurm's, or where that is only a code what its log s
 
 TEST_CASE("log search finds programs that did not train together") {
   const auto separate = [](std::string_view log) {
-    cli::CulpritSearch search;
+    cli::FailedTaskSearch search;
     search.read(log);
     return search.trained_separately();
   };

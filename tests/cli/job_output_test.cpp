@@ -4,11 +4,11 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/desk_helper.hpp"
 #include "cli/run/job_output.hpp"
+#include "cli/workspace_helper.hpp"
 
 using namespace hpcml;
-using test::Desk;
+using test::Workspace;
 
 namespace {
 
@@ -22,54 +22,54 @@ std::string text_of(const std::vector<cli::OutputPiece>& pieces) {
 } // namespace
 
 TEST_CASE("job output of one file is copied at once") {
-  const Desk desk;
+  const Workspace workspace;
   cli::JobOutput output;
-  output.follow((desk / "a").string());
-  output.follow((desk / "a").string(), true); // --error is the same file by default
+  output.follow((workspace / "a").string());
+  output.follow((workspace / "a").string(), true); // --error is the same file by default
   output.follow("");
   CHECK(text_of(output.read_more()).empty());
   CHECK_FALSE(output.found());
-  desk.put("a", "one\ntw");
+  workspace.put("a", "one\ntw");
   CHECK(text_of(output.read_more()) == "one\ntw");
   CHECK(output.found());
-  desk.put("a", "one\ntwo");
+  workspace.put("a", "one\ntwo");
   CHECK(text_of(output.read_rest()) == "o");
 }
 
 TEST_CASE("job output has no log of an earlier job") {
   for (const bool appends : {false, true}) {
     CAPTURE(appends);
-    const Desk desk;
-    desk.put("a", "earlier\n");
+    const Workspace workspace;
+    workspace.put("a", "earlier\n");
     const auto now = std::chrono::system_clock::now();
-    std::filesystem::last_write_time(desk / "a",
+    std::filesystem::last_write_time(workspace / "a",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     cli::JobOutput output(cli::EarlierLog{now.time_since_epoch() - std::chrono::minutes(1), appends});
-    output.follow((desk / "a").string());
-    output.follow((desk / "b").string());
+    output.follow((workspace / "a").string());
+    output.follow((workspace / "b").string());
     CHECK(text_of(output.read_more()).empty());
-    desk.put("b", "other file\n");
+    workspace.put("b", "other file\n");
     // A file server may have another clock.
-    std::filesystem::last_write_time(desk / "b",
+    std::filesystem::last_write_time(workspace / "b",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-    desk.put("a", appends ? "earlier\nthis job\n" : "this job has a longer log\n");
+    workspace.put("a", appends ? "earlier\nthis job\n" : "this job has a longer log\n");
     CHECK(text_of(output.read_more()) ==
           (appends ? "this job\nother file\n" : "this job has a longer log\nother file\n"));
   }
 }
 
 TEST_CASE("job output of several files has whole lines") {
-  const Desk desk;
+  const Workspace workspace;
   cli::JobOutput output;
-  output.follow((desk / "a").string());
-  output.follow((desk / "b").string(), true);
-  desk.put("a", "one\ntw");
-  desk.put("b", "err");
+  output.follow((workspace / "a").string());
+  output.follow((workspace / "b").string(), true);
+  workspace.put("a", "one\ntw");
+  workspace.put("b", "err");
   CHECK(text_of(output.read_more()) == "one\n");
-  desk.put("a", "one\ntwo\nthr");
-  desk.put("b", "error\n");
+  workspace.put("a", "one\ntwo\nthr");
+  workspace.put("b", "error\n");
   CHECK(text_of(output.read_more()) == "two\n{error\n}");
   CHECK(text_of(output.read_more()).empty());
-  desk.put("a", "one\ntwo\nthree");
+  workspace.put("a", "one\ntwo\nthree");
   CHECK(text_of(output.read_rest()) == "three\n");
 }

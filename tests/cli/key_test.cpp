@@ -7,7 +7,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -33,7 +33,7 @@ public:
   bool has_key() const { return util::read_file(key()).value_or("").size() == 32; }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   util::EnvSnapshot x_env;
 };
 

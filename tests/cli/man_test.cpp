@@ -4,33 +4,33 @@
 
 #include <filesystem>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace fs = std::filesystem;
 
 TEST_CASE("every page is roff without a warning, and shows every flag of the help") {
   if (!util::find_program("man", util::EnvSnapshot::of_process())) return test::skip_missing("man-db");
-  Desk desk;
-  CHECK(desk.hpcml({"man", "--write-all", "."}).exit_code == 0);
-  CHECK(desk.files() >= 16);
-  for (const auto& entry : fs::directory_iterator(desk / ".")) {
+  Workspace workspace;
+  CHECK(workspace.hpcml({"man", "--write-all", "."}).exit_code == 0);
+  CHECK(workspace.files() >= 16);
+  for (const auto& entry : fs::directory_iterator(workspace / ".")) {
     const auto name = entry.path().stem().string();
     CAPTURE(name);
-    const auto checked = desk.program({"man", "--warnings", "-l", entry.path().string()});
+    const auto checked = workspace.program({"man", "--warnings", "-l", entry.path().string()});
     CHECK(checked.exit_code == 0);
     CHECK(checked.err.empty());
     const auto text =
-        desk.program({"sh", "-c", "MANWIDTH=250 man -l \"$0\" | col -bx", entry.path().string()}).out;
+        workspace.program({"sh", "-c", "MANWIDTH=250 man -l \"$0\" | col -bx", entry.path().string()}).out;
     std::vector<std::string> words = {"--help"};
     if (name != "hpcml") words.insert(words.begin(), name.substr(6));
-    for (const auto& line : util::split(desk.hpcml(words).out, '\n')) {
+    for (const auto& line : util::split(workspace.hpcml(words).out, '\n')) {
       if (!line.starts_with("  -")) continue;
       const auto flag = line.substr(2, line.find_first_of(" ,=", 2) - 2);
       CAPTURE(flag);
@@ -43,25 +43,25 @@ TEST_CASE("every page is roff without a warning, and shows every flag of the hel
 }
 
 TEST_CASE("one page is printed, and a command that is not there is a mistake") {
-  Desk desk;
-  CHECK(holds(desk.hpcml({"man", "gen"}).out, ".TH HPCML\\-GEN 1"));
-  CHECK(holds(desk.hpcml({"man"}).out, ".TH HPCML 1"));
-  const auto wrong = desk.hpcml({"man", "gne"});
+  Workspace workspace;
+  CHECK(holds(workspace.hpcml({"man", "gen"}).out, ".TH HPCML\\-GEN 1"));
+  CHECK(holds(workspace.hpcml({"man"}).out, ".TH HPCML 1"));
+  const auto wrong = workspace.hpcml({"man", "gne"});
   CHECK(wrong.exit_code == 2);
   CHECK(holds(wrong.err, "did you mean gen?"));
-  CHECK(desk.hpcml({"man", "--write-all", "nowhere"}).exit_code == 5);
+  CHECK(workspace.hpcml({"man", "--write-all", "nowhere"}).exit_code == 5);
 }
 
 TEST_CASE("what is installed has the pages and the completions where shells and man look") {
-  Desk desk;
-  desk.set("PATH", util::EnvSnapshot::of_process().get_or("PATH", "/usr/bin:/bin")); // cmake's
+  Workspace workspace;
+  workspace.set("PATH", util::EnvSnapshot::of_process().get_or("PATH", "/usr/bin:/bin")); // cmake's
   const auto result =
-      desk.program({"cmake", "--install", HPCML_BINARY_DIR, "--prefix", (desk / "put").string()});
+      workspace.program({"cmake", "--install", HPCML_BINARY_DIR, "--prefix", (workspace / "put").string()});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   for (const auto& [file, shell] :
        {std::pair("bash-completion/completions/hpcml", "bash"), std::pair("zsh/site-functions/_hpcml", "zsh"),
         std::pair("fish/vendor_completions.d/hpcml.fish", "fish")})
-    CHECK(desk.read("put/share/" + std::string(file)) == desk.hpcml({"completion", shell}).out);
-  CHECK(desk.read("put/share/man/man1/hpcml-gen.1") == desk.hpcml({"man", "gen"}).out);
+    CHECK(workspace.read("put/share/" + std::string(file)) == workspace.hpcml({"completion", shell}).out);
+  CHECK(workspace.read("put/share/man/man1/hpcml-gen.1") == workspace.hpcml({"man", "gen"}).out);
 }

@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -26,40 +26,41 @@ void check_clean(const util::ProcessOutput& output, const std::string& shown) {
 } // namespace
 
 TEST_CASE("reasons and names of bad nodes are escaped") {
-  const Desk desk;
-  desk.put("bad", "n1 its \033]0;title\007 agent died\nn2\033[2J it failed\n");
-  std::filesystem::create_directories(desk / "bin");
-  desk.put(
+  const Workspace workspace;
+  workspace.put("bad", "n1 its \033]0;title\007 agent died\nn2\033[2J it failed\n");
+  std::filesystem::create_directories(workspace / "bin");
+  workspace.put(
       "bin/scontrol",
       "#!/bin/sh\ncase \"$*\" in *partition*) echo 'PartitionName=p Nodes=n[1-9] TotalNodes=9';; *) echo "
       "'JobId=1 JobName=x NumNodes=2 NodeList=n[1-2] Partition=p ExcNodeList=(null)';; esac\n",
       0755);
-  desk.put("bin/sinfo", "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9; do echo \"n$i idle\"; done\n", 0755);
-  const auto output = desk.program({"env", "PATH=" + (desk / "bin").string() + ":/usr/bin:/bin", HPCML_BINARY,
-                                    "internal", "bad-nodes", "--job", "1", "bad"});
+  workspace.put("bin/sinfo", "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9; do echo \"n$i idle\"; done\n", 0755);
+  const auto output = workspace.program({"env", "PATH=" + (workspace / "bin").string() + ":/usr/bin:/bin",
+                                         HPCML_BINARY, "internal", "bad-nodes", "--job", "1", "bad"});
   check_clean(output, "\\x1b]0;title\\x07");
   CHECK(output.out == "n1\n");
 }
 
 TEST_CASE("the state that Slurm reports is escaped") {
-  const Desk desk;
-  std::filesystem::create_directories(desk / "bin");
-  desk.put("bin/scontrol",
-           "#!/bin/sh\nprintf 'JobId=7 JobName=x JobState=FAI\\033[31mLED Reason=\\033[5mNone ExitCode=1:0 "
-           "StdOut=/nowhere Partition=p\\n'\n",
-           0755);
-  const auto output = desk.program({"env", "PATH=" + (desk / "bin").string() + ":/usr/bin:/bin", "timeout",
-                                    "5", HPCML_BINARY, "watch", "7"});
+  const Workspace workspace;
+  std::filesystem::create_directories(workspace / "bin");
+  workspace.put(
+      "bin/scontrol",
+      "#!/bin/sh\nprintf 'JobId=7 JobName=x JobState=FAI\\033[31mLED Reason=\\033[5mNone ExitCode=1:0 "
+      "StdOut=/nowhere Partition=p\\n'\n",
+      0755);
+  const auto output = workspace.program({"env", "PATH=" + (workspace / "bin").string() + ":/usr/bin:/bin",
+                                         "timeout", "5", HPCML_BINARY, "watch", "7"});
   check_clean(output, "job 7");
 }
 
 TEST_CASE("names of files and jobs are escaped in messages") {
-  const Desk desk;
-  check_clean(desk.hpcml({"check", "a\033[2Jb"}), "a\\x1b[2Jb");
-  check_clean(desk.hpcml({"checkpoint", "latest", "a\033[2Jb"}), "a\\x1b[2Jb");
-  check_clean(desk.hpcml({"gen", "--site", "a\033[2Jb", "--", "true"}), "a\\x1b[2Jb");
-  check_clean(desk.hpcml({"init", "--site", "lumi", "-o", "a\033[2Jb.json"}), "a\\x1b[2Jb.json");
-  check_clean(desk.program({"env", "HPCML_LOG=trace", HPCML_BINARY, "sites", "validate", "a\033[2Jb"}),
+  const Workspace workspace;
+  check_clean(workspace.hpcml({"check", "a\033[2Jb"}), "a\\x1b[2Jb");
+  check_clean(workspace.hpcml({"checkpoint", "latest", "a\033[2Jb"}), "a\\x1b[2Jb");
+  check_clean(workspace.hpcml({"gen", "--site", "a\033[2Jb", "--", "true"}), "a\\x1b[2Jb");
+  check_clean(workspace.hpcml({"init", "--site", "lumi", "-o", "a\033[2Jb.json"}), "a\\x1b[2Jb.json");
+  check_clean(workspace.program({"env", "HPCML_LOG=trace", HPCML_BINARY, "sites", "validate", "a\033[2Jb"}),
               "a\\x1b[2Jb");
 }
 

@@ -3,36 +3,36 @@
 // steps are taken out of docs/ci and run here.
 #include <catch2/catch.hpp>
 
-#include "cli/desk_helper.hpp"
 #include "cli/page_blocks.hpp"
+#include "cli/workspace_helper.hpp"
 #include "python_packages.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
 const char* const k_page = "guides/test-slurm-tools.md";
 
-util::ProcessOutput bash(Desk& desk, const std::string& script) {
-  desk.set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/sbin:/usr/bin:/bin");
-  desk.set("SOURCE", HPCML_SOURCE_DIR);
-  desk.set("TEST_PYTHON", test::test_python());
-  return desk.program({"bash", "-euc", script});
+util::ProcessOutput bash(Workspace& workspace, const std::string& script) {
+  workspace.set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/sbin:/usr/bin:/bin");
+  workspace.set("SOURCE", HPCML_SOURCE_DIR);
+  workspace.set("TEST_PYTHON", test::test_python());
+  return workspace.program({"bash", "-euc", script});
 }
 
 /// The tests of the page, as somebody has them in his project.
-void put_tests(const Desk& desk) {
+void put_tests(const Workspace& workspace) {
   for (const auto& block : test::page_blocks(k_page))
-    if (block.mark.starts_with("file ")) desk.put(block.mark.substr(5), block.text);
+    if (block.mark.starts_with("file ")) workspace.put(block.mark.substr(5), block.text);
 }
 
 } // namespace
 
 TEST_CASE("what the page about other tools' tests does runs as it says", "[slurm]") {
-  Desk desk;
-  put_tests(desk);
+  Workspace workspace;
+  put_tests(workspace);
   std::string printed;
   bool ran = false;
   unsigned count = 0;
@@ -44,7 +44,7 @@ TEST_CASE("what the page about other tools' tests does runs as it says", "[slurm
     const bool known = block.mark == "slurm" || block.mark.starts_with("not run: ");
     CHECK(known);
     if (block.mark != "slurm") continue;
-    const auto result = bash(desk, block.text);
+    const auto result = bash(workspace, block.text);
     printed = result.out + result.err;
     CHECK(result.exit_code == 0);
     ran = true;
@@ -54,9 +54,9 @@ TEST_CASE("what the page about other tools' tests does runs as it says", "[slurm
 }
 
 TEST_CASE("the GitHub action runs a project's tests on a cluster, and fails where they do", "[slurm]") {
-  Desk desk;
-  put_tests(desk);
-  const auto result = bash(desk, R"sh(
+  Workspace workspace;
+  put_tests(workspace);
+  const auto result = bash(workspace, R"sh(
     export GITHUB_ACTION_PATH=$SOURCE/docs/ci/rehearse RUNNER_TEMP=$PWD/temp GITHUB_PATH=$PWD/path
     export HPCML_CI_SITE=generic HPCML_CI_NODES=2 HPCML_CI_ACCOUNTING=false HPCML_CI_OPTIONS=$'--cpus-per-node=4\n'
     export HPCML_CI_RUN=$'python3 -m unittest test_tool.py\nsinfo -h -o %D\nfalse | true\necho not reached'
@@ -75,9 +75,9 @@ END
 }
 
 TEST_CASE("the GitLab job runs a project's tests on a cluster and keeps Slurm's logs", "[slurm]") {
-  Desk desk;
-  put_tests(desk);
-  const auto result = bash(desk, R"sh(
+  Workspace workspace;
+  put_tests(workspace);
+  const auto result = bash(workspace, R"sh(
     "$TEST_PYTHON" - "$SOURCE/docs/ci/gitlab-rehearse.yml" >job.bash <<'END'
 import shlex, sys, yaml
 gitlab = yaml.safe_load(open(sys.argv[1]))

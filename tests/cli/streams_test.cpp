@@ -5,22 +5,22 @@
 #include <thread>
 #include <unistd.h>
 
-#include "cli/desk_helper.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
 /// The line run by a shell in the folder, for its redirections.
-util::ProcessOutput shell(const Desk& desk, const std::string& line) {
+util::ProcessOutput shell(const Workspace& workspace, const std::string& line) {
   auto env = util::EnvSnapshot::of_process();
-  env.set("HOME", (desk / "").string());
-  env.set("XDG_CONFIG_HOME", (desk / "config").string());
+  env.set("HOME", (workspace / "").string());
+  env.set("XDG_CONFIG_HOME", (workspace / "config").string());
   env.set("H", HPCML_BINARY);
   auto output = util::run_process({"bash", "-c", "cd \"$HOME\" && " + line}, env, std::chrono::seconds(300));
   REQUIRE(output);
@@ -30,8 +30,8 @@ util::ProcessOutput shell(const Desk& desk, const std::string& line) {
 } // namespace
 
 TEST_CASE("a result that does not reach a full disk is an error of every command that prints one") {
-  const Desk desk;
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
+  const Workspace workspace;
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
   for (const std::string words :
        {"--version", "--help", "gen --help", "sites list", "sites show lumi", "sites schema", "rules",
         "rules launch/fixed-port", "affinity --site lumi", "config show; true",
@@ -39,29 +39,29 @@ TEST_CASE("a result that does not reach a full disk is an error of every command
         "launch --dry-run --nproc-per-node 1 -- true", "doctor"}) {
     CAPTURE(words);
     if (words == "config show; true") { // it prints nothing where nothing is remembered
-      shell(desk, "\"$H\" config set site lumi");
-      const auto outcome = shell(desk, "\"$H\" config show > /dev/full");
+      shell(workspace, "\"$H\" config set site lumi");
+      const auto outcome = shell(workspace, "\"$H\" config show > /dev/full");
       CHECK(outcome.exit_code == 5);
       continue;
     }
-    const auto outcome = shell(desk, "\"$H\" " + words + " > /dev/full");
+    const auto outcome = shell(workspace, "\"$H\" " + words + " > /dev/full");
     CHECK(outcome.exit_code == 5);
     CHECK(holds(outcome.err, "cannot write to the standard output"));
   }
 }
 
 TEST_CASE("of twenty values that are remembered at once each one stays") {
-  const Desk desk;
-  REQUIRE(shell(desk, "\"$H\" config set site generic").exit_code == 0);
+  const Workspace workspace;
+  REQUIRE(shell(workspace, "\"$H\" config set site generic").exit_code == 0);
   const char* const keys[] = {"account", "qos", "output", "venv", "conda"};
   std::string line;
   for (const char* site : {"lumi", "generic", "zurada", "vista"})
     for (const char* key : keys)
       line += std::string("\"$H\" config set --site ") + site + " " + key + " project_123456789 & ";
-  shell(desk, line + "wait");
-  const auto remembered = shell(desk, "\"$H\" config show");
+  shell(workspace, line + "wait");
+  const auto remembered = shell(workspace, "\"$H\" config show");
   const auto one_by_one = [&] { // what the sites take of these values, asked alone
-    const Desk second_desk;
+    const Workspace second_desk;
     REQUIRE(shell(second_desk, "\"$H\" config set site generic").exit_code == 0);
     shell(second_desk, util::replace_all(line, " & ", "; ") + "true");
     return shell(second_desk, "\"$H\" config show").out;
@@ -72,22 +72,22 @@ TEST_CASE("of twenty values that are remembered at once each one stays") {
 
 TEST_CASE("config says that a value is remembered once it is") {
   if (::geteuid() == 0) return test::skip("root can write to every directory");
-  const Desk desk;
-  REQUIRE(shell(desk, "mkdir -p config/hpcml && chmod a-w config/hpcml").exit_code == 0);
-  const auto outcome = shell(desk, "\"$H\" config set site lumi");
+  const Workspace workspace;
+  REQUIRE(shell(workspace, "mkdir -p config/hpcml && chmod a-w config/hpcml").exit_code == 0);
+  const auto outcome = shell(workspace, "\"$H\" config set site lumi");
   CHECK(outcome.exit_code == 5);
   CHECK(outcome.out.empty());
 }
 
 TEST_CASE("a folder of profiles that is not there is a mistake of the line") {
-  const Desk desk;
-  const auto outcome = desk.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
+  const Workspace workspace;
+  const auto outcome = workspace.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
   CHECK(outcome.exit_code == 2);
   CHECK(holds(outcome.err, "there is no folder /nonexistent"));
 }
 
 TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
-  const Desk desk;
+  const Workspace workspace;
   struct Case {
     const char* sbatch;
     const char* outcome;
@@ -99,10 +99,10 @@ TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
   };
   for (const auto& [program, outcome] : cases) {
     CAPTURE(program);
-    desk.put("sbatch", std::string("#!/bin/bash\n") + program + "\n", 0755);
+    workspace.put("sbatch", std::string("#!/bin/bash\n") + program + "\n", 0755);
     const auto result =
-        shell(desk, "PATH=\"$HOME:$PATH\" \"$H\" submit --site generic --nodes 1 --gpus-per-node 1 "
-                    "-- python train.py");
+        shell(workspace, "PATH=\"$HOME:$PATH\" \"$H\" submit --site generic --nodes 1 --gpus-per-node 1 "
+                         "-- python train.py");
     CHECK(result.exit_code == 5);
     CHECK(holds(result.err, outcome));
     CHECK(result.err.find('\033') == std::string::npos);
@@ -110,28 +110,28 @@ TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
 }
 
 TEST_CASE("a job's name with a slash has a log that Slurm can make") {
-  const Desk desk;
+  const Workspace workspace;
   const auto words = [](std::vector<std::string> more) {
     std::vector<std::string> all = {"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1"};
     all.insert(all.end(), more.begin(), more.end());
     all.insert(all.end(), {"--", "python", "train.py"});
     return all;
   };
-  const auto plain = desk.hpcml(words({"--job-name", "exp/1%j"}));
+  const auto plain = workspace.hpcml(words({"--job-name", "exp/1%j"}));
   INFO(plain.err);
   REQUIRE(plain.exit_code == 0);
   CHECK(holds(plain.out, "#SBATCH --job-name=exp/1%j\n"));
   CHECK(holds(plain.out, "#SBATCH --output=exp_1_j-%j.out\n"));
-  const auto refused = desk.hpcml(words({"--job-name", "exp/1", "--output", "logs/%x.txt"}));
+  const auto refused = workspace.hpcml(words({"--job-name", "exp/1", "--output", "logs/%x.txt"}));
   CHECK(refused.exit_code == 2);
   CHECK(holds(refused.err, "Slurm makes none"));
 }
 
 TEST_CASE("a lone colon among the program's words is refused: srun would end the step there") {
-  const Desk desk;
+  const Workspace workspace;
   for (const bool lone : {true, false}) {
-    const auto outcome = desk.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1", "--",
-                                     "x", lone ? ":" : "::", "y"});
+    const auto outcome = workspace.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1",
+                                          "--", "x", lone ? ":" : "::", "y"});
     INFO(outcome.err);
     CHECK(outcome.exit_code == (lone ? 2 : 0));
     CHECK(holds(outcome.err, "argument ':'") == lone);
@@ -139,30 +139,31 @@ TEST_CASE("a lone colon among the program's words is refused: srun would end the
 }
 
 TEST_CASE("a result that is to go to the file - goes to standard output") {
-  const Desk desk;
+  const Workspace workspace;
   const auto script =
-      desk.hpcml({"gen", "--site", "lumi", "--partition", "small-g", "--gpus-per-node", "1", "--time", "10",
-                  "--account", "project_1", "-o", "-", "--", "python", "x.py"});
+      workspace.hpcml({"gen", "--site", "lumi", "--partition", "small-g", "--gpus-per-node", "1", "--time",
+                       "10", "--account", "project_1", "-o", "-", "--", "python", "x.py"});
   CHECK(script.exit_code == 0);
   CHECK(holds(script.out, "#SBATCH --partition=small-g\n"));
-  const auto job = desk.hpcml({"init", "--site", "narval", "-o", "-"});
+  const auto job = workspace.hpcml({"init", "--site", "narval", "-o", "-"});
   CHECK(job.exit_code == 0);
   CHECK(holds(job.out, "\"site\": \"narval\""));
   CHECK(job.err.empty());
-  CHECK(desk.files() == 0);
+  CHECK(workspace.files() == 0);
 }
 
 TEST_CASE("files that a person names are made as the umask says, and a dumb terminal gets no colours") {
-  const Desk desk;
+  const Workspace workspace;
   const auto modes =
-      shell(desk, "umask 077; \"$H\" gen --site generic --nodes 1 --gpus-per-node 1 -o u.sh -- x; "
-                  "\"$H\" config set site lumi > /dev/null; umask 022; \"$H\" gen --site generic "
-                  "--nodes 1 --gpus-per-node 1 -o v.sh -- x; stat -c %a u.sh "
-                  "config/hpcml/config.json v.sh");
+      shell(workspace, "umask 077; \"$H\" gen --site generic --nodes 1 --gpus-per-node 1 -o u.sh -- x; "
+                       "\"$H\" config set site lumi > /dev/null; umask 022; \"$H\" gen --site generic "
+                       "--nodes 1 --gpus-per-node 1 -o v.sh -- x; stat -c %a u.sh "
+                       "config/hpcml/config.json v.sh");
   CHECK(modes.out == "700\n600\n755\n");
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
+  workspace.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
   const auto on_terminal = [&](const std::string& term) {
-    return shell(desk, "env -u NO_COLOR TERM=" + term + " script -qec '\"$H\" check job.sh' /dev/null").out;
+    return shell(workspace, "env -u NO_COLOR TERM=" + term + " script -qec '\"$H\" check job.sh' /dev/null")
+        .out;
   };
   CHECK(holds(on_terminal("xterm"), "\x1b["));
   CHECK_FALSE(holds(on_terminal("dumb"), "\x1b["));

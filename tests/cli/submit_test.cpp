@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "cli/desk_helper.hpp"
 #include "cli/run/log_follower.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "shared_folder.hpp"
+#include "shared_directory.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
+using test::Workspace;
 
 namespace {
 
@@ -56,73 +56,74 @@ TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves noth
       {{"--job", "no.json"}, 3, "no.json"},
   };
   for (const auto& example : cases) {
-    const Desk desk;
+    const Workspace workspace;
     auto words = example.words;
     words.insert(words.begin(), {"submit"});
-    const auto result = desk.hpcml(words);
+    const auto result = workspace.hpcml(words);
     CAPTURE(words, result.err);
     CHECK(result.exit_code == example.exit_code);
     CHECK(holds(result.err, example.message));
     CHECK(result.out == "");
-    CHECK(desk.files() == 0);
+    CHECK(workspace.files() == 0);
   }
 }
 
 TEST_CASE("submit on a machine without Slurm says where to go") {
-  Desk desk;
-  desk.set("PATH", "/nowhere");
+  Workspace workspace;
+  workspace.set("PATH", "/nowhere");
   const auto result =
-      desk.hpcml({"submit", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "x"});
+      workspace.hpcml({"submit", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "x"});
   CHECK(result.exit_code == 5);
   CHECK(holds(result.err, "sbatch is not in PATH"));
   CHECK(holds(result.err, "hpcml emulate"));
 }
 
 TEST_CASE("submit prints the job number although scontrol never answers") {
-  Desk desk;
-  desk.put("sbatch", "#!/bin/sh\ncat > /dev/null\necho 7\n", 0755);
+  Workspace workspace;
+  workspace.put("sbatch", "#!/bin/sh\ncat > /dev/null\necho 7\n", 0755);
   // What has been printed when hpcml asks the controller.
-  desk.put("scontrol", "#!/bin/sh\ncat out err > seen\nexec sleep 1000\n", 0755);
-  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
+  workspace.put("scontrol", "#!/bin/sh\ncat out err > seen\nexec sleep 1000\n", 0755);
+  workspace.set("PATH", (workspace / "").string() + ":/usr/bin:/bin");
   const auto result =
-      desk.program({"bash", "-c", "$H submit" + k_request + "-- hostname > out 2> err; echo code $?"});
-  CAPTURE(desk.read("err"));
+      workspace.program({"bash", "-c", "$H submit" + k_request + "-- hostname > out 2> err; echo code $?"});
+  CAPTURE(workspace.read("err"));
   CHECK(result.out == "code 0\n");
-  CHECK(holds(desk.read("seen"), "job 7"));
-  CHECK(holds(desk.read("seen"), "hpcml: job 7 is in the queue"));
-  CHECK(desk.read("out") == "job 7 log " + (desk / "hostname-7.out").string() + "\n");
+  CHECK(holds(workspace.read("seen"), "job 7"));
+  CHECK(holds(workspace.read("seen"), "hpcml: job 7 is in the queue"));
+  CHECK(workspace.read("out") == "job 7 log " + (workspace / "hostname-7.out").string() + "\n");
 }
 
 TEST_CASE("submit --where asks a controller that never answers once") {
-  Desk desk;
-  desk.put("sbatch", "#!/bin/sh\necho asked >> asked\nexec sleep 1000\n", 0755);
-  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
+  Workspace workspace;
+  workspace.put("sbatch", "#!/bin/sh\necho asked >> asked\nexec sleep 1000\n", 0755);
+  workspace.set("PATH", (workspace / "").string() + ":/usr/bin:/bin");
   const auto result =
-      desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--time", "10"});
+      workspace.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--time", "10"});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 0);
   CHECK(holds(result.err, "no Slurm answers here"));
-  CHECK(desk.read("asked") == "asked\n");
+  CHECK(workspace.read("asked") == "asked\n");
 }
 
 TEST_CASE(
     "jobs that only the accounting remembers are told of task by task, with what is not known left out") {
-  Desk desk;
-  desk.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n",
-           0755);
+  Workspace workspace;
+  workspace.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n",
+                0755);
   // What Slurm 22.05 printed of an array with slurmdbd, one task after another failing with its number.
-  desk.put("said",
-           util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/core/slurm/recorded/sacct-array-22.05.txt")
-               .value());
-  desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
-           0755);
-  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
-  const auto array = desk.hpcml({"watch", "14"});
+  workspace.put("said", util::read_file(std::string(HPCML_SOURCE_DIR) +
+                                        "/tests/core/slurm/recorded/sacct-array-22.05.txt")
+                            .value());
+  workspace.put("sacct",
+                "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
+                0755);
+  workspace.set("PATH", (workspace / "").string() + ":/usr/bin:/bin");
+  const auto array = workspace.hpcml({"watch", "14"});
   CHECK(array.exit_code == 3);
   for (const char* task : {"1", "2", "3"})
     CHECK(holds(array.err,
                 std::string("task ") + task + " of job 14 failed: exit code " + task + " (program)\n"));
-  const auto job = desk.hpcml({"watch", "16"});
+  const auto job = workspace.hpcml({"watch", "16"});
   CHECK(job.exit_code == 1);
   CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
   CHECK_FALSE(holds(job.err, "appeared at \n"));
@@ -131,33 +132,34 @@ TEST_CASE(
 
 TEST_CASE(
     "a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
-  const Desk desk;
-  cli::LogFollower log((desk / "log").string());
+  const Workspace workspace;
+  cli::LogFollower log((workspace / "log").string());
   CHECK(log.read_more() == "");
   CHECK_FALSE(log.found());
-  desk.put("log", "one\ntw");
+  workspace.put("log", "one\ntw");
   CHECK(log.read_more() == "one\ntw");
   CHECK(log.read_more() == "");
-  desk.put("log", "one\ntwo\n");
+  workspace.put("log", "one\ntwo\n");
   CHECK(log.read_more() == "o\n");
-  desk.put("log", "new\n");
+  workspace.put("log", "new\n");
   CHECK(log.read_more() == "new\n");
-  cli::LogFollower folder((desk / "").string());
+  cli::LogFollower folder((workspace / "").string());
   CHECK(folder.read_more() == "");
 }
 
 TEST_CASE("jobs are submitted, watched, chained, left and found again on a real Slurm", "[slurm]") {
-  const Desk desk;
-  const test::SharedFolder shared;
-  desk.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 2; done\nexit 3\n", 0755);
-  desk.put("true.sh",
-           "#!/bin/bash\n[ $RANK != 0 ] || echo $HPCML_RESTART_COUNT $HPCML_CHECKPOINT_DIR >> starts\n",
-           0755);
+  const Workspace workspace;
+  const test::SharedDirectory shared;
+  workspace.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 2; done\nexit 3\n", 0755);
+  workspace.put("true.sh",
+                "#!/bin/bash\n[ $RANK != 0 ] || echo $HPCML_RESTART_COUNT $HPCML_CHECKPOINT_DIR >> starts\n",
+                0755);
   // Goes on when it has been found again.
-  desk.put("held.sh",
-           "#!/bin/bash\necho step 1\nuntil [[ -e go ]]; do sleep 0.1; done\necho step 3\nexit 3\n", 0755);
+  workspace.put("held.sh",
+                "#!/bin/bash\necho step 1\nuntil [[ -e go ]]; do sleep 0.1; done\necho step 3\nexit 3\n",
+                0755);
   const std::string submit = "$H submit" + k_request;
-  const auto result = desk.emulate(
+  const auto result = workspace.emulate(
       "lumi", 1,
       part("test-only", "SLURM_TIME_FORMAT='%H of %A' " + submit + "--test-only -- hostname") +
           part("watch", "SBATCH_TIMELIMIT=7 " + submit + "--output logs/%x-%j.out --watch -- ./steps.sh") +
@@ -200,16 +202,17 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(watch, "code 3"));
   CHECK(watch.find('\r') == std::string::npos);
   CHECK(holds(part_named("record"), "TimeLimit=00:10:00"));
-  CHECK(holds(part_named("record"), "StdOut=" + (desk / "logs/steps-2.out").string()));
-  CHECK(holds(watch, "job 2 log " + (desk / "logs/steps-2.out").string() + "\n"));
+  CHECK(holds(part_named("record"), "StdOut=" + (workspace / "logs/steps-2.out").string()));
+  CHECK(holds(watch, "job 2 log " + (workspace / "logs/steps-2.out").string() + "\n"));
   const auto chain = part_named("chain");
   const auto jobs = nlohmann::json::parse(chain.substr(0, chain.rfind("]\n") + 1), nullptr, false);
   REQUIRE(jobs.is_array());
-  CHECK(jobs[1]["log"] == (desk / "true-4.out").string());
+  CHECK(jobs[1]["log"] == (workspace / "true-4.out").string());
   CHECK(holds(chain, "\"after\":[\"3\"]"));
   CHECK(holds(chain, "Dependency=afterany:3"));
   const auto folder = shared.path() + "/3";
-  CHECK(desk.read("starts") == "0 " + folder + "\n1 " + folder + "\n"); // the second goes on from the first
+  CHECK(workspace.read("starts") ==
+        "0 " + folder + "\n1 " + folder + "\n"); // the second goes on from the first
   CHECK(holds(part_named("hopeless"), "can never start"));
   CHECK(holds(part_named("hopeless"), "code 5"));
   const auto array = part_named("array");
@@ -226,14 +229,14 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
 }
 
 TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slurm]") {
-  const Desk desk;
-  desk.put("ghbatch", "#!/bin/sh\nexec sbatch --comment=by-ghbatch \"$@\"\n", 0755);
+  const Workspace workspace;
+  workspace.put("ghbatch", "#!/bin/sh\nexec sbatch --comment=by-ghbatch \"$@\"\n", 0755);
   const std::string submit = "$H submit --site bede --account bdx --partition gh --time 10 --launcher srun ";
-  const auto result = desk.emulate("bede", 1,
-                                   part("without", submit + "--test-only -- hostname") + "PATH=$PWD:$PATH; " +
-                                       part("with", submit + "-- hostname") +
-                                       part("comment", "scontrol show job | grep -o 'Comment=.*'"),
-                                   "gh");
+  const auto result = workspace.emulate("bede", 1,
+                                        part("without", submit + "--test-only -- hostname") +
+                                            "PATH=$PWD:$PATH; " + part("with", submit + "-- hostname") +
+                                            part("comment", "scontrol show job | grep -o 'Comment=.*'"),
+                                        "gh");
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(part_of(result.out, "without"),
@@ -245,21 +248,21 @@ TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slur
 }
 
 TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
-  const Desk desk;
-  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10",
+  const Workspace workspace;
+  workspace.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10",
     "steps": [{"command": ["bash", "stage it.sh"], "once": true}, {"command": ["python", "train.py"]}, {"command": ["python", "test.py"]}]})");
   for (const std::string launcher : {"hpcml", "srun", "torchrun"}) {
-    const auto result = desk.hpcml({"gen", "--launcher", launcher, "-o", "job.sh"});
+    const auto result = workspace.hpcml({"gen", "--launcher", launcher, "-o", "job.sh"});
     CAPTURE(launcher, result.err);
     REQUIRE(result.exit_code == 0);
-    const auto script = desk.read("job.sh");
+    const auto script = workspace.read("job.sh");
     CAPTURE(script);
     CHECK(script.find("stage it.sh") < script.find("train.py"));
     CHECK(script.find("train.py") < script.find("test.py"));
     CHECK(holds(script, "srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none"));
     for (const std::vector<std::string>& checker : {std::vector<std::string>{"bash", "-n"}, {"shellcheck"}}) {
       auto words = checker;
-      words.push_back((desk / "job.sh").string());
+      words.push_back((workspace / "job.sh").string());
       const auto checked =
           util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300));
       REQUIRE(checked);
@@ -270,28 +273,28 @@ TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
 }
 
 TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mistakes name their job") {
-  const Desk desk;
-  desk.put(
+  const Workspace workspace;
+  workspace.put(
       "hpcml.json",
       R"({"site": "lumi", "account": "project_1", "time": "10", "jobs": [{"name": "a", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"], "nodes": 2}]})");
-  CHECK(holds(desk.hpcml({"gen"}).err, "--only a, --only b"));
-  CHECK(desk.hpcml({"gen"}).exit_code == 2);
-  CHECK(holds(desk.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
-  CHECK(holds(desk.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));
-  CHECK(holds(desk.hpcml({"gen", "--only", "c"}).err, "there is no job 'c'"));
-  CHECK(holds(desk.hpcml({"gen", "--", "z"}).err, "--only"));
-  CHECK(holds(desk.hpcml({"submit", "--chain", "2"}).err, "--only"));
-  const auto wrong = desk.hpcml({"submit", "--gpus-per-node", "9"});
+  CHECK(holds(workspace.hpcml({"gen"}).err, "--only a, --only b"));
+  CHECK(workspace.hpcml({"gen"}).exit_code == 2);
+  CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
+  CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));
+  CHECK(holds(workspace.hpcml({"gen", "--only", "c"}).err, "there is no job 'c'"));
+  CHECK(holds(workspace.hpcml({"gen", "--", "z"}).err, "--only"));
+  CHECK(holds(workspace.hpcml({"submit", "--chain", "2"}).err, "--only"));
+  const auto wrong = workspace.hpcml({"submit", "--gpus-per-node", "9"});
   CHECK(wrong.exit_code == 4);
   CHECK(holds(wrong.err, "job a: 9 GPUs"));
   CHECK(holds(wrong.err, "job b: 9 GPUs"));
 }
 
 TEST_CASE("Ctrl-C on a terminal leaves the job and gives the terminal back", "[slurm]") {
-  const Desk desk;
-  desk.put("steps.sh", "#!/bin/bash\nfor i in {1..500}; do echo step $i; sleep 1; done\n", 0755);
+  const Workspace workspace;
+  workspace.put("steps.sh", "#!/bin/bash\nfor i in {1..500}; do echo step $i; sleep 1; done\n", 0755);
   // A terminal as people have it: its driver makes the signal of the key, for all of the foreground.
-  desk.put("terminal.py", R"(
+  workspace.put("terminal.py", R"(
 import os, pty, sys, termios, time
 master, slave = pty.openpty()
 before = termios.tcgetattr(slave)
@@ -312,9 +315,9 @@ except OSError: pass
 print(text.decode().replace("\r", "<CR>").replace("\x1b[K", "<K>"))
 print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios.tcgetattr(slave) == before)
 )");
-  const auto result = desk.emulate("lumi", 1,
-                                   "timeout 600 python3 terminal.py $H submit" + k_request +
-                                       "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
+  const auto result = workspace.emulate("lumi", 1,
+                                        "timeout 600 python3 terminal.py $H submit" + k_request +
+                                            "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
   CAPTURE(result.out, result.err);
   CHECK(holds(result.out, "job 1 RUNNING"));
   CHECK(holds(result.out, "hpcml watch 1"));
@@ -323,21 +326,21 @@ print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios
 
 TEST_CASE("jobs that wait for each other, arrays, chains and steps run in their order on a real Slurm",
           "[slurm]") {
-  const Desk desk;
-  desk.put("hpcml.json", R"(// three jobs
+  const Workspace workspace;
+  workspace.put("hpcml.json", R"(// three jobs
     {"site": "lumi", "account": "project_1", "time": "10", "partition": "small-g", "gpus-per-node": 2, "launcher": "srun", "jobs": [
       {"name": "test", "after": "train", "command": ["cat", "trained"]},
       {"name": "train", "after": "prepare", "chain": 2, "steps": [
         {"command": ["bash", "-c", "cat prepared-* > staged; echo staged"], "once": true},
         {"command": ["bash", "-c", "cat staged >> trained; echo trained"]}]},
       {"name": "prepare", "array": "0-1", "tasks-per-node": 1, "command": ["bash", "-c", "sleep 1; echo part > prepared-$SLURM_ARRAY_TASK_ID"]}]})");
-  const auto result = desk.emulate("lumi", 1, "$H submit --test-only; $H submit --watch; echo code $?");
+  const auto result = workspace.emulate("lumi", 1, "$H submit --test-only; $H submit --watch; echo code $?");
   CAPTURE(result.out, result.err);
   CHECK(holds(result.out, "prepare: would start at"));
   CHECK(holds(result.out, "test: would start at"));
   CHECK(holds(result.out, "code 0\n"));
   // Each of two ranks of two chained jobs appends what one process has staged from both parts.
-  const auto log = desk.read("trained");
+  const auto log = workspace.read("trained");
   CHECK(log == "part\npart\npart\npart\npart\npart\npart\npart\n");
   for (const char* word : {"staged\n", "trained\ntrained\n", "part\npart\n"}) CHECK(holds(result.out, word));
 }

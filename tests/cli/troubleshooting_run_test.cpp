@@ -4,29 +4,30 @@
 
 #include <filesystem>
 
-#include "cli/desk_helper.hpp"
 #include "cli/page_blocks.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::holds;
 using test::PageBlock;
+using test::Workspace;
 
 namespace {
 
 /// A desk with the files of the page.
-void lay_out(Desk& desk, const std::vector<PageBlock>& blocks) {
-  desk.set("PATH", (desk / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
-  std::filesystem::create_directory(desk / "bin");
-  std::filesystem::create_symlink("/usr/bin/python3", desk / "bin/python");
+void lay_out(Workspace& workspace, const std::vector<PageBlock>& blocks) {
+  workspace.set("PATH",
+                (workspace / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
+  std::filesystem::create_directory(workspace / "bin");
+  std::filesystem::create_symlink("/usr/bin/python3", workspace / "bin/python");
   for (const auto& block : blocks)
-    if (block.mark.starts_with("file ")) desk.put(block.mark.substr(5), block.text);
+    if (block.mark.starts_with("file ")) workspace.put(block.mark.substr(5), block.text);
 }
 
 /// Runs the block's command and holds what it prints against the lines below it.
-void run_block(const Desk& desk, const PageBlock& block) {
+void run_block(const Workspace& workspace, const PageBlock& block) {
   REQUIRE(block.text.starts_with("$ "));
   const auto end = block.text.find('\n');
   auto command = block.text.substr(2, end - 2);
@@ -38,7 +39,7 @@ void run_block(const Desk& desk, const PageBlock& block) {
               (words.size() > 3 ? " --partition " + words[3] : "") + " -- bash -c " +
               util::shell_quote(command);
   }
-  const auto result = desk.program({"bash", "-c", "{ " + command + "; } 2>&1"});
+  const auto result = workspace.program({"bash", "-c", "{ " + command + "; } 2>&1"});
   CAPTURE(command, result.out);
   CHECK(result.exit_code == exit_code);
   CHECK(test::missing_line(block.text.substr(end + 1), result.out) == "");
@@ -50,9 +51,9 @@ unsigned run_page(const std::string& page, bool on_clusters) {
   unsigned count = 0;
   for (const auto& block : blocks) {
     if (block.kind != "console" || block.mark.starts_with("cluster ") != on_clusters) continue;
-    Desk desk;
-    lay_out(desk, blocks);
-    run_block(desk, block);
+    Workspace workspace;
+    lay_out(workspace, blocks);
+    run_block(workspace, block);
     ++count;
   }
   return count;

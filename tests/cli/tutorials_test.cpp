@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/desk_helper.hpp"
 #include "cli/page_blocks.hpp"
+#include "cli/workspace_helper.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
-using test::Desk;
 using test::PageBlock;
+using test::Workspace;
 
 namespace {
 
@@ -30,32 +30,33 @@ bool needs_slurm(const PageBlock& block) {
   return block.mark == "slurm" || block.mark.starts_with("cluster ");
 }
 
-void lay_out(Desk& desk) {
-  desk.set("PATH", (desk / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
-  std::filesystem::copy(HPCML_SOURCE_DIR "/docs/tutorials/train.py", desk / "train.py");
-  std::filesystem::create_directory(desk / "bin");
-  std::filesystem::create_symlink("/usr/bin/python3", desk / "bin/python");
+void lay_out(Workspace& workspace) {
+  workspace.set("PATH",
+                (workspace / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
+  std::filesystem::copy(HPCML_SOURCE_DIR "/docs/tutorials/train.py", workspace / "train.py");
+  std::filesystem::create_directory(workspace / "bin");
+  std::filesystem::create_symlink("/usr/bin/python3", workspace / "bin/python");
 }
 
 /// The block's lines, there where its mark says: at the desk, or on the login node of a cluster.
-util::ProcessOutput run_block(const Desk& desk, const PageBlock& block, const std::string& site) {
+util::ProcessOutput run_block(const Workspace& workspace, const PageBlock& block, const std::string& site) {
   // The environment that the page's own set-up script would have made there.
   const std::string made = "python3 -m venv --without-pip \"$SCRATCH/python-envs/torch\"\n";
   const auto script =
       "set -e\n" +
       (test::holds(block.text, "hpcml submit") && test::holds(block.text, "$SCRATCH") ? made : "") +
       block.text;
-  if (!block.mark.starts_with("cluster ")) return desk.program({"bash", "-c", script});
+  if (!block.mark.starts_with("cluster ")) return workspace.program({"bash", "-c", script});
   const auto words = util::split(block.mark, ' '); // cluster NODES [PARTITION]
   std::string line = "hpcml emulate --quiet --site " + site + " --nodes " + words[1];
   if (words.size() > 2) line += " --partition " + words[2];
-  return desk.program({"bash", "-c", line + " -- bash -c " + util::shell_quote(script)});
+  return workspace.program({"bash", "-c", line + " -- bash -c " + util::shell_quote(script)});
 }
 
 /// Runs the page's blocks; what a "text" block says is held against what the block before it printed.
 unsigned run_page(const Tutorial& tutorial, bool with_slurm) {
-  Desk desk;
-  lay_out(desk);
+  Workspace workspace;
+  lay_out(workspace);
   unsigned count = 0;
   std::string printed;
   bool ran = false;
@@ -68,7 +69,7 @@ unsigned run_page(const Tutorial& tutorial, bool with_slurm) {
     REQUIRE(block.kind == "bash");
     ran = !block.mark.starts_with("not run: ") && (with_slurm || !needs_slurm(block));
     if (!ran) continue;
-    const auto result = run_block(desk, block, tutorial.site);
+    const auto result = run_block(workspace, block, tutorial.site);
     printed = result.out + result.err;
     CAPTURE(printed);
     CHECK(result.exit_code == (block.mark == "exit code 1" ? 1 : 0));

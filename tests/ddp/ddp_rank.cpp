@@ -33,14 +33,15 @@ using namespace ddp_test;
 
 namespace {
 
-ddp::Options options_of(const Wish& wish) {
+ddp::Options options_of(const RankOptions& rank_options) {
   ddp::Options options;
   options.bucket_bytes = options.first_bucket_bytes =
-      static_cast<std::size_t>(wish.number("--bucket-bytes", 25 << 20));
-  options.find_unused_parameters = wish.get("--model", "") == "unused" && !wish.has("--static");
-  options.static_graph = wish.has("--static");
-  options.gradients_in_buckets = !wish.has("--copies");
-  const auto compression = wish.get("--compress", "none");
+      static_cast<std::size_t>(rank_options.number("--bucket-bytes", 25 << 20));
+  options.find_unused_parameters =
+      rank_options.get("--model", "") == "unused" && !rank_options.has("--static");
+  options.static_graph = rank_options.has("--static");
+  options.gradients_in_buckets = !rank_options.has("--copies");
+  const auto compression = rank_options.get("--compress", "none");
   if (compression == "fp16") options.compression = ddp::Compression::fp16;
   if (compression == "bf16") options.compression = ddp::Compression::bf16;
   return options;
@@ -83,11 +84,11 @@ double worst_difference(const torch::nn::Module& first, const torch::nn::Module&
   return worst;
 }
 
-int run_equal(const Wish& wish) {
+int run_equal(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  const auto kind = wish.get("--model", "mlp"), samples = wish.get("--samples", "even");
-  const int64_t width = wish.number("--width", 13), parts = wish.number("--accumulate", 1);
+  const auto kind = rank_options.get("--model", "mlp"), samples = rank_options.get("--samples", "even");
+  const int64_t width = rank_options.number("--width", 13), parts = rank_options.number("--accumulate", 1);
   const auto dtype = torch::kDouble;
   auto module = std::make_shared<Model>(kind, width), alone = std::make_shared<Model>(kind, width);
   for (auto* module_used : {module.get(), alone.get()}) {
@@ -96,17 +97,17 @@ int run_equal(const Wish& wish) {
   }
   if (group->rank() > 0) // rank 0's parameters are to become those of all
     for (auto& parameter : module->parameters()) torch::NoGradGuard(), parameter.data().fill_(group->rank());
-  ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
-  if (wish.has("--eval")) module->eval();
+  ddp::DistributedDataParallel<Model> model(module, group, options_of(rank_options));
+  if (rank_options.has("--eval")) module->eval();
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   torch::optim::SGD alone_optimizer(alone->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   double worst_gradient = 0, worst_norm = 0;
-  const int64_t steps = wish.number("--steps", 6);
+  const int64_t steps = rank_options.number("--steps", 6);
   // With --join rank r ends after steps - r: those that go on are means over all ranks, with nothing of the
   // others.
-  const auto last_step = [&](int rank) { return wish.has("--join") ? steps - rank : steps; };
+  const auto last_step = [&](int rank) { return rank_options.has("--join") ? steps - rank : steps; };
   const auto own_step = [&](int64_t step) {
-    clear_gradients(*module, wish.has("--keep-gradients"));
+    clear_gradients(*module, rank_options.has("--keep-gradients"));
     for (int64_t part = 0; part < parts; ++part) {
       const auto share = share_of(group->rank(), group->size(), step * parts + part, samples);
       const auto [inputs, wanted] = batch_of(share.first, share.count, dtype, group->device());
@@ -123,7 +124,7 @@ int run_equal(const Wish& wish) {
     }
   };
   const auto alone_step = [&](int64_t step) {
-    clear_gradients(*alone, wish.has("--keep-gradients"));
+    clear_gradients(*alone, rank_options.has("--keep-gradients"));
     for (int64_t part = 0; part < parts; ++part) {
       double active = 0;
       for (int rank = 0; rank < group->size(); ++rank)
@@ -143,17 +144,17 @@ int run_equal(const Wish& wish) {
       own_step(step);
       alone_step(step);
       worst_gradient = std::max(worst_gradient, worst_difference(*module, *alone, true));
-      if (wish.has("--clip")) {
-        const double own = model.clip_grad_norm(std::stod(wish.get("--clip", "1")));
-        const double theirs =
-            torch::nn::utils::clip_grad_norm_(alone->parameters(), std::stod(wish.get("--clip", "1")));
+      if (rank_options.has("--clip")) {
+        const double own = model.clip_grad_norm(std::stod(rank_options.get("--clip", "1")));
+        const double theirs = torch::nn::utils::clip_grad_norm_(alone->parameters(),
+                                                                std::stod(rank_options.get("--clip", "1")));
         worst_norm = std::max(worst_norm, std::abs(own - theirs) / theirs);
       }
       optimizer.step();
       alone_optimizer.step();
     }
   };
-  if (wish.has("--join"))
+  if (rank_options.has("--join"))
     model.join(loop);
   else
     loop();
@@ -172,20 +173,21 @@ int run_equal(const Wish& wish) {
   return 0;
 }
 
-/// Trains in single precision and writes all parameters and buffers, as tests/ddp/beside_python.py does with
-/// torch's own.
-int run_train(const Wish& wish) {
+/// Trains in single precision and writes all parameters and buffers, as tests/ddp/compare_with_python.py does
+/// with torch's own.
+int run_train(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  auto module = std::make_shared<Model>(wish.get("--model", "mlp"), wish.number("--width", 13));
+  auto module =
+      std::make_shared<Model>(rank_options.get("--model", "mlp"), rank_options.number("--width", 13));
   module->place(group->device());
-  ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
+  ddp::DistributedDataParallel<Model> model(module, group, options_of(rank_options));
   // LibTorch's C++ rounds the factor of mul_ to bf16 (0.9 to 0.8984), Python does not: momentum is not the
   // same.
   const double momentum = module->kind == "bf16" ? 0 : 0.9;
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(momentum));
   // With --join rank r ends r steps before rank 0.
-  const int64_t steps = wish.number("--steps", 6) - (wish.has("--join") ? group->rank() : 0);
+  const int64_t steps = rank_options.number("--steps", 6) - (rank_options.has("--join") ? group->rank() : 0);
   const auto loop = [&] {
     for (int64_t step = 0; step < steps; ++step) {
       clear_gradients(*module, false);
@@ -195,30 +197,30 @@ int run_train(const Wish& wish) {
       optimizer.step();
     }
   };
-  if (wish.has("--join"))
+  if (rank_options.has("--join"))
     model.join(loop);
   else
     loop();
-  return write_state(*module, wish.get("--write", "") + "." + std::to_string(group->rank()));
+  return write_state(*module, rank_options.get("--write", "") + "." + std::to_string(group->rank()));
 }
 
 /// Rank --bad misbehaves in step 3, before its share of the gradients; the others say what they hear of it,
 /// the rank --busy only after a while of its own.
-int run_trouble(const Wish& wish) {
+int run_trouble(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   ddp::GroupOptions init;
-  init.timeout = std::chrono::seconds(wish.number("--timeout", 10));
-  const auto how = wish.get("--how", "die");
+  init.timeout = std::chrono::seconds(rank_options.number("--timeout", 10));
+  const auto how = rank_options.get("--how", "die");
   if (how == "absent" && std::getenv("RANK") == std::string("1")) return 0;
   auto group = ddp::init_process_group(init);
-  const bool bad = group->rank() == wish.number("--bad", 1);
+  const bool bad = group->rank() == rank_options.number("--bad", 1);
   auto module =
       std::make_shared<Model>(how == "differs" && bad ? "shared" : "mlp", how == "differs" && bad ? 17 : 13);
   module->place(group->device());
   ddp::DistributedDataParallel<Model> model(module, group);
   for (int64_t step = 0; step < 6; ++step) {
     clear_gradients(*module, false);
-    if (step == 3 && group->rank() == wish.number("--busy", -1))
+    if (step == 3 && group->rank() == rank_options.number("--busy", -1))
       std::this_thread::sleep_for(std::chrono::seconds(2));
     if (bad && step == 3) {
       if (how == "die") ::kill(::getpid(), SIGKILL);
@@ -242,25 +244,26 @@ int run_trouble(const Wish& wish) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  const auto wish = parse_wish(argc, argv);
+  const auto rank_options = parse_rank_options(argc, argv);
   try {
-    if (what == "equal") return run_equal(wish);
-    if (what == "train") return run_train(wish);
-    if (what == "resume") return run_resume(wish);
-    if (what == "sampler") return run_sampler(wish);
-    if (what == "overlap") return run_overlap(wish);
+    if (what == "equal") return run_equal(rank_options);
+    if (what == "train") return run_train(rank_options);
+    if (what == "resume") return run_resume(rank_options);
+    if (what == "sampler") return run_sampler(rank_options);
+    if (what == "overlap") return run_overlap(rank_options);
     if (what == "late") return run_late();
-    if (what == "exchange") return run_exchange(wish);
-    if (what == "forwards") return run_forwards(wish);
-    if (what == "fallback") return run_fallback(wish);
-    if (what == "trouble") return run_trouble(wish);
+    if (what == "exchange") return run_exchange(rank_options);
+    if (what == "forwards") return run_forwards(rank_options);
+    if (what == "fallback") return run_fallback(rank_options);
+    if (what == "trouble") return run_trouble(rank_options);
   } catch (const ddp::Error& error) {
-    std::string culprits;
-    for (const int rank : error.culprits()) culprits += (culprits.empty() ? "" : " ") + std::to_string(rank);
+    std::string failed_ranks;
+    for (const int rank : error.failed_ranks())
+      failed_ranks += (failed_ranks.empty() ? "" : " ") + std::to_string(rank);
     std::printf("%s\n", JsonLine()
                             .add("error", error.what())
                             .add("phase", error.phase())
-                            .add("culprits", culprits)
+                            .add("culprits", failed_ranks)
                             .text()
                             .c_str());
     return 6;

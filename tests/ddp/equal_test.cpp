@@ -6,7 +6,7 @@
 
 #include "core/util/file.hpp"
 #include "rank_program.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/helper/ranks_helper.hpp"
 
 using namespace torch_test;
@@ -79,7 +79,7 @@ TEST_CASE("gradients are averaged when the module is in evaluation mode") {
 }
 
 TEST_CASE("ranks without batches follow passes without gradients and in no_sync") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   std::string kinds;
   for (int i = 0; i < 5; ++i) kinds += "11111 01010 11010 11101 10111 00000 11101 11111 11000 11111 ";
   REQUIRE(util::write_file(folder / "kinds", kinds));

@@ -143,9 +143,9 @@ int run_pipeline(ddp::ProcessGroup& group) {
 }
 
 /// Round after round around the ring, until rank `bad` does something else in the third.
-int run_into_trouble(ddp::ProcessGroup& group, const Wish& wish) {
-  const auto how = wish.get("--how", "die");
-  const bool bad = group.rank() == wish.number("--bad", 2);
+int run_into_trouble(ddp::ProcessGroup& group, const RankOptions& rank_options) {
+  const auto how = rank_options.get("--how", "die");
+  const bool bad = group.rank() == rank_options.number("--bad", 2);
   const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
   for (int round = 1; round <= 6; ++round) {
     if (bad && round == 3) {
@@ -202,8 +202,8 @@ int run_after_exchange() {
 }
 
 /// Rank 0 sends `--sent` numbers, and rank 1 has room for 4.
-int run_sizes(ddp::ProcessGroup& group, const Wish& wish) {
-  auto tensor = group.rank() == 0 ? torch::ones({wish.number("--sent", 4)}) : torch::zeros({4});
+int run_sizes(ddp::ProcessGroup& group, const RankOptions& rank_options) {
+  auto tensor = group.rank() == 0 ? torch::ones({rank_options.number("--sent", 4)}) : torch::zeros({4});
   (group.rank() == 0 ? group.send(tensor, 1) : group.recv(tensor, 0)).wait();
   group.barrier().wait();
   std::printf("%s\n",
@@ -213,16 +213,16 @@ int run_sizes(ddp::ProcessGroup& group, const Wish& wish) {
 
 } // namespace
 
-int run_exchange(const Wish& wish) {
+int run_exchange(const RankOptions& rank_options) {
   torch::set_num_threads(1);
-  if (wish.has("--after")) return run_after_exchange();
+  if (rank_options.has("--after")) return run_after_exchange();
   ddp::GroupOptions options;
-  options.timeout = std::chrono::seconds(wish.number("--timeout", 60));
+  options.timeout = std::chrono::seconds(rank_options.number("--timeout", 60));
   const auto group = ddp::init_process_group(options);
-  if (wish.has("--ring")) return run_ring(*group);
-  if (wish.has("--sent")) return run_sizes(*group, wish);
-  if (wish.has("--pipeline")) return run_pipeline(*group);
-  return run_into_trouble(*group, wish);
+  if (rank_options.has("--ring")) return run_ring(*group);
+  if (rank_options.has("--sent")) return run_sizes(*group, rank_options);
+  if (rank_options.has("--pipeline")) return run_pipeline(*group);
+  return run_into_trouble(*group, rank_options);
 }
 
 } // namespace ddp_test

@@ -44,10 +44,10 @@ std::vector<std::string> damaged_forms(const std::string& intact) {
 
 } // namespace
 
-int run_fallback(const Wish& wish) {
+int run_fallback(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  const fs::path folder = wish.get("--folder", "");
+  const fs::path folder = rank_options.get("--folder", "");
   auto module = std::make_shared<Model>("batchnorm", 5);
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   ddp::TrainingState state{*module, optimizer, nullptr, {{"saved", torch::zeros({1}, torch::kLong)}}};

@@ -20,7 +20,7 @@ import zlib
 
 sys.dont_write_bytecode = True  # nothing is left beside the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from beside_python import make_model, number, run_world
+from compare_with_python import make_model, number, run_world
 
 MODES = ["000", "010", "100", "101", "102", "110", "111", "112"]
 ALL_KINDS = [f"{root}{child}{rest}" for root, child, rest in itertools.product("01", "01", MODES)]
@@ -100,7 +100,7 @@ def run_rank(kinds_file, out_file, frozen, *options):
                 out.write(f" parameters {checksum(net.parameters())}\n")
         out.write(f"end parameters {checksum(net.parameters())} buffers {checksum(net.buffers())}\n")
     dist.destroy_process_group()
-    os._exit(0)  # as in beside_python.py
+    os._exit(0)  # as in compare_with_python.py
 
 
 def run_pass(torch, rank, model, step, kind, kept, out):

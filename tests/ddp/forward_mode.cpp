@@ -53,32 +53,32 @@ std::vector<torch::Tensor> gradients_of(const torch::nn::Module& module) {
   return gradients;
 }
 
-ddp::Options options_of(const Wish& wish) {
+ddp::Options options_of(const RankOptions& rank_options) {
   ddp::Options options;
   options.bucket_bytes = options.first_bucket_bytes =
-      static_cast<std::size_t>(wish.number("--bucket-bytes", 25 << 20));
-  options.gradients_in_buckets = !wish.has("--copies");
-  options.broadcast_buffers = !wish.has("--own-buffers");
-  options.find_unused_parameters = wish.has("--find-unused");
+      static_cast<std::size_t>(rank_options.number("--bucket-bytes", 25 << 20));
+  options.gradients_in_buckets = !rank_options.has("--copies");
+  options.broadcast_buffers = !rank_options.has("--own-buffers");
+  options.find_unused_parameters = rank_options.has("--find-unused");
   return options;
 }
 
 } // namespace
 
-int run_forwards(const Wish& wish) {
+int run_forwards(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
   auto module = std::make_shared<Model>("batchnorm", 5);
   module->place(group->device());
-  const auto frozen = wish.get("--frozen", "");
+  const auto frozen = rank_options.get("--frozen", "");
   for (auto& item : module->named_parameters())
     if (!frozen.empty() && item.key().rfind(frozen + ".", 0) == 0) item.value().requires_grad_(false);
-  ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
+  ddp::DistributedDataParallel<Model> model(module, group, options_of(rank_options));
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
-  auto kinds = read_kinds(wish.get("--kinds", ""));
+  auto kinds = read_kinds(rank_options.get("--kinds", ""));
   // With --join each rank ends five passes before the one before it.
-  if (wish.has("--join")) kinds.resize(kinds.size() - 5 * static_cast<std::size_t>(group->rank()));
-  std::ofstream out(wish.get("--write", "") + "." + std::to_string(group->rank()));
+  if (rank_options.has("--join")) kinds.resize(kinds.size() - 5 * static_cast<std::size_t>(group->rank()));
+  std::ofstream out(rank_options.get("--write", "") + "." + std::to_string(group->rank()));
   std::vector<torch::Tensor> kept; // losses that wait for their backward pass
   const auto pass = [&](std::size_t step) {
     const auto& kind = kinds[step];
@@ -116,7 +116,7 @@ int run_forwards(const Wish& wish) {
   const auto loop = [&] {
     for (std::size_t step = 0; step < kinds.size(); ++step) pass(step);
   };
-  if (wish.has("--join"))
+  if (rank_options.has("--join"))
     model.join(loop);
   else
     loop();

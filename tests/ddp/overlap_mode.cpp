@@ -133,10 +133,10 @@ void write_trace(const std::string& path, int rank) {
 
 } // namespace
 
-int run_overlap(const Wish& wish) {
+int run_overlap(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  const int64_t width = wish.number("--width", 64);
+  const int64_t width = rank_options.number("--width", 64);
   auto tower = std::make_shared<Tower>(width);
   ddp::Options options;
   options.bucket_bytes = options.first_bucket_bytes = static_cast<std::size_t>(width * width) * 4;
@@ -154,14 +154,14 @@ int run_overlap(const Wish& wish) {
   bool waited_in_vain = false;
   int64_t step = 0;
   // Buckets follow the order of gradients from the second step on; the first one has a single bucket.
-  if (wish.has("--wait"))
+  if (rank_options.has("--wait"))
     tower->before_first_layer = [&] {
       if (step > 0 && !record().wait_for(backward, [](const Span& span) { return span.network; }))
         waited_in_vain = true;
     };
-  const auto batch = torch::randn({wish.number("--batch", 8), width});
+  const auto batch = torch::randn({rank_options.number("--batch", 8), width});
   int overlapped = 0;
-  const int64_t steps = wish.number("--steps", 4);
+  const int64_t steps = rank_options.number("--steps", 4);
   for (; step < steps && !waited_in_vain; ++step) {
     optimizer.zero_grad();
     const double forward = now();
@@ -176,7 +176,7 @@ int run_overlap(const Wish& wish) {
       ended_before = ended_before || (span.network && span.start >= backward && span.end < first_hook);
     if (step > 0 && ended_before) ++overlapped;
   }
-  if (wish.has("--trace")) write_trace(wish.get("--trace", ""), group->rank());
+  if (rank_options.has("--trace")) write_trace(rank_options.get("--trace", ""), group->rank());
   std::printf("%s\n", JsonLine()
                           .add("rank", group->rank())
                           .add("buckets", static_cast<long long>(model.bucket_count()))

@@ -18,14 +18,14 @@ using namespace hpcml;
 
 namespace ddp_test {
 
-Wish parse_wish(int argc, char** argv) {
-  Wish wish;
+RankOptions parse_rank_options(int argc, char** argv) {
+  RankOptions rank_options;
   for (int i = 2; i < argc; ++i) {
     const std::string name = argv[i];
     const bool valued = i + 1 < argc && std::strncmp(argv[i + 1], "--", 2) != 0;
-    wish.values[name] = valued ? argv[++i] : "";
+    rank_options.values[name] = valued ? argv[++i] : "";
   }
-  return wish;
+  return rank_options;
 }
 
 void clear_gradients(torch::nn::Module& module, bool keep) {
@@ -53,26 +53,26 @@ int write_state(const torch::nn::Module& module, const std::string& path) {
 
 /// Trains with random masks and shuffled samples, saves every third step, and goes on from what is there; all
 /// ranks end themselves in step --kill-at.
-int run_resume(const Wish& wish) {
+int run_resume(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  torch::manual_seed(static_cast<std::uint64_t>(wish.number("--seed", 1)) +
+  torch::manual_seed(static_cast<std::uint64_t>(rank_options.number("--seed", 1)) +
                      1000 * static_cast<std::uint64_t>(group->rank()));
-  auto module = std::make_shared<Model>(wish.get("--model", "batchnorm"), 13);
+  auto module = std::make_shared<Model>(rank_options.get("--model", "batchnorm"), 13);
   module->place(group->device());
   ddp::DistributedDataParallel<Model> model(module, group);
   ddp::DistributedSampler sampler(60, group->size(), group->rank(), true,
-                                  static_cast<std::uint64_t>(wish.number("--seed", 1)));
+                                  static_cast<std::uint64_t>(rank_options.number("--seed", 1)));
   std::unique_ptr<torch::optim::Optimizer> optimizer;
-  if (wish.get("--optimizer", "sgd") == "adam")
+  if (rank_options.get("--optimizer", "sgd") == "adam")
     optimizer = std::make_unique<torch::optim::Adam>(module->parameters(), torch::optim::AdamOptions(0.01));
   else
     optimizer = std::make_unique<torch::optim::SGD>(module->parameters(),
                                                     torch::optim::SGDOptions(0.1).momentum(0.9));
   ddp::TrainingState state{*module, *optimizer, &sampler, {{"seen", torch::zeros({1}, torch::kLong)}}};
-  const auto resumed = ddp::load_checkpoint(*group, wish.get("--folder", ""), state);
-  for (int64_t step = resumed.step + 1; step < wish.number("--steps", 20); ++step) {
-    if (step == wish.number("--kill-at", -1)) ::kill(::getpid(), SIGKILL);
+  const auto resumed = ddp::load_checkpoint(*group, rank_options.get("--folder", ""), state);
+  for (int64_t step = resumed.step + 1; step < rank_options.number("--steps", 20); ++step) {
+    if (step == rank_options.number("--kill-at", -1)) ::kill(::getpid(), SIGKILL);
     auto indices = sampler.next(4);
     if (!indices) {
       sampler.set_epoch(sampler.epoch() + 1);
@@ -88,7 +88,7 @@ int run_resume(const Wish& wish) {
     loss_of(model.forward(torch::dropout(torch::cat(inputs), 0.2, true)), torch::cat(wanted)).backward();
     optimizer->step();
     state.values.at("seen") += static_cast<int64_t>(indices->size());
-    if (step % 3 == 0) ddp::save_checkpoint(*group, wish.get("--folder", ""), step, state);
+    if (step % 3 == 0) ddp::save_checkpoint(*group, rank_options.get("--folder", ""), step, state);
   }
   std::printf("%s\n", JsonLine()
                           .add("rank", group->rank())
@@ -96,17 +96,17 @@ int run_resume(const Wish& wish) {
                           .add("seen", static_cast<long long>(state.values.at("seen").item<int64_t>()))
                           .text()
                           .c_str());
-  return write_state(*module, wish.get("--folder", "") + "/weights." + std::to_string(group->rank()));
+  return write_state(*module, rank_options.get("--folder", "") + "/weights." + std::to_string(group->rank()));
 }
 
 /// What DistributedSampler deals: SIZE WORLD_SIZE SEED EPOCH DROP_LAST, one line for each rank.
-int run_sampler(const Wish& wish) {
-  for (int rank = 0; rank < wish.number("--ranks", 1); ++rank) {
+int run_sampler(const RankOptions& rank_options) {
+  for (int rank = 0; rank < rank_options.number("--ranks", 1); ++rank) {
     ddp::DistributedSampler sampler(
-        static_cast<std::size_t>(wish.number("--size", 0)), static_cast<int>(wish.number("--ranks", 1)), rank,
-        !wish.has("--in-order"), static_cast<std::uint64_t>(wish.number("--seed", 0)),
-        wish.has("--drop-last"));
-    sampler.set_epoch(static_cast<std::size_t>(wish.number("--epoch", 0)));
+        static_cast<std::size_t>(rank_options.number("--size", 0)),
+        static_cast<int>(rank_options.number("--ranks", 1)), rank, !rank_options.has("--in-order"),
+        static_cast<std::uint64_t>(rank_options.number("--seed", 0)), rank_options.has("--drop-last"));
+    sampler.set_epoch(static_cast<std::size_t>(rank_options.number("--epoch", 0)));
     while (const auto batch = sampler.next(3))
       for (const auto index : *batch) std::printf("%zu ", index);
     std::printf("\n");

@@ -10,7 +10,7 @@
 namespace ddp_test {
 
 /// Flags by name, with their values or "".
-struct Wish {
+struct RankOptions {
   std::map<std::string, std::string> values;
   bool has(const std::string& name) const { return values.count(name) > 0; }
   std::string get(const std::string& name, const std::string& otherwise) const {
@@ -21,17 +21,17 @@ struct Wish {
   }
 };
 
-Wish parse_wish(int argc, char** argv);
+RankOptions parse_rank_options(int argc, char** argv);
 /// Before a step: none, or with `keep` zeros in their place.
 void clear_gradients(torch::nn::Module& module, bool keep);
 /// All parameters and buffers as bytes; an exit code.
 int write_state(const torch::nn::Module& module, const std::string& path);
-int run_resume(const Wish& wish);
-int run_sampler(const Wish& wish);
-int run_overlap(const Wish& wish);
+int run_resume(const RankOptions& rank_options);
+int run_sampler(const RankOptions& rank_options);
+int run_overlap(const RankOptions& rank_options);
 int run_late();
-int run_exchange(const Wish& wish);
-int run_forwards(const Wish& wish);
-int run_fallback(const Wish& wish);
+int run_exchange(const RankOptions& rank_options);
+int run_forwards(const RankOptions& rank_options);
+int run_fallback(const RankOptions& rank_options);
 
 } // namespace ddp_test

@@ -8,7 +8,7 @@
 
 #include "core/util/file.hpp"
 #include "rank_program.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/helper/ranks_helper.hpp"
 
 using namespace torch_test;
@@ -52,7 +52,7 @@ TEST_CASE("a training that is killed goes on from its newest whole checkpoint, t
     const int kill_at = 1 + static_cast<int>(random() % 19);
     // All ranks, or rank 0 alone: the other one fails then.
     const int last_killed = static_cast<int>(random() % 2);
-    const test::TempFolder whole, killed;
+    const test::TempDirectory whole, killed;
     INFO("seed " << seed << ", " << optimizer << ", killed in step " << kill_at << " ranks 0 to "
                  << last_killed);
     const auto first = train(whole.path(), seed, optimizer, -1);
@@ -73,7 +73,7 @@ TEST_CASE("a training that is killed goes on from its newest whole checkpoint, t
 }
 
 TEST_CASE("ranks fall back to the older of two checkpoints") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto run = run_all_ranks(k_ranks, {ddp_rank(), "fallback"}, {"--folder", folder.path().string()});
   for (int rank = 0; rank < k_ranks; ++rank) {
     const auto& end = run.ranks.at(rank);

@@ -17,8 +17,8 @@ namespace {
 constexpr milliseconds k_long{60000};
 
 /// What a watch told, and what it is to hear.
-struct Told {
-  std::atomic<bool> called{false}, heard{false}, given_up{false};
+struct WatchCalls {
+  std::atomic<bool> called{false}, received{false}, given_up{false};
   std::atomic<int> troubles{0};
   std::promise<std::string> trouble;
 
@@ -28,7 +28,7 @@ struct Told {
     all.on_trouble = [this](const Operation& operation, const std::string& why) {
       if (++troubles == 1) trouble.set_value(operation.name + ": " + why);
     };
-    all.is_received = [this] { return heard.load(); };
+    all.is_received = [this] { return received.load(); };
     all.give_up = [this] { given_up = true; };
     all.grace = grace;
     return all;
@@ -41,7 +41,7 @@ bool never() { return false; }
 } // namespace
 
 TEST_CASE("a group that ends waits for all operations, and hears of nothing if they end well") {
-  Told result;
+  WatchCalls result;
   std::atomic<bool> done{false};
   StreamWatch watch(k_long, result.calls());
   for (int i = 0; i < 3; ++i) watch.add({"all_reduce"}, [&] { return done.load(); });
@@ -53,8 +53,8 @@ TEST_CASE("a group that ends waits for all operations, and hears of nothing if t
 }
 
 TEST_CASE("an operation that fails, or does not end in time, is told once, and nobody waits for the others") {
-  Told result;
-  result.heard = true;
+  WatchCalls result;
+  result.received = true;
   const bool in_time = GENERATE(true, false);
   StreamWatch watch(in_time ? k_long : milliseconds(1000), result.calls());
   watch.add({"broadcast"}, in_time ? fails : never);
@@ -68,21 +68,21 @@ TEST_CASE("an operation that fails, or does not end in time, is told once, and n
 }
 
 TEST_CASE("what runs when another rank has called all to account is told with nothing of its own") {
-  Told result;
-  result.called = result.heard = true;
+  WatchCalls result;
+  result.called = result.received = true;
   StreamWatch watch(k_long, result.calls());
   watch.add({"all_reduce"}, never);
   CHECK(result.trouble.get_future().get() == "all_reduce: ");
 }
 
 TEST_CASE("a program that does not come by to hear of the trouble is given up, one that ends is not") {
-  Told result;
+  WatchCalls result;
   {
     StreamWatch watch(k_long, result.calls(milliseconds(200)));
     watch.add({"all_reduce"}, fails);
     while (!result.given_up) std::this_thread::sleep_for(milliseconds(1));
   }
-  Told second_report;
+  WatchCalls second_report;
   {
     StreamWatch watch(k_long, second_report.calls());
     watch.add({"all_reduce"}, fails);

@@ -23,10 +23,10 @@ namespace {
 const std::vector<std::string> k_documented_masks = {
     "fe000000000000", "fe00000000000000", "fe0000", "fe000000", "fe", "fe00", "fe00000000", "fe0000000000"};
 
-struct WorkFolder {
+struct WorkDirectory {
   fs::path path = fs::temp_directory_path() / ("hpcml-main-job-" + std::to_string(::getpid()));
-  WorkFolder() { fs::create_directories(path / "report"); }
-  ~WorkFolder() { fs::remove_all(path); }
+  WorkDirectory() { fs::create_directories(path / "report"); }
+  ~WorkDirectory() { fs::remove_all(path); }
 };
 
 std::string text_of(const fs::path& path) {
@@ -45,7 +45,7 @@ util::ProcessOutput run_in(const fs::path& folder, std::vector<std::string> word
 } // namespace
 
 TEST_CASE("sixteen ranks on two emulated LUMI nodes train with the documented masks over hsn0", "[slurm]") {
-  const WorkFolder work;
+  const WorkDirectory work;
   const std::string hpcml = HPCML_BINARY;
   const std::string program = std::string(HPCML_BINARY_DIR) + "/bin/train_ddp";
   REQUIRE(fs::exists(program));
@@ -126,7 +126,7 @@ TEST_CASE("sixteen ranks on two emulated LUMI nodes train with the documented ma
 TEST_CASE("the same training fails when the ranks do not communicate", "[slurm]") {
   const std::string hpcml = HPCML_BINARY;
   const std::string program = std::string(HPCML_BINARY_DIR) + "/bin/train_ddp";
-  const WorkFolder work;
+  const WorkDirectory work;
   const auto learned = run_in(work.path, {hpcml, "launch", "--nproc-per-node", "4", "--", program});
   INFO(learned.out << learned.err);
   CHECK(learned.exit_code == 0);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
-#include "shared_folder.hpp"
+#include "shared_directory.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;
@@ -94,7 +94,7 @@ TEST_CASE("where the exclude list may not change another job goes on for the one
           "folder and "
           "within its bound",
           "[.faults]") {
-  const test::SharedFolder folder;
+  const test::SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "6", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--array", "3-4", "--checkpoint-dir", folder.path()}, {"1", "4"});
@@ -116,7 +116,7 @@ sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//
 
 TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, it runs on healthy ones",
           "[.faults]") {
-  const test::SharedFolder folder;
+  const test::SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "node-down:2@3s"});
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--checkpoint-dir", folder.path()}, {"none", "0"});

@@ -26,10 +26,10 @@ public:
   /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these
   /// directives and body.
   util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;
-  const TempFolder& folder() const { return x_directory; }
+  const TempDirectory& folder() const { return x_directory; }
 
 private:
-  TempFolder x_directory;
+  TempDirectory x_directory;
   std::vector<std::string> x_arguments;
 };
 

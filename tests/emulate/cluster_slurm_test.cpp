@@ -62,7 +62,7 @@ TEST_CASE("nodes that share this machine's network work too and listen to nobody
 TEST_CASE("a user without privileges gets the same cluster under his own name", "[slurm]") {
   if (::geteuid() != 0)
     return test::skip("only root can become another user; the other cases run without privileges");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   fs::permissions(folder.path(), fs::perms::all);
   fs::copy_file(HPCML_BINARY, folder.path() / "hpcml"); // the build folder may be closed to others
   REQUIRE(util::write_file(folder.path() / "image.sif", ""));

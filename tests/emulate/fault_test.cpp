@@ -4,7 +4,7 @@
 
 #include "cli/page_blocks.hpp"
 #include "emulate/cluster_helper.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -12,7 +12,7 @@ using test::Cluster;
 
 TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare one, as the page says",
           "[slurm][alone]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   std::string commands, shown;
   for (const auto& block : test::page_blocks("guides/rehearse-jobs.md")) {
     if (block.mark == "file survivor.sh")

@@ -15,7 +15,7 @@ using namespace hpcml;
 
 TEST_CASE("a machine's own module system does not reach a job that reads the login files", "[slurm]") {
   if (::geteuid() != 0) return test::skip("only root can mount a private /etc/profile.d");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto write = [&](const std::string& name, const std::string& text) {
     REQUIRE(util::write_file(folder / name, text));
   };

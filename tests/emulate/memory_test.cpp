@@ -9,7 +9,7 @@
 #include "emulate/unified_groups.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -44,7 +44,7 @@ constexpr const char* k_state =
 
 TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, and in it its own",
           "[memory]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto group = folder.path() / "group";
   const auto state = folder.path().string(), view = state + "/nodes/n1/cgroup";
   REQUIRE(fs::create_directory(group));
@@ -66,7 +66,7 @@ TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, 
 }
 
 TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree", "[memory]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto group = folder.path() / "group";
   const auto state = folder.path().string();
   REQUIRE(fs::create_directory(group));
@@ -87,7 +87,7 @@ TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree",
 }
 
 TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are said", "[memory]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto top = folder.path().string();
   REQUIRE(fs::create_directories(folder.path() / "a.slice/b.scope"));
   const auto put = [&](const std::string& path, const std::string& controllers) {
@@ -179,7 +179,7 @@ TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "
 
 TEST_CASE("no control group is left, also where emulate is killed", "[.faults][memory]") {
   if (!can_limit()) return;
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto task = folder.path() / "task.sh";
   REQUIRE(util::write_file(task, "touch began; until [ -e go ]; do sleep 0.1; done\n"));
   REQUIRE(util::write_file(

@@ -128,7 +128,7 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
 }
 
 TEST_CASE("the record goes into a pipe or device as it is, and a full one is an error", "[slurm]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto pipe = (folder / "pipe").string();
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);

@@ -129,7 +129,7 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
 }
 
 TEST_CASE("emulated pip needs no pip in this machine's Python") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto bare = (folder / "bare").string();
   const auto made = util::run_process({"/usr/bin/python3", "-m", "venv", "--without-pip", bare},
                                       util::EnvSnapshot::of_process(), std::chrono::seconds(300));

@@ -12,7 +12,7 @@
 #include "core/util/text.hpp"
 #include "emulate/sandbox.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 
@@ -21,16 +21,16 @@ namespace {
 const std::string k_probe = std::string(HPCML_BINARY_DIR) + "/bin/sandbox_probe";
 
 /// A folder outside the sandbox for what its processes print.
-class LogFolder {
+class LogDirectory {
 public:
   std::string file(const std::string& name) const { return (x_directory / name).string(); }
   std::string text(const std::string& name) const { return util::read_file(file(name)).value_or("(no log)"); }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
 };
 
-emulate::SandboxNode make_node(const LogFolder& logs, unsigned number, const std::string& script) {
+emulate::SandboxNode make_node(const LogDirectory& logs, unsigned number, const std::string& script) {
   emulate::SandboxNode node;
   node.name = "nid00000" + std::to_string(number);
   node.cpu = model::make_regular_cpus(1, 64, 2, 4, 8);
@@ -53,7 +53,7 @@ const emulate::SandboxOptions k_login{true, "login1", {{"hsn0", "10.66.0.1"}}};
 
 /// What `script` prints on a LUMI-like node.
 std::string run_on_node(const std::string& script) {
-  const LogFolder logs;
+  const LogDirectory logs;
   const auto result = emulate::run_in_sandbox(k_login, [&](emulate::Sandbox& sandbox) {
     auto node = make_node(logs, 1, script);
     if (!sandbox.has_networks()) node.interfaces.clear();
@@ -162,7 +162,7 @@ TEST_CASE("memory policies are those of the node's memory domains, kept per thre
 }
 
 TEST_CASE("nodes reach one another and the login node by their interfaces") {
-  const LogFolder logs;
+  const LogDirectory logs;
   const auto result = emulate::run_in_sandbox(k_login, [&](emulate::Sandbox& sandbox) {
     if (!sandbox.has_networks()) return 77;
     std::map<unsigned, pid_t> pids;
@@ -187,7 +187,7 @@ TEST_CASE("nodes reach one another and the login node by their interfaces") {
 }
 
 TEST_CASE("mounts and names stay in the sandbox; a program that cannot start is an error that names it") {
-  const LogFolder logs;
+  const LogDirectory logs;
   REQUIRE(util::write_file(logs.file("hosts"), "10.66.1.1 nid000001\n").ok());
   const auto result = emulate::run_in_sandbox(k_login, [&](emulate::Sandbox& sandbox) {
     if (!sandbox.limits().empty()) return 77;

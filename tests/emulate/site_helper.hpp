@@ -8,7 +8,7 @@
 #include "core/model/site.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "shipped_site.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace hpcml::test {
 

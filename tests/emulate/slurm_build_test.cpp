@@ -7,7 +7,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "emulate/slurm_build.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
@@ -17,7 +17,7 @@ namespace {
 
 /// A folder with a cache, sources of a version, and how often they were built.
 struct Workshop {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   util::EnvSnapshot env = util::EnvSnapshot::of_process();
   std::vector<std::string> reports;
 

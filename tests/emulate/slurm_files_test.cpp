@@ -8,7 +8,7 @@
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
@@ -33,7 +33,7 @@ std::string line_of(const std::string& text, const std::string& start) {
 } // namespace
 
 TEST_CASE("a plugin of Slurm that opens a library which is not there is none to count on") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder.path().string();
   const auto plugin = [&](const std::string& name) {
     return std::string("\x7f"

@@ -44,7 +44,7 @@ inline model::Site rich_site() {
 
 /// The stand-ins of a site, written to a folder, and a way to run text with them under bash.
 struct Installed {
-  TempFolder folder;
+  TempDirectory folder;
   model::Site site;
   util::EnvSnapshot env;
 

@@ -4,12 +4,12 @@
 
 #include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
-#include "shared_folder.hpp"
+#include "shared_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
 using test::Cluster;
-using test::SharedFolder;
+using test::SharedDirectory;
 
 namespace {
 
@@ -75,7 +75,7 @@ print("done", rank, flush=True)
 )";
 
 /// Writes a script that saves and requeues.
-void generate(const Cluster& cluster, const SharedFolder& folder, const std::string& name,
+void generate(const Cluster& cluster, const SharedDirectory& folder, const std::string& name,
               const std::vector<std::string>& flags, const std::vector<std::string>& words) {
   std::vector<std::string> all = {
       "--site",    "generic",   "--gpus-per-node",  "0",           "--time",   "10",          "--save-before",
@@ -102,7 +102,7 @@ TEST_CASE(
     "ranks that are asked to save are requeued and go on, within the bound; of an array the one task alone; "
     "and never after a failure of their own",
     "[slurm][alone]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   // A fault that never comes: a requeued job starts again after 10 seconds then, not after two minutes.
   const Cluster cluster({"--site", "generic", "--nodes", "5", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
@@ -141,7 +141,7 @@ echo "failing $(told $failing)"
 }
 
 TEST_CASE("submit --continue resumes a job that may not be requeued again", "[slurm]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job", {"--max-requeues", "0"}, {"1", "0"});
@@ -169,7 +169,7 @@ hpcml submit --continue 3 2>&1 | grep -o 'no record of job 3'
 }
 
 TEST_CASE("an imported script with a loop and pipes saves and resumes", "[slurm]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "1", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("part.py", R"(
 import os, signal, sys, time
@@ -213,7 +213,7 @@ ended 1; told 1
 }
 
 TEST_CASE("programs save and resume with each kind of signal handler", "[slurm]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "4", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_other_program);
   // A shell without a trap around the program, and a child without a handler beside it.
@@ -272,7 +272,7 @@ do hear $name.out "begin 0"; hear $name.out "begin 1"; scancel --batch --signal=
 }
 
 TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and is done", "[.faults]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job", {"--nodes", "2", "--time", "1", "--save-before", "20s"}, {"1", "0"});
@@ -287,7 +287,7 @@ TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and
 }
 
 TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go on", "[.faults]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "preempt@8s..20s"});
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job", {"--array", "0-1", "--max-requeues", "0"}, {"1", "0"});
@@ -304,7 +304,7 @@ TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go 
 TEST_CASE("jobs that another preempts are requeued by their script where the site cancels them, and not "
           "after scancel",
           "[.faults]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster(
       {"--site", "generic", "--nodes", "4", "--quiet", "--fault", "preempt:cancel@12s..24s"});
   cluster.write("train.py", k_program);
@@ -326,7 +326,7 @@ ended 1; told 1_0; told 1_1; told $ended | cut -d ' ' -f 1,2
 
 TEST_CASE("an agent's ranks save, nothing is started again in their job, and the record says why it ended",
           "[.faults]") {
-  const SharedFolder folder;
+  const SharedDirectory folder;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job",

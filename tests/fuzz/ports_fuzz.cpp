@@ -11,7 +11,7 @@
 
 #include "run/agent/service.hpp"
 #include "run/store/hpcml_protocol.hpp"
-#include "run/store/meeting.hpp"
+#include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
 
 using namespace hpcml;
@@ -82,7 +82,7 @@ private:
 };
 
 /// What each client was answered last.
-struct Heard : Answers {
+struct RecordedAnswers : Answers {
   void bytes(ClientId client, std::string_view bytes) override { to[client % 3] += bytes; }
   void value(ClientId client, const SharedValue& value) override {
     if (!value) std::abort();
@@ -110,8 +110,8 @@ public:
       const bool is_open = rules.plain == PlainMessages::accepted;
       x_inner = std::make_unique<agent::Service>(conductor, say, is_open ? key().to_hex() : std::string());
     } else {
-      auto meeting =
-          std::make_unique<Meeting>(RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, say);
+      auto meeting = std::make_unique<RendezvousService>(
+          RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, say);
       meeting->set_port(k_port);
       x_inner = std::move(meeting);
     }
@@ -230,7 +230,7 @@ private:
   std::unique_ptr<Observer> x_inner;
   std::unique_ptr<Checked> x_checked;
   std::unique_ptr<SessionGate> x_gate;
-  Heard x_last_received;
+  RecordedAnswers x_last_received;
   std::array<Client, 3> x_clients;
   Time x_now = std::chrono::steady_clock::now();
 };

@@ -83,8 +83,8 @@ def check_equal():
             f"relative difference {worst:.1e}" if right else tails(ends))
 
 
-def check_beside_python():
-    done = subprocess.run([sys.executable, os.path.join(HERE, "..", "ddp", "beside_python.py"), DDP_RANK], capture_output=True,
+def check_compare_with_python():
+    done = subprocess.run([sys.executable, os.path.join(HERE, "..", "ddp", "compare_with_python.py"), DDP_RANK], capture_output=True,
                           text=True, check=False, timeout=300, env={**os.environ, "HPCML_RANK_GPUS": str(GPUS), "HPCML_BESIDE_AT_ONCE": "3"})
     for line in done.stdout.splitlines():
         name, _, verdict = line.rpartition(": ")
@@ -252,7 +252,7 @@ def write_page():
         file.write("\n".join(lines) + "\n")
 
 
-PARTS = {part.__name__: part for part in (check_tools, check_kinds, check_equal, check_ring, check_beside_python, check_trouble, check_resume,
+PARTS = {part.__name__: part for part in (check_tools, check_kinds, check_equal, check_ring, check_compare_with_python, check_trouble, check_resume,
                                           check_tf32, measure_ahead, measure_steps)}
 
 

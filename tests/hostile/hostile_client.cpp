@@ -16,8 +16,8 @@
 
 #include "core/util/text.hpp"
 #include "run/agent/agent_protocol.hpp"
-#include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/world.hpp"
 #include "run/store/client.hpp"
 #include "run/store/hpcml_protocol.hpp"

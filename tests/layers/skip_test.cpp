@@ -11,7 +11,7 @@
 #include "python_packages.hpp"
 #include "skip.hpp"
 #include "sources.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 
@@ -44,7 +44,7 @@ std::vector<std::string> sources_with(const std::string& pattern, const std::str
 TEST_CASE("case without its package", "[.skips]") { test::skip_missing("no-such-package"); }
 
 TEST_CASE("skip adds a line to the list of tests/run.sh") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto list = (folder / "skipped").string();
   CHECK(run_skipping_case(list, false).exit_code == 0);
   CHECK(util::read_file(list).value_or("") ==
@@ -52,7 +52,7 @@ TEST_CASE("skip adds a line to the list of tests/run.sh") {
 }
 
 TEST_CASE("a missing package fails the test under tests/run.sh") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto list = (folder / "skipped").string();
   const auto output = run_skipping_case(list, true);
   CHECK(output.exit_code != 0);
@@ -61,7 +61,7 @@ TEST_CASE("a missing package fails the test under tests/run.sh") {
 }
 
 TEST_CASE("a directory is not taken for a Python module") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   std::filesystem::create_directory(folder / "torch");
   const std::string code = "import torch";
   const auto tried = [&](const std::string& python) {

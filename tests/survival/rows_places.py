@@ -20,7 +20,7 @@ def plain(lab, first="true", flags="", before="", words=(), **more):
     return lab.submit(script=HEAD + before + TASK.format(first=first, flags=flags, hpcml=shlex.quote(lab.hpcml), train=train), together=True, **more)
 
 
-# The first port that follows from the job's number, as src/generate/plan/meeting_port.hpp says it, is somebody else's.
+# The first port that follows from the job's number, as src/generate/plan/port_formula.hpp says it, is somebody else's.
 SQUATTER = """/usr/bin/python3 -c '
 import os, socket, time
 port = 15000 + int(os.environ["SLURM_JOB_ID"]) * 97 % 17000

@@ -14,17 +14,20 @@ namespace hpcml::ddp {
 /// operation.
 class Error : public std::runtime_error {
 public:
-  Error(const std::string& what, int rank, std::string phase, std::vector<int> culprits)
-      : std::runtime_error(what), x_rank(rank), x_phase(std::move(phase)), x_culprits(std::move(culprits)) {}
+  Error(const std::string& what, int rank, std::string phase, std::vector<int> failed_ranks)
+      : std::runtime_error(what), x_rank(rank), x_phase(std::move(phase)),
+        x_failed_ranks(std::move(failed_ranks)) {}
 
   int rank() const noexcept { return x_rank; }                  ///< that throws
   const std::string& phase() const noexcept { return x_phase; } ///< "all_reduce", "rendezvous", …
-  const std::vector<int>& culprits() const noexcept { return x_culprits; } ///< ascending; empty: not known
+  const std::vector<int>& failed_ranks() const noexcept {
+    return x_failed_ranks;
+  } ///< ascending; empty: not known
 
 private:
   int x_rank;
   std::string x_phase;
-  std::vector<int> x_culprits;
+  std::vector<int> x_failed_ranks;
 };
 
 } // namespace hpcml::ddp

@@ -2,9 +2,9 @@
 // A launcher started once per task instead of once per node, or once for the job.
 #include <algorithm>
 
+#include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "check/own_launch.hpp"
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
 

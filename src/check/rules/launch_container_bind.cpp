@@ -8,7 +8,7 @@ namespace launch_container_bind {
 
 /// Whether the list goes on in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
 /// over.
-bool goes_on(std::string_view text, diag::Place place) {
+bool continues(std::string_view text, diag::Place place) {
   const auto end = place.offset + place.length;
   if (end > text.size() || end == 0 || text[end - 1] != ',') return false;
   const auto next = text.find_first_not_of(" \t", end);
@@ -37,7 +37,7 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& option : container->options) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       const auto place = option.value->place;
-      if (option.value->text().empty() || goes_on(subject.text, place)) {
+      if (option.value->text().empty() || continues(subject.text, place)) {
         add_match(hits,
                   {option.place,
                    option.value->text().empty() ? "the list of binds is empty"

@@ -6,7 +6,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 
 namespace hpcml::check {
 namespace launch_container_gpus {

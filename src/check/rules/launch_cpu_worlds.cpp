@@ -27,7 +27,7 @@ bool is_several(const std::string& number) {
 }
 
 /// Whether an option of the agent says several, also where only the job knows how many.
-bool says_several(const Link& agent, OptionMeaning what) {
+bool has_several(const Link& agent, OptionMeaning what) {
   const auto* option = agent.find(what);
   if (!option || !option->value) return false;
   return !option->value->known() || is_several(option->value->text());
@@ -54,7 +54,7 @@ RuleMatches find(const LintContext& subject) {
     if (!option && !by_config) continue;
     const auto shape = shape_of(subject, launch);
     const bool several =
-        says_several(*agent, OptionMeaning::nodes) || says_several(*agent, OptionMeaning::ranks) ||
+        has_several(*agent, OptionMeaning::nodes) || has_several(*agent, OptionMeaning::ranks) ||
         is_several(config_value(config, "num_machines")) ||
         is_several(config_value(config, "num_processes")) || (launch.step() && shape.nodes.value_or(1) > 1);
     if (!several) continue;

@@ -13,7 +13,7 @@ namespace launch_cpus_not_inherited {
 
 /// Whether words that are not known may hold options about CPUs: those of a variable that the script does not
 /// set itself, and of one whose values speak of CPUs.
-bool may_say_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
+bool may_set_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
   static constexpr std::array<std::string_view, 8> k_signs = {
       "cpus-per-task=$", "cpus-per-task $", " -c", "\"-c", "cpu-bind", "cpu_bind", "--exact", "--overlap"};
   const auto commands = subject.text.substr(std::min(subject.header.end, subject.text.size()));
@@ -42,12 +42,12 @@ bool may_say_cpus(const LintContext& subject, const Launch& launch, const Link& 
 }
 
 /// Whether the step says itself how its tasks get CPUs.
-bool says_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
+bool sets_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
   if (find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap", "whole", "pty",
                       "het-group"}))
     return true;
   if (const auto* job_id = step.find("jobid"); job_id && !is_own_job(*job_id)) return true;
-  if (!step.complete && may_say_cpus(subject, launch, step)) return true;
+  if (!step.complete && may_set_cpus(subject, launch, step)) return true;
   const auto* bind = step.find("cpu-bind");
   if (!bind || !bind->value) return false;
   const auto value = bind->value->text();
@@ -75,7 +75,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !is_own(launch, *step) || launch.command->context.substitution ||
-        training.count(step->place.offset) == 0 || says_cpus(subject, launch, *step))
+        training.count(step->place.offset) == 0 || sets_cpus(subject, launch, *step))
       continue;
     if (launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_CPU_BIND")) continue;
     // Where the version is not known once is enough to say.

@@ -31,15 +31,15 @@ bool may_be_brought(const LintContext& subject, const shell::Command& module) {
 
 /// Whether Slurm of the host, its files or munge's socket, is bound into the image.
 bool binds_slurm(const Launch& launch, const Link& container) {
-  const auto tells = [](const shell::Argument& word) {
+  const auto is_python_path = [](const shell::Argument& word) {
     const auto text = word.text();
     return text.find("slurm") != std::string::npos || text.find("munge") != std::string::npos ||
            text.find("srun") != std::string::npos || !word.known();
   };
   for (const auto& option : container.options)
-    if (option.value && option.name != "env" && tells(*option.value)) return true;
+    if (option.value && option.name != "env" && is_python_path(*option.value)) return true;
   for (const auto& name : model::engine_variables({"_BIND", "_BINDPATH"}))
-    if (const auto* value = launch.variable(name); value && tells(*value)) return true;
+    if (const auto* value = launch.variable(name); value && is_python_path(*value)) return true;
   return false;
 }
 

@@ -2,9 +2,9 @@
 // One plain python on a node with several GPUs.
 #include <algorithm>
 
+#include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "check/own_launch.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -27,7 +27,7 @@ bool trains(const std::string& path) {
 
 /// Whether its words or the script's variables say that it uses several GPUs by itself.
 bool starts_its_own(const LintContext& subject, const Launch& launch, const Link& python) {
-  const auto says_so = [](const shell::Argument& word) {
+  const auto is_gpu_option = [](const shell::Argument& word) {
     return has_any(
         util::to_lower(word.text()),
         {"distributed", "spawn",      "device_map", "device-map", "accelerat", "paralleli",
@@ -36,7 +36,7 @@ bool starts_its_own(const LintContext& subject, const Launch& launch, const Link
          "world_size",  "world-size", "ddp",        "nproc",      "0,1",       "num_workers_per_node",
          "num_nodes",   "--nodes",    "trainer.",   "ray"});
   };
-  if (std::any_of(python.operands.begin() + 1, python.operands.end(), says_so)) return true;
+  if (std::any_of(python.operands.begin() + 1, python.operands.end(), is_gpu_option)) return true;
   // Who names several GPUs for one program has it use them.
   for (const auto* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
     if (const auto* value = launch.variable(name); value && value->text().find(',') != std::string::npos)

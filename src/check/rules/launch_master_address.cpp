@@ -21,7 +21,7 @@ bool is_loopback(std::string_view text) {
 }
 
 /// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.
-std::string_view told_by(const LintContext& subject, const shell::Piece& piece, std::size_t offset) {
+std::string_view address_source(const LintContext& subject, const shell::Piece& piece, std::size_t offset) {
   std::string_view name = piece.text;
   if (name.size() < 2 || name[0] != '$' || name[1] == '(') return name;
   name.remove_prefix(name[1] == '{' ? 2 : 1);
@@ -51,7 +51,7 @@ std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument&
     return Fault{"the other nodes look for the first rank at " + value.text() + ", which is themselves"};
   for (const auto& piece : value.pieces) {
     if (piece.known) continue;
-    const std::string_view text = told_by(subject, piece, offset);
+    const std::string_view text = address_source(subject, piece, offset);
     const bool cut = text.find('|') != std::string_view::npos;
     if (!cut && (text.find("hostname -I") != std::string_view::npos ||
                  text.find("--all-ip-addresses") != std::string_view::npos))
@@ -83,11 +83,11 @@ void check_value(const LintContext& subject, const shell::Argument& value, diag:
 void check_missing(const LintContext& subject, const Launch& launch, const Link& agent, RuleMatches& hits) {
   const auto* launcher = model::find_launcher(agent.program);
   if (!launcher || launcher->without_address.empty() || !agent.complete) return;
-  for (const auto says : {OptionMeaning::alone, OptionMeaning::address, OptionMeaning::endpoint,
-                          OptionMeaning::config, OptionMeaning::settings})
-    if (agent.find(says)) return;
-  for (const auto says : {OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config})
-    if (launch.variable(agent, says)) return;
+  for (const auto meaning : {OptionMeaning::alone, OptionMeaning::address, OptionMeaning::endpoint,
+                             OptionMeaning::config, OptionMeaning::settings})
+    if (agent.find(meaning)) return;
+  for (const auto meaning : {OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config})
+    if (launch.variable(agent, meaning)) return;
   const auto* nodes = agent.find(OptionMeaning::nodes);
   if (!nodes || !nodes->value) return;
   const auto count = number_of(*nodes->value, shape_of_job(subject));

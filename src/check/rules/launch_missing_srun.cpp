@@ -72,7 +72,7 @@ bool loads_mpi(const LintContext& subject) {
 }
 
 /// Whether the program is told of more GPUs than a node has, or of MPI, whose launcher it may call itself.
-bool is_told_of_nodes(const Launch& launch) {
+bool has_node_count(const Launch& launch) {
   constexpr unsigned long long k_most_gpus = 16;
   const auto& words = launch.last().operands;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -99,7 +99,7 @@ bool may_reach_nodes(const Launch& launch) {
   if (const auto* agent = launch.agent();
       agent && find_any(*agent, {"hostfile", "H", "host", "launcher", "deepspeed_hostfile"}))
     return true; // by ssh, srun or MPI
-  if (launch.python() && (starts_nodes(*launch.python()) || is_told_of_nodes(launch))) return true;
+  if (launch.python() && (starts_nodes(*launch.python()) || has_node_count(launch))) return true;
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
 

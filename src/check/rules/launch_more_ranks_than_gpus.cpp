@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "check/own_launch.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

@@ -24,7 +24,7 @@ bool has_reason(const LintContext& subject, diag::Place place) {
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);
   const auto text = subject.text.substr(line.offset, line.length);
-  const auto tells = [](std::string_view comment, long words) {
+  const auto explains = [](std::string_view comment, long words) {
     const auto lower = util::to_lower(comment);
     const auto parts = util::split(lower, ' ');
     return lower.find('=') == std::string::npos && lower.find("://") == std::string::npos &&
@@ -32,11 +32,11 @@ bool has_reason(const LintContext& subject, diag::Place place) {
            std::count_if(parts.begin(), parts.end(), [](const auto& part) { return !part.empty(); }) >= words;
   };
   const auto behind = text.find(" #");
-  if (behind != std::string_view::npos && tells(text.substr(behind + 2), 3)) return true;
+  if (behind != std::string_view::npos && explains(text.substr(behind + 2), 3)) return true;
   if (line.offset == 0) return false;
   const auto before = line_at(subject.text, line.offset - 1);
   const auto above = util::trim(subject.text.substr(before.offset, before.length));
-  return above.starts_with("#") && !above.starts_with("#SBATCH") && tells(above.substr(1), 6);
+  return above.starts_with("#") && !above.starts_with("#SBATCH") && explains(above.substr(1), 6);
 }
 
 /// Whether the job asks for cards that have no such copies.

@@ -13,7 +13,7 @@ constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdz
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
 
 /// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
-bool is_told_of_none(const Launch& launch, const Link& agent) {
+bool has_no_node_count(const Launch& launch, const Link& agent) {
   const auto* launcher = model::find_launcher(agent.program);
   const auto variable = launcher->variable_for(launcher->option_for(OptionMeaning::nodes));
   return agent.complete && !agent.find(OptionMeaning::nodes) && !find_any(agent, {"h", "help"}) &&
@@ -36,7 +36,7 @@ RuleMatches find(const LintContext& subject) {
                        (option ? "--" + name : launcher->variable_for(name)) +
                            " makes each node train by itself: the nodes never meet",
                        k_hint});
-    } else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
+    } else if (shape.tasks_per_node == 1 && has_no_node_count(launch, *agent))
       add_match(hits,
                 {agent->place,
                  agent->program + " without --" + std::string(launcher->option_for(OptionMeaning::nodes)) +

@@ -18,14 +18,15 @@ bool may_bring_conda(const shell::Command& command) {
   if (program.find('/') != std::string::npos || // a program changes nothing in this shell
       std::binary_search(k_others.begin(), k_others.end(), std::string_view(program)))
     return false;
-  const auto tells = [](const std::string& word) {
+  const auto is_initialisation = [](const std::string& word) {
     const auto text = util::to_lower(word);
     return text.find("conda") != std::string::npos || text.find("mamba") != std::string::npos ||
            text.find("miniforge") != std::string::npos;
   };
   const auto words = command.arguments();
-  return tells(program) ||
-         std::any_of(words.begin(), words.end(), [&](const auto& word) { return tells(word.text()); });
+  return is_initialisation(program) || std::any_of(words.begin(), words.end(), [&](const auto& word) {
+           return is_initialisation(word.text());
+         });
 }
 
 RuleMatches find(const LintContext& subject) {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "core/util/local_folders.hpp"
+#include "core/util/node_local_path.hpp"
 
 namespace hpcml::check {
 namespace safety_local_checkpoint {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

@@ -8,7 +8,7 @@ namespace hpcml::check {
 namespace site_partition_unknown {
 
 /// Whether the profile tells of partitions with GPUs only, so that the site's other ones are no part of it.
-bool tells_of_gpus_only(const model::Site& site) {
+bool describes_gpu_nodes_only(const model::Site& site) {
   return site.other_partitions.empty() &&
          std::all_of(site.partitions.begin(), site.partitions.end(), [&](const model::Partition& partition) {
            return std::all_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
@@ -29,11 +29,12 @@ RuleMatches find(const LintContext& subject) {
       if (!meant && violation.certainty == site_rules::Confidence::advisory)
         continue; // it can be a group's own
       const auto place = part.place({"partition"});
-      RuleMatch hit{place,
-                    "the profile of " + part.site.name +
-                        (tells_of_gpus_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
-                        " has no partition '" + name + "'",
-                    known_names(name, names)};
+      RuleMatch hit{
+          place,
+          "the profile of " + part.site.name +
+              (describes_gpu_nodes_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
+              " has no partition '" + name + "'",
+          known_names(name, names)};
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs hardly is one of
       // those.
       if (meant) {

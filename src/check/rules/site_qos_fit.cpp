@@ -21,7 +21,7 @@ RuleMatches find(const LintContext& subject) {
       } else {
         hit.message = "QoS " + qos.name + " needs " + violation.name;
         hit.hint = append_citation("add #SBATCH " + violation.name, violation.origin);
-        hit.fix = add_directive_behind(subject, hit.place, violation.name);
+        hit.fix = add_directive_after(subject, hit.place, violation.name);
       }
       hits.push_back(std::move(hit));
     }

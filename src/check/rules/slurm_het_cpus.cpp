@@ -10,8 +10,9 @@ namespace slurm_het_cpus {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.requests.size() < 2 || !subject.may_be("25.05-")) return hits;
-  const auto says = [](const slurm::JobOptions& request) { return request.has("cpus-per-task"); };
-  if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says))
+  const auto has_cpus = [](const slurm::JobOptions& request) { return request.has("cpus-per-task"); };
+  if (!has_cpus(subject.requests[0]) ||
+      std::all_of(subject.requests.begin(), subject.requests.end(), has_cpus))
     return hits;
   for (const auto& launch : subject.launches)
     if (const auto* groups = names_components(launch);

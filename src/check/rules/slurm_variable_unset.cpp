@@ -110,7 +110,7 @@ std::string reason(const LintContext& subject, const Row& row) {
 
 /// Whether a comment says that the option comes from elsewhere: the command that submits the script, or a
 /// program that passes its options.
-bool is_told_elsewhere(const LintContext& subject, std::string_view option) {
+bool is_set_elsewhere(const LintContext& subject, std::string_view option) {
   static constexpr std::array<std::string_view, 9> k_signs = {
       "command line", "command-line",   "passed by", "passed from", "passed to sbatch",
       "submitted by", "submitted with", "overrid",   "set by the"};
@@ -160,7 +160,7 @@ RuleMatches find(const LintContext& subject) {
       continue;
     if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
     const auto why = reason(subject, row);
-    if (!why.empty() && !is_told_elsewhere(subject, row.option))
+    if (!why.empty() && !is_set_elsewhere(subject, row.option))
       hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
                       why,
                       row.variable == "SLURM_GPUS_PER_TASK"

@@ -235,11 +235,11 @@ private:
 
   /// "hpcml: 3 errors, 2 warnings in 2 of 14 files; --fix mends 1".
   void summarise() const {
-    const auto files = util::counted(x_files, "file"), mended = util::counted(x_fixes, "finding");
+    const auto files = util::counted(x_files, "file"), fixed_findings = util::counted(x_fixes, "finding");
     std::string text;
-    if (x_options.fix) text = fmt::format("mended {} in {} of {}; ", mended, x_fixed_files, files);
+    if (x_options.fix) text = fmt::format("mended {} in {} of {}; ", fixed_findings, x_fixed_files, files);
     if (x_options.diff)
-      text = fmt::format("--fix would mend {} in {} of {}", mended, x_fixed_files, files);
+      text = fmt::format("--fix would mend {} in {} of {}", fixed_findings, x_fixed_files, files);
     else if (x_files_with == 0)
       text += "no findings in " + files;
     else

@@ -11,7 +11,7 @@
 #include "cli/create/check_files.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
-#include "core/site_rules/demand.hpp"
+#include "core/site_rules/resource_request.hpp"
 #include "core/slurm/job_reading.hpp"
 #include "core/util/date.hpp"
 #include "core/util/embedded.hpp"
@@ -25,11 +25,11 @@ namespace hpcml::cli {
 namespace {
 
 /// In the order in which they are told.
-enum class Verdict { runs, changes, no };
+enum class SiteResult { runs, changes, no };
 
 struct Row {
   std::string site;
-  Verdict violation = Verdict::runs;
+  SiteResult violation = SiteResult::runs;
   check::Findings findings;
   unsigned errors = 0, warnings = 0;
   std::string obstacle; ///< why no change of the script helps
@@ -88,7 +88,7 @@ bool is_likely_refusal(const diag::Diagnostic& finding) {
 
 Row evaluate(const std::string& file, std::string_view text, const check::Target& target,
              const model::JobSpec& job) {
-  Row row{target.site->id, Verdict::runs, check::check_script(file, text, target), 0, 0, {}};
+  Row row{target.site->id, SiteResult::runs, check::check_script(file, text, target), 0, 0, {}};
   for (const auto& finding : row.findings) {
     row.errors += finding.what.severity == diag::Severity::error ? 1 : 0;
     row.warnings += finding.what.severity == diag::Severity::warning ? 1 : 0;
@@ -99,7 +99,7 @@ Row evaluate(const std::string& file, std::string_view text, const check::Target
                                                      });
   if (!refused) return row;
   row.obstacle = obstacle_at(job, *target.site);
-  row.violation = row.obstacle.empty() ? Verdict::changes : Verdict::no;
+  row.violation = row.obstacle.empty() ? SiteResult::changes : SiteResult::no;
   return row;
 }
 
@@ -148,8 +148,8 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
   return util::join(list, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-const char* name_of(Verdict violation) {
-  return violation == Verdict::runs ? "runs" : violation == Verdict::changes ? "changes" : "no";
+const char* name_of(SiteResult violation) {
+  return violation == SiteResult::runs ? "runs" : violation == SiteResult::changes ? "changes" : "no";
 }
 
 std::string render_text(const std::vector<Row>& rows, std::string_view source) {
@@ -161,9 +161,9 @@ std::string render_text(const std::vector<Row>& rows, std::string_view source) {
   std::vector<std::vector<std::string>> table = {{"SITE", "RUNS", "ERRORS", "WARNINGS", "WHAT TO CHANGE"}};
   for (const auto& row : rows)
     table.push_back({row.site,
-                     row.violation == Verdict::runs      ? "yes"
-                     : row.violation == Verdict::changes ? "after changes"
-                                                         : "no",
+                     row.violation == SiteResult::runs      ? "yes"
+                     : row.violation == SiteResult::changes ? "after changes"
+                                                            : "no",
                      std::to_string(row.errors), std::to_string(row.warnings),
                      first_changes(row, everywhere)});
   return text + util::render_columns(table, {2, 3});
@@ -223,14 +223,14 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
     return std::tie(a.violation, a.errors, a.warnings) < std::tie(b.violation, b.errors, b.warnings);
   });
   std::fputs((format == "json" ? render_json(rows) : render_text(rows, *text)).c_str(), stdout);
-  const auto count = [&](Verdict violation) {
+  const auto count = [&](SiteResult violation) {
     return std::count_if(rows.begin(), rows.end(),
                          [&](const Row& row) { return row.violation == violation; });
   };
   std::fprintf(stderr, "hpcml: runs at %ld of %zu sites, at %ld more after changes\n",
-               static_cast<long>(count(Verdict::runs)), rows.size(),
-               static_cast<long>(count(Verdict::changes)));
-  return count(Verdict::runs) > 0 || fail_on == "never" ? k_ok : k_findings;
+               static_cast<long>(count(SiteResult::runs)), rows.size(),
+               static_cast<long>(count(SiteResult::changes)));
+  return count(SiteResult::runs) > 0 || fail_on == "never" ? k_ok : k_findings;
 }
 
 } // namespace hpcml::cli

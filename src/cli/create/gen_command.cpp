@@ -13,7 +13,7 @@
 #include "cli/create/write_script.hpp"
 #include "cli/user_key.hpp"
 #include "core/util/input_file.hpp"
-#include "generate/import_script/port_script.hpp"
+#include "generate/import_script/import_script.hpp"
 #include "generate/render/interactive.hpp"
 #include "generate/render/render_script.hpp"
 
@@ -59,7 +59,7 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
                     : model::is_agent(job) ? "hpcml"
                                            : "";
   chosen.gpus_seen = job.gpu_visibility.has_value();
-  const auto ported = import_script::port_script(file, *text, *site, chosen);
+  const auto ported = import_script::import_slurm_script(file, *text, *site, chosen);
   print_diagnostics(ported.findings, *text, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;

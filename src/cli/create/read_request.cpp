@@ -153,7 +153,9 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
                         "say it in one of the two places"});
   };
   const auto& components = part.job.components;
-  const auto any = [&](const auto& says) { return std::any_of(components.begin(), components.end(), says); };
+  const auto any = [&](const auto& predicate) {
+    return std::any_of(components.begin(), components.end(), predicate);
+  };
   for (const auto& key : config::job_keys())
     if (key.per_component && key.form != config::KeyForm::list && key.to_json(over) &&
         any([&](const model::JobSpec& own) { return key.to_json(own).has_value(); }))

@@ -13,7 +13,7 @@
 #include "core/topo/live_ranks.hpp"
 #include "core/topo/mask_text.hpp"
 #include "core/topo/render_plan.hpp"
-#include "core/topo/unmet.hpp"
+#include "core/topo/unmet_request.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/gpus.hpp"
 
@@ -104,7 +104,7 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
     }
     const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
     if (!addresses)
-      failure.say(k_cannot_satisfy, set + ": " + addresses.error().what, addresses.error().hint);
+      failure.print(k_cannot_satisfy, set + ": " + addresses.error().what, addresses.error().hint);
     else
       options.gpus = util::join(*addresses, ",");
     return addresses.ok();
@@ -135,8 +135,8 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   ErrorPrinter failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
   if (!options.source.empty() && (options.source != "live" || !options.topology.empty()))
-    return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE",
-                       "live --site SITE holds this node against the site's profile");
+    return failure.print(k_usage, "the node is one of: live, --site SITE, --topology FILE",
+                         "live --site SITE holds this node against the site's profile");
   if (!check_policy(options, failure)) return;
   auto chosen = read_affinity_node(options, context, failure, exit_code);
   if (!chosen) return;
@@ -147,15 +147,15 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   const auto request = read_affinity_request(wanted, *node, failure);
   if (!request) return;
   const auto plan = make_plan(wanted, *node, *request);
-  if (!plan) return failure.say(k_cannot_satisfy, plan.error());
+  if (!plan) return failure.print(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
-    return failure.say(k_cannot_satisfy, "none of the node's cores may be used",
-                       node->cpus.reserved.empty() ? ""
-                                                   : "reserved are CPUs " + node->cpus.reserved.to_list());
+    return failure.print(k_cannot_satisfy, "none of the node's cores may be used",
+                         node->cpus.reserved.empty() ? ""
+                                                     : "reserved are CPUs " + node->cpus.reserved.to_list());
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
   if (masks && !cpus_known)
-    return failure.say(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks",
-                       "hpcml affinity live in a job shows them");
+    return failure.print(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks",
+                         "hpcml affinity live in a job shows them");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table")
@@ -164,7 +164,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   for (const auto& note : node->notes) print_note("note: " + note);
   if (options.policy != "hpcml") return;
   if (const auto lack = topo::unmet_request(*node, *request, *plan))
-    failure.say(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
+    failure.print(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
 }
 
 } // namespace

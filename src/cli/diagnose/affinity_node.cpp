@@ -16,7 +16,7 @@ std::optional<topo::Node> live_node(ErrorPrinter& failure) {
   auto node = topo::read_live_node();
   auto allowed = topo::read_allowed_cpus();
   if (!node || !allowed) {
-    failure.say(k_world_failed, node ? allowed.error() : node.error());
+    failure.print(k_world_failed, node ? allowed.error() : node.error());
     return std::nullopt;
   }
   node->name = "this node";
@@ -41,8 +41,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
     std::vector<std::string> names;
     for (const auto& each : site.partitions) names.push_back(each.name);
     const auto near = util::nearest(partition, names);
-    failure.say(k_cannot_satisfy, site.name + " has no partition " + partition,
-                near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+    failure.print(k_cannot_satisfy, site.name + " has no partition " + partition,
+                  near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
     return nullptr;
   } else {
     for (const auto& type : site.node_types) ids.push_back(type.id);
@@ -54,8 +54,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
     if (!first) first = type;
   }
   if (!first)
-    failure.say(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
-                "hpcml affinity live shows the node it runs on");
+    failure.print(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
+                  "hpcml affinity live shows the node it runs on");
   return first;
 }
 
@@ -77,7 +77,7 @@ std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, c
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
     if (node) return AffinityNode{*node, ""};
-    failure.say(k_invalid_file, node.error());
+    failure.print(k_invalid_file, node.error());
     return std::nullopt;
   }
   if (options.site.empty()) {

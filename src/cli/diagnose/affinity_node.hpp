@@ -24,11 +24,11 @@ struct AffinityOptions {
 class ErrorPrinter {
 public:
   ErrorPrinter(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
-  void say(int code, const std::string& what, const std::string& hint = "") {
+  void print(int code, const std::string& what, const std::string& hint = "") {
     print_error(what, hint, x_context.colour);
     x_exit_code = code;
   }
-  void say(int code, const util::Error& error) { say(code, error.what, error.hint); }
+  void print(int code, const util::Error& error) { print(code, error.what, error.hint); }
 
 private:
   const Context& x_context;

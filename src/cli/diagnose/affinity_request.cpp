@@ -15,7 +15,7 @@ bool read_list(const std::string& flag, const std::string& text, model::IdSet& s
   if (read)
     set = *read;
   else
-    failure.say(k_usage, flag + " " + text + ": " + read.error().what, read.error().hint);
+    failure.print(k_usage, flag + " " + text + ": " + read.error().what, read.error().hint);
   return read.ok();
 }
 
@@ -62,8 +62,8 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   const auto policies = topo::compat_policies();
   if (std::find(policies.begin(), policies.end(), options.policy) == policies.end()) {
     const auto near = util::nearest(options.policy, policies);
-    failure.say(k_usage, "there is no policy \"" + options.policy + "\"",
-                near ? "did you mean " + *near + "?" : "policies: hpcml, " + util::join(policies, ", "));
+    failure.print(k_usage, "there is no policy \"" + options.policy + "\"",
+                  near ? "did you mean " + *near + "?" : "policies: hpcml, " + util::join(policies, ", "));
     return false;
   }
   std::vector<std::string> flags;
@@ -84,10 +84,10 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
       "--cpus-per-rank");
   add(options.threads_per_core > 0 && torch, "--threads-per-core");
   if (flags.empty()) return true;
-  failure.say(k_usage,
-              "--policy " + options.policy + " shows what another tool would do, which knows no " +
-                  util::join(flags, ", "),
-              "leave them out, or --policy");
+  failure.print(k_usage,
+                "--policy " + options.policy + " shows what another tool would do, which knows no " +
+                    util::join(flags, ", "),
+                "leave them out, or --policy");
   return false;
 }
 
@@ -97,7 +97,7 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   if (!options.gpus.empty()) {
     auto visible = topo::with_visible_gpus(node, util::split(options.gpus, ','));
     if (!visible) {
-      failure.say(k_cannot_satisfy, visible.error());
+      failure.print(k_cannot_satisfy, visible.error());
       return std::nullopt;
     }
     node = std::move(*visible);
@@ -117,7 +117,7 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   if (const auto level = levels.find(options.domain); level != levels.end()) request.level = level->second;
   auto order = model::GpuOrder::parse(options.order);
   if (!order) {
-    failure.say(k_usage, "--rank-order: " + order.error().what, order.error().hint);
+    failure.print(k_usage, "--rank-order: " + order.error().what, order.error().hint);
     return std::nullopt;
   }
   request.order = std::move(*order);
@@ -125,13 +125,13 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   model::IdSet reserved;
   if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
   if (const auto unknown = (request.allowed | reserved) - node.cpus.all(); !unknown.empty()) {
-    failure.say(k_cannot_satisfy, "the node has no CPUs " + unknown.to_list(),
-                "its CPUs are " + node.cpus.all().to_list());
+    failure.print(k_cannot_satisfy, "the node has no CPUs " + unknown.to_list(),
+                  "its CPUs are " + node.cpus.all().to_list());
     return std::nullopt;
   }
   node.cpus.reserved = node.cpus.reserved | reserved;
   if (const auto checked = check_amounts(request, node); !checked) {
-    failure.say(k_cannot_satisfy, checked.error());
+    failure.print(k_cannot_satisfy, checked.error());
     return std::nullopt;
   }
   return request;

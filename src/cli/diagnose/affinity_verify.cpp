@@ -92,13 +92,13 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
                 ErrorPrinter& failure, int& exit_code) {
   if (options.policy != "hpcml")
-    return failure.say(k_usage, "--verify judges what runs, --policy shows what another tool would do",
-                       "leave one of them out");
+    return failure.print(k_usage, "--verify judges what runs, --policy shows what another tool would do",
+                         "leave one of them out");
   const auto live = topo::read_live_ranks(context.env);
   if (live.ranks.empty())
-    return failure.say(k_world_failed,
-                       "no process here has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
-                       "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
+    return failure.print(k_world_failed,
+                         "no process here has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
+                         "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
   AffinityOptions wanted = without_gpus(options, node);
   wanted.ranks = std::max(options.ranks, count_ranks(live));
   // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.
@@ -119,7 +119,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
   }
   if (options.threads_per_core == 0) request->threads_per_core = threads_per_core(node, ranks);
   const auto plan = topo::plan_affinity(node, *request);
-  if (!plan) return failure.say(k_cannot_satisfy, plan.error());
+  if (!plan) return failure.print(k_cannot_satisfy, plan.error());
   node.notes.insert(node.notes.end(), live.notes.begin(), live.notes.end());
   for (const auto& note : node.notes) print_note("note: " + note);
   auto report = topo::check_placement(node, ranks);

@@ -54,32 +54,32 @@ struct ConfigEditor {
 };
 
 std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
-  ConfigEditor desk{config::config_path(context.env)};
-  if (desk.path.empty()) {
+  ConfigEditor editor{config::config_path(context.env)};
+  if (editor.path.empty()) {
     print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
                 context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }
-  auto load = config::load_config(desk.path);
+  auto load = config::load_config(editor.path);
   print_diagnostics(load.diagnostics, load.source, context.colour);
-  desk.config = std::move(load.config);
-  if (!diag::has_errors(load.diagnostics)) return desk;
+  editor.config = std::move(load.config);
+  if (!diag::has_errors(load.diagnostics)) return editor;
   exit_code = k_invalid_file; // writing it anew would lose what it says
   return std::nullopt;
 }
 
-int save(const ConfigEditor& desk, const Context& context) {
+int save(const ConfigEditor& editor, const Context& context) {
   std::error_code ignored; // of writing it is said
-  std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), ignored);
+  std::filesystem::create_directories(std::filesystem::path(editor.path).parent_path(), ignored);
   // Others may have changed it since it was read: what they wrote stays.
-  const util::FileLock alone(desk.path + ".lock");
-  auto load = config::load_config(desk.path);
-  auto config = diag::has_errors(load.diagnostics) ? desk.config : load.config;
-  for (const auto& change : desk.changes) change(config);
-  const auto written = util::write_output(desk.path, config::render_config(config), 0644);
+  const util::FileLock alone(editor.path + ".lock");
+  auto load = config::load_config(editor.path);
+  auto config = diag::has_errors(load.diagnostics) ? editor.config : load.config;
+  for (const auto& change : editor.changes) change(config);
+  const auto written = util::write_output(editor.path, config::render_config(config), 0644);
   if (written) {
-    std::fputs(desk.news.c_str(), stdout);
+    std::fputs(editor.news.c_str(), stdout);
     ensure_user_key(context);
     return k_ok;
   }
@@ -89,13 +89,13 @@ int save(const ConfigEditor& desk, const Context& context) {
 
 int run_show(const Context& context) {
   int exit_code = k_ok;
-  const auto desk = open(context, exit_code);
-  if (!desk) return exit_code;
+  const auto editor = open(context, exit_code);
+  if (!editor) return exit_code;
   std::error_code ignored;
-  const bool exists = std::filesystem::exists(desk->path, ignored);
-  print_note(desk->path + (exists ? "" : " is not there yet: hpcml config detect begins it"));
-  if (desk->config.site) std::printf("site %s\n", desk->config.site->c_str());
-  for (const auto& [site, values] : desk->config.sites)
+  const bool exists = std::filesystem::exists(editor->path, ignored);
+  print_note(editor->path + (exists ? "" : " is not there yet: hpcml config detect begins it"));
+  if (editor->config.site) std::printf("site %s\n", editor->config.site->c_str());
+  for (const auto& [site, values] : editor->config.sites)
     for (const auto& [key, value] : values)
       std::printf("%s.%s %s\n", site.c_str(), key.c_str(), value.c_str());
   return k_ok;
@@ -103,9 +103,9 @@ int run_show(const Context& context) {
 
 /// The site that a value is for: the one that is named, else that of the configuration, else the one of this
 /// machine.
-std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& desk,
+std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& editor,
                                    const Context& context, int& exit_code) {
-  return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context,
+  return choose_site(options.site.empty() ? editor.config.site : std::optional(options.site), context,
                      exit_code);
 }
 
@@ -125,7 +125,7 @@ bool is_accepted(const model::Site& site, const std::string& key, const std::str
   return found.empty();
 }
 
-int set_value(ConfigEditor& desk, const model::Site& site, const std::string& key, const std::string& value,
+int set_value(ConfigEditor& editor, const model::Site& site, const std::string& key, const std::string& value,
               const Context& context) {
   if (const auto fault = config::check_config_value(key, value)) {
     const auto keys = config::config_keys();
@@ -139,43 +139,43 @@ int set_value(ConfigEditor& desk, const model::Site& site, const std::string& ke
     return k_usage;
   }
   if (!is_accepted(site, key, value, context)) return k_cannot_satisfy;
-  desk.change([id = site.id, key, value](config::Config& config) { config.sites[id][key] = value; });
-  desk.news += site.id + "." + key + " " + value + "\n";
+  editor.change([id = site.id, key, value](config::Config& config) { config.sites[id][key] = value; });
+  editor.news += site.id + "." + key + " " + value + "\n";
   return k_ok;
 }
 
 int run_set(const ConfigOptions& options, const Context& context) {
   int exit_code = k_ok;
-  auto desk = open(context, exit_code);
-  if (!desk) return exit_code;
+  auto editor = open(context, exit_code);
+  if (!editor) return exit_code;
   auto target = options;
   if (options.key == "site") target.site = options.value;
-  const auto site = site_of(target, *desk, context, exit_code);
+  const auto site = site_of(target, *editor, context, exit_code);
   if (!site) return exit_code;
   if (options.key == "site") {
-    desk->change([id = site->id](config::Config& config) { config.site = id; });
-    desk->news += "site " + site->id + "\n";
+    editor->change([id = site->id](config::Config& config) { config.site = id; });
+    editor->news += "site " + site->id + "\n";
   } else {
-    exit_code = set_value(*desk, *site, options.key, options.value, context);
+    exit_code = set_value(*editor, *site, options.key, options.value, context);
   }
-  return exit_code == k_ok ? save(*desk, context) : exit_code;
+  return exit_code == k_ok ? save(*editor, context) : exit_code;
 }
 
 int run_unset(const ConfigOptions& options, const Context& context) {
   int exit_code = k_ok;
-  auto desk = open(context, exit_code);
-  if (!desk) return exit_code;
+  auto editor = open(context, exit_code);
+  if (!editor) return exit_code;
   bool exists = false;
   if (options.key == "site") {
-    exists = desk->config.site.has_value();
-    desk->change([](config::Config& config) { config.site.reset(); });
+    exists = editor->config.site.has_value();
+    editor->change([](config::Config& config) { config.site.reset(); });
   } else {
-    desk->change([&](config::Config& config) {
+    editor->change([&](config::Config& config) {
       for (auto& [id, values] : config.sites)
         if (options.site.empty() || options.site == id) exists = values.erase(options.key) > 0 || exists;
     });
   }
-  if (exists) return save(*desk, context);
+  if (exists) return save(*editor, context);
   print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
               context.colour);
   return k_usage;
@@ -236,20 +236,20 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
 
 int run_detect(const ConfigOptions& options, const Context& context) {
   int exit_code = k_ok;
-  auto desk = open(context, exit_code);
-  if (!desk) return exit_code;
-  const auto site = site_of(options, *desk, context, exit_code);
+  auto editor = open(context, exit_code);
+  if (!editor) return exit_code;
+  const auto site = site_of(options, *editor, context, exit_code);
   if (!site) return exit_code;
   const auto account = find_account(options, context, exit_code);
   if (exit_code != k_ok) return exit_code;
-  if (!desk->config.site) {
-    desk->change([id = site->id](config::Config& config) { config.site = id; });
-    desk->news += "site " + site->id + "\n";
+  if (!editor->config.site) {
+    editor->change([id = site->id](config::Config& config) { config.site = id; });
+    editor->news += "site " + site->id + "\n";
   }
-  if (account) exit_code = set_value(*desk, *site, "account", *account, context);
+  if (account) exit_code = set_value(*editor, *site, "account", *account, context);
   if (exit_code == k_ok && !options.partition.empty())
-    exit_code = set_value(*desk, *site, "partition", options.partition, context);
-  return exit_code == k_ok ? save(*desk, context) : exit_code;
+    exit_code = set_value(*editor, *site, "partition", options.partition, context);
+  return exit_code == k_ok ? save(*editor, context) : exit_code;
 }
 
 } // namespace

@@ -11,7 +11,7 @@
 #include "core/slurm/commands.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/job_channel.hpp"
-#include "run/launch/meeting_ports.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/store_query.hpp"
 #include "run/store/channel_key.hpp"
 
@@ -25,7 +25,7 @@ using nlohmann::json;
 using util::Error;
 using util::Result;
 
-constexpr auto k_patience = std::chrono::seconds(5);
+constexpr auto k_timeout = std::chrono::seconds(5);
 
 struct ShowOptions {
   std::string place;
@@ -70,7 +70,7 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
 }
 
 Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {
-  auto answer = launch::query_stores(found.places, credentials, k_patience);
+  auto answer = launch::query_stores(found.places, credentials, k_timeout);
   if (auto* report = std::get_if<store::StoreReport>(&answer)) return std::move(*report);
   return explain(std::get<launch::StoreQueryError>(answer), found);
 }

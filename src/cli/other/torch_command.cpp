@@ -61,7 +61,7 @@ void print_built(const torch_build::Built& found, const TorchBuildOptions& optio
   std::printf("helper    %s\n", text("helper").c_str());
   std::printf("library   %s\n", text("library").c_str());
   std::printf("headers   %s\n", text("include").c_str());
-  std::printf("%s\n", found.was_there
+  std::printf("%s\n", found.was_built
                           ? "ok: it was built before"
                           : ("ok: built in " +
                              std::to_string(static_cast<int>(built.value("seconds", 0.0) + 0.5)) + " s")
@@ -114,7 +114,7 @@ void add_torch(CLI::App& app, Context& context, int& exit_code) {
   build->add_option("--jobs,-j", options->request.jobs, "compilers at a time (one per core, at most 4)")
       ->type_name("N")
       ->check(CLI::Range(1U, 1024U));
-  build->add_flag("--force", options->request.anew, "compile also what is there already");
+  build->add_flag("--force", options->request.rebuild, "compile also what is there already");
   auto* flags = build->add_flag("--flags", options->flags,
                                 "print the flags of a program that uses hpcml::ddp, and nothing else");
   build

@@ -53,7 +53,7 @@ std::optional<int> code_of(std::string_view how, bool early) {
 
 } // namespace
 
-void CulpritSearch::read(std::string_view text) {
+void FailedTaskSearch::read(std::string_view text) {
   constexpr std::size_t k_longest = 4096; // srun's own lines are short
   for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     x_rest += text.substr(0, std::min(end, k_longest));
@@ -64,7 +64,7 @@ void CulpritSearch::read(std::string_view text) {
   if (x_rest.size() < k_longest) x_rest += text.substr(0, k_longest);
 }
 
-void CulpritSearch::read_line(std::string_view line) {
+void FailedTaskSearch::read_line(std::string_view line) {
   constexpr std::string_view k_start = "srun: error: ";
   // A task that srun ended after another one does not know why.
   const auto is_specific = [](const auto& why) { return why && *why != model::FailureClass::terminated; };
@@ -89,14 +89,14 @@ void CulpritSearch::read_line(std::string_view line) {
   const bool memory = line.starts_with(k_out_of_memory);
   if (!code || (x_found && !memory)) return;
   const bool exit = line.starts_with("Exited");
-  x_found = StepCulprit{std::string(util::trim(*tasks)), std::string(*node),
-                        exit ? "ended with exit code " + std::to_string(*code)
-                             : (memory ? "was killed: " : "was ended by: ") + std::string(util::trim(line)),
-                        *code, memory};
+  x_found = FailedTask{std::string(util::trim(*tasks)), std::string(*node),
+                       exit ? "ended with exit code " + std::to_string(*code)
+                            : (memory ? "was killed: " : "was ended by: ") + std::string(util::trim(line)),
+                       *code, memory};
 }
 
 std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClass> of_slurm, int code,
-                                                const CulpritSearch& log) {
+                                                const FailedTaskSearch& log) {
   using model::FailureClass;
   if (of_slurm != FailureClass::program) return of_slurm;
   if (log.found() && log.found()->out_of_memory) return FailureClass::out_of_memory;

@@ -6,7 +6,7 @@
 
 #include "core/slurm/jobs.hpp"
 #include "run/batch/batch_job.hpp"
-#include "run/batch/kept_job.hpp"
+#include "run/batch/saved_job.hpp"
 
 namespace hpcml::cli {
 
@@ -22,7 +22,7 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
   return util::Done{};
 }
 
-std::vector<std::string> submit_words(const batch::KeptJob& kept) {
+std::vector<std::string> submit_words(const batch::SavedJob& kept) {
   std::vector<std::string> words = {"--chdir=" + kept.directory};
   if (!kept.array_task.empty()) words.push_back("--array=" + kept.array_task);
   words.push_back(kept.script);
@@ -47,8 +47,8 @@ SubmitResult fail(const util::Error& error, int exit_code, const Context& contex
 SubmitResult run_continue(const std::string& job, const std::string& format, const Context& context) {
   std::error_code ignored;
   const auto directories =
-      batch::kept_job_directories(context.env, std::filesystem::current_path(ignored).string());
-  const auto kept = batch::load_kept_job(job, directories);
+      batch::saved_job_directories(context.env, std::filesystem::current_path(ignored).string());
+  const auto kept = batch::load_saved_job(job, directories);
   if (!kept) return fail(kept.error(), k_usage, context);
   const slurm::LiveCommands commands(context.env);
   if (const auto ended = check_has_ended(commands, job); !ended)

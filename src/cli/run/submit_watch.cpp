@@ -131,7 +131,7 @@ private:
   Outlook ask();
   Outlook evaluate(const std::vector<JobRecord>& records);
   Outlook evaluate_array(const std::vector<JobRecord>& records);
-  void tell(const JobRecord& job);
+  void report_start(const JobRecord& job);
   void follow_output(const JobRecord& job);
   bool print(const std::vector<OutputPiece>& pieces);
   void finish_log();
@@ -145,7 +145,7 @@ private:
   const Context& x_context;
   const FollowOptions& x_options;
   JobOutput x_output;
-  CulpritSearch x_end_search;
+  FailedTaskSearch x_end_search;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
   std::string x_said;
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
@@ -163,7 +163,7 @@ std::chrono::milliseconds Watch::interval() const {
 /// A sentence about a job or a task that has ended.
 bool is_failure(const JobRecord& job) { return job.phase() == JobPhase::ended && job.state != "COMPLETED"; }
 
-void Watch::tell(const JobRecord& job) {
+void Watch::report_start(const JobRecord& job) {
   // The estimate moves all the time: only what is left of the sentence without it is news.
   auto news = job;
   news.start.clear();
@@ -202,7 +202,7 @@ const JobRecord& choose_component(const std::vector<JobRecord>& records) {
 Watch::Outlook Watch::evaluate(const std::vector<JobRecord>& records) {
   const auto& job = choose_component(records);
   follow_output(records.front());
-  tell(job);
+  report_start(job);
   if (job.phase() == JobPhase::ended) {
     x_code = slurm::exit_code_of(job);
     x_class = slurm::class_of_end(job);

@@ -25,10 +25,10 @@ struct RankFailure {
   std::vector<std::string> last_lines; ///< of its standard error, at most 20
   std::string message;                 ///< of its error file: "ValueError: …", empty: none
   std::string traceback;               ///< of its error file
-  std::int64_t told_at = 0;   ///< of its error file: when it failed, in seconds since 1970 by its node's
-                              ///< clock; 0: not known
-  std::int64_t told_age = 0;  ///< milliseconds from then until its agent reported it
-  std::int64_t failed_at = 0; ///< the same moment by the coordinator's clock, in milliseconds; not sent
+  std::int64_t reported_at = 0;  ///< of its error file: when it failed, in seconds since 1970 by its node's
+                                 ///< clock; 0: not known
+  std::int64_t reported_age = 0; ///< milliseconds from then until its agent reported it
+  std::int64_t failed_at = 0;    ///< the same moment by the coordinator's clock, in milliseconds; not sent
   bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
 };
 

@@ -36,7 +36,7 @@ const GivenOption* Link::find(model::OptionMeaning what) const {
   const auto* launcher = model::find_launcher(program);
   if (!launcher) return nullptr;
   const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given_option) {
-    return launcher->says_of(given_option.name) == what;
+    return launcher->meaning_of(given_option.name) == what;
   });
   return found == options.rend() ? nullptr : &*found;
 }
@@ -84,8 +84,8 @@ const shell::Argument* Launch::variable(const Link& link, model::OptionMeaning w
   if (!launcher) return nullptr;
   if (what == model::OptionMeaning::config && !launcher->config_variable.empty())
     return variable(launcher->config_variable);
-  for (const auto& option : launcher->says)
-    if (option.says == what && !launcher->words.variables.empty())
+  for (const auto& option : launcher->options)
+    if (option.meaning == what && !launcher->words.variables.empty())
       if (const auto* value = variable(launcher->variable_for(option.name))) return value;
   return nullptr;
 }

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
 #include "core/slurm/options.hpp"
@@ -144,7 +144,7 @@ void read_srun(OptionReader& reader) {
   }
 }
 
-void read_options(OptionReader& reader, const model::ProgramWords& wrapper,
+void read_options(OptionReader& reader, const model::ProgramSyntax& wrapper,
                   std::size_t program = std::string::npos) {
   while (reader.is_option(program)) {
     const auto head = reader.word().prefix();
@@ -217,7 +217,7 @@ public:
       at = read(words, at, link);
       link.role = role_of(link.program);
       add_option_settings(link);
-      const bool ends = !goes_on(link);
+      const bool ends = !continues(link);
       if (ends)
         link.operands.insert(link.operands.end(), words.begin() + static_cast<std::ptrdiff_t>(at),
                              words.end());
@@ -228,7 +228,7 @@ public:
 
 private:
   /// Whether another program follows behind the options.
-  static bool goes_on(const Link& link) {
+  static bool continues(const Link& link) {
     if (link.role == Role::step) return true;
     return link.role != Role::agent && link.program != "python" && find_wrapper(link.program) &&
            (link.complete || names_image(link));

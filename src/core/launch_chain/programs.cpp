@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_rows.hpp"
@@ -13,10 +13,10 @@
 namespace hpcml::launch_chain {
 namespace {
 
-using model::ProgramWords;
+using model::ProgramSyntax;
 
 /// Programs that start others and are neither launchers nor engines.
-constexpr auto k_others = std::to_array<ProgramWords>({
+constexpr auto k_others = std::to_array<ProgramSyntax>({
     {.name = "python", .values = " -W -X -Q "},
     {.name = "nsys",
      .values = " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w "
@@ -34,7 +34,7 @@ constexpr auto k_others = std::to_array<ProgramWords>({
 
 } // namespace
 
-const ProgramWords* find_wrapper(std::string_view program) {
+const ProgramSyntax* find_wrapper(std::string_view program) {
   if (const auto* launcher = model::find_launcher(program)) return &launcher->words;
   if (const auto* engine = model::find_engine_program(program)) return &engine->words;
   const auto* wrapper =
@@ -42,7 +42,7 @@ const ProgramWords* find_wrapper(std::string_view program) {
   return wrapper == k_others.end() ? nullptr : wrapper;
 }
 
-bool has_subcommand_in_name(const ProgramWords& wrapper, std::string_view program) {
+bool has_subcommand_in_name(const ProgramSyntax& wrapper, std::string_view program) {
   const auto& name = wrapper.name;
   return program.size() > name.size() && program.starts_with(name) && program[name.size()] == '-' &&
          wrapper.subcommands.find(" " + std::string(program.substr(name.size() + 1)) + " ") !=
@@ -57,7 +57,7 @@ std::string_view usual_name(std::string_view program) {
   return wrapper && has_subcommand_in_name(*wrapper, program) ? wrapper->name : std::string_view();
 }
 
-std::string full_option(const ProgramWords& wrapper, std::string_view written) {
+std::string full_option(const ProgramSyntax& wrapper, std::string_view written) {
   std::string full(written);
   if (!wrapper.abbreviates || !written.starts_with("--") || written.size() < 3 ||
       written.find(' ') != std::string_view::npos)

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/model/program_words.hpp"
+#include "core/model/program_syntax.hpp"
 
 namespace hpcml::launch_chain {
 
@@ -21,10 +21,10 @@ enum class Role : std::uint8_t {
 
 /// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
 /// other programs.
-const model::ProgramWords* find_wrapper(std::string_view program);
+const model::ProgramSyntax* find_wrapper(std::string_view program);
 /// What a program of this name is.
 Role role_of(std::string_view program);
 /// The option that the program takes `written` ("--nnode") for; itself where it is no beginning of one alone.
-std::string full_option(const model::ProgramWords& wrapper, std::string_view written);
+std::string full_option(const model::ProgramSyntax& wrapper, std::string_view written);
 
 } // namespace hpcml::launch_chain

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/launch_chain/launches.hpp"
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/launcher.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
@@ -81,7 +81,7 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
 
 /// Whether something may tell the launcher more than this text shows: a variable that it reads, whose value
 /// nobody knows here, or a file of variables.
-bool is_told_unseen(const Launch& launch, const Link& launcher) {
+bool may_be_set_elsewhere(const Launch& launch, const Link& launcher) {
   const auto* wrapper = find_wrapper(launcher.program);
   if (wrapper && !wrapper->variables.empty()) {
     const auto names = launch.variables(wrapper->variables);
@@ -129,7 +129,7 @@ std::optional<StartedLauncher> first_of(const shell::View& view, bool is_script)
       const auto* value = launch.variable(name);
       return value ? std::optional(value->text()) : std::nullopt;
     });
-    found.sure = !is_told_unseen(launch, *link);
+    found.sure = !may_be_set_elsewhere(launch, *link);
     const auto before = static_cast<std::size_t>(launch.command - view.commands.data());
     for (std::size_t i = 0; i < before; ++i)
       if (takes_unseen_text(view, i)) found.sure = false;
@@ -156,7 +156,7 @@ std::optional<std::string> StartedLauncher::value(const std::string& option,
 
 std::optional<std::string> StartedLauncher::value(model::OptionMeaning what) const {
   const auto found = std::find_if(options.rbegin(), options.rend(), [&](const auto& given_option) {
-    return row->says_of(given_option.first) == what;
+    return row->meaning_of(given_option.first) == what;
   });
   return found == options.rend() ? std::nullopt : found->second;
 }
@@ -168,7 +168,7 @@ bool StartedLauncher::has(const std::string& option) const {
 
 bool StartedLauncher::has(std::initializer_list<model::OptionMeaning> what) const {
   return std::any_of(options.begin(), options.end(), [&](const auto& given_option) {
-    return std::find(what.begin(), what.end(), row->says_of(given_option.first)) != what.end();
+    return std::find(what.begin(), what.end(), row->meaning_of(given_option.first)) != what.end();
   });
 }
 

@@ -13,10 +13,10 @@
 namespace hpcml::model {
 
 /// The folder that the ranks' output goes to, as it was written.
-struct LogFolder {
+struct LogDirectory {
   std::string path;
 
-  static util::Result<LogFolder> parse(const std::string& text) {
+  static util::Result<LogDirectory> parse(const std::string& text) {
     if (text.empty()) return util::Error{"needs a folder", "for example --log-dir logs"};
     // Slurm fills them in for --output; the run's own folder in this one is named by job and step already.
     constexpr std::string_view c_patterns = "AabJjNnstuxW";
@@ -32,7 +32,7 @@ struct LogFolder {
                                text + "\" would be the folder's name",
                            "leave it out: each run has a folder of its own in it, named by job and step"};
     }
-    return LogFolder{text};
+    return LogDirectory{text};
   }
   const std::string& text() const { return path; }
 };

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/model/enum_names.hpp"
-#include "core/model/program_words.hpp"
+#include "core/model/program_syntax.hpp"
 
 namespace hpcml::model {
 
@@ -27,7 +27,7 @@ enum class ImageForm : std::uint8_t { file, squashed, registry, edf, uenv };
 struct EngineRow {
   std::string_view name;                      ///< in profiles and flags
   std::optional<ContainerEngine> engine = {}; ///< nothing: it is known in scripts of others only
-  ProgramWords words = {};                    ///< its program's; no name: it has none
+  ProgramSyntax words = {};                   ///< its program's; no name: it has none
   bool by_slurm = false; ///< an image starts by options of Slurm, not by a program before the command
   bool keeps_host =
       false;             ///< the host's own files and programs stay: it lies beside them, others replace them

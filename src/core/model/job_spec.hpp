@@ -9,10 +9,10 @@
 
 #include "core/model/container_engine.hpp"
 #include "core/model/gpu_order.hpp"
+#include "core/model/imported_body.hpp"
 #include "core/model/launcher.hpp"
 #include "core/model/mem_size.hpp"
 #include "core/model/origin.hpp"
-#include "core/model/ported_body.hpp"
 #include "core/model/rank_choices.hpp"
 #include "core/model/rank_request.hpp"
 #include "core/model/retry_classes.hpp"

@@ -32,18 +32,18 @@ bool is_part_of_name(char c) { return util::is_name_char(c) || c == '.'; }
 
 } // namespace
 
-OptionMeaning LauncherRow::says_of(std::string_view option) const {
+OptionMeaning LauncherRow::meaning_of(std::string_view option) const {
   option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
-  const auto row = std::find_if(says.begin(), says.end(), [&](const auto& option_row) {
+  const auto row = std::find_if(options.begin(), options.end(), [&](const auto& option_row) {
     return is_same_option(option_row.name, option);
   });
-  return row == says.end() ? OptionMeaning::none : row->says;
+  return row == options.end() ? OptionMeaning::none : row->meaning;
 }
 
 std::string_view LauncherRow::option_for(OptionMeaning what) const {
-  const auto row =
-      std::find_if(says.begin(), says.end(), [&](const auto& option_row) { return option_row.says == what; });
-  return row == says.end() ? std::string_view() : row->name;
+  const auto row = std::find_if(options.begin(), options.end(),
+                                [&](const auto& option_row) { return option_row.meaning == what; });
+  return row == options.end() ? std::string_view() : row->name;
 }
 
 bool LauncherRow::is_elastic() const {

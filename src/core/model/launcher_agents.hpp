@@ -19,7 +19,7 @@ inline constexpr std::string_view k_torchrun_values =
     "--master-port --master_port --local-addr --local_addr "
     "--logs-specs --logs_specs --numa-binding --numa_binding --signals-to-handle --signals_to_handle "
     "--event-log-handler --event_log_handler ";
-inline constexpr auto k_torchrun_says = std::to_array<LauncherOption>({
+inline constexpr auto k_torchrun_options = std::to_array<LauncherOption>({
     {"nnodes", OptionMeaning::nodes},           {"nproc_per_node", OptionMeaning::ranks_per_node},
     {"rdzv_id", OptionMeaning::rendezvous},     {"rdzv_backend", OptionMeaning::backend},
     {"rdzv_endpoint", OptionMeaning::endpoint}, {"rdzv_conf", OptionMeaning::settings},
@@ -43,12 +43,12 @@ inline constexpr LauncherRow k_torchrun = {
          .abbreviates = true},
     .ranks = RankStartMethod::agent,
     .modules = " torch.distributed.run torch.distributed.launch torch.distributed.elastic.launch ",
-    .says = k_torchrun_says,
+    .options = k_torchrun_options,
     .of_python = true,
     .alone_without_nodes = true,
     .counts_nodes = true,
     .one_thread = true,
-    .telling_module = "torch.distributed.launch",
+    .local_rank_module = "torch.distributed.launch",
     .number_option = "--node_rank",
     .address_option = "--rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$MASTER_ADDR:PORT",
     .without_address = "each node looks for the first rank at itself, whatever MASTER_ADDR is",
@@ -86,7 +86,7 @@ inline constexpr std::string_view k_accelerate_values =
     "--fp8_backend --fp8_margin --fp8_interval --fp8_format --fp8_amax_history_len "
     "--fp8_amax_compute_algo --fp8_override_linear_precision --fp8_opt_level "
     "--aws_access_key_id --aws_secret_access_key --mpirun_hostfile --mpirun_ccl --log_dir --rdzv_id ";
-inline constexpr auto k_accelerate_says = std::to_array<LauncherOption>({
+inline constexpr auto k_accelerate_options = std::to_array<LauncherOption>({
     {"num_machines", OptionMeaning::nodes},
     {"num_processes", OptionMeaning::ranks},
     {"machine_rank", OptionMeaning::node_rank},
@@ -120,7 +120,7 @@ inline constexpr LauncherRow k_accelerate = {
                   "--downcast_bf16 --fp8_use_autocast_during_eval --debug "},
     .ranks = RankStartMethod::agent,
     .modules = " accelerate.commands.launch accelerate.launch ",
-    .says = k_accelerate_says,
+    .options = k_accelerate_options,
     .of_python = true,
     .alone_without_nodes = true,
     .one_without_ranks = false,
@@ -142,7 +142,7 @@ inline constexpr LauncherRow k_accelerate = {
                .of_node = "--machine_rank=\"{node}\"",
                .of_node_at = 2}};
 
-inline constexpr auto k_deepspeed_says = std::to_array<LauncherOption>({
+inline constexpr auto k_deepspeed_options = std::to_array<LauncherOption>({
     {"num_nodes", OptionMeaning::nodes},
     {"num_gpus", OptionMeaning::ranks_per_node},
     {"node_rank", OptionMeaning::node_rank},
@@ -170,13 +170,13 @@ inline constexpr LauncherRow k_deepspeed = {
               .abbreviates = true},
     .ranks = RankStartMethod::tasks,
     .modules = " deepspeed.launcher.runner deepspeed ",
-    .says = k_deepspeed_says,
+    .options = k_deepspeed_options,
     .of_python = true,
     .alone_without_nodes = true,
     .one_without_ranks = false,
     .hosts_file = "/job/hostfile",
     .uses_ssh = true,
-    .tells_local_rank = true};
+    .passes_local_rank = true};
 
 } // namespace rows
 

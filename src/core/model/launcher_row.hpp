@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/model/launcher.hpp"
-#include "core/model/program_words.hpp"
+#include "core/model/program_syntax.hpp"
 
 namespace hpcml::model {
 
@@ -45,7 +45,7 @@ enum class OptionMeaning : std::uint8_t {
 /// An option by its name without dashes before and with "_" for "-" within: "nproc_per_node".
 struct LauncherOption {
   std::string_view name;
-  OptionMeaning says;
+  OptionMeaning meaning;
 };
 
 /// How a script starts the agent of a node. In its words {nodes}, {least_nodes} ("1:4", or the number of
@@ -66,11 +66,11 @@ struct AgentScript {
 
 /// All that is known of a launcher.
 struct LauncherRow {
-  ProgramWords words;
+  ProgramSyntax words;
   bool starts_tasks = false; ///< tasks on the job's nodes; else processes on its own node
   RankStartMethod ranks = RankStartMethod::nobody; ///< --launcher takes it unless nobody
   std::string_view modules = "";                   ///< what `python -m` knows it by, between blanks
-  std::span<const LauncherOption> says = {};
+  std::span<const LauncherOption> options = {};
   bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
@@ -84,16 +84,16 @@ struct LauncherRow {
   bool uses_ssh = false;                 ///< starts the other nodes over ssh
   bool has_library = false;              ///< programs ask a library of its own for their place
   bool one_thread = false;               ///< sets OMP_NUM_THREADS=1 where nobody does
-  bool tells_local_rank = false;         ///< the program gets its local rank as an option, unless told not to
-  std::string_view telling_module = "";  ///< the module that alone does so
-  std::string_view number_option = "";   ///< tells a node its number
-  std::string_view address_option = "";  ///< what tells several nodes where to meet, at PORT
-  std::string_view without_address = ""; ///< what happens without that
-  bool of_some_sites = false;            ///< a program that only some sites have
+  bool passes_local_rank = false;        ///< the program gets its local rank as an option, unless told not to
+  std::string_view local_rank_module = ""; ///< the module that alone does so
+  std::string_view number_option = "";     ///< tells a node its number
+  std::string_view address_option = "";    ///< what tells several nodes where to meet, at PORT
+  std::string_view without_address = "";   ///< what happens without that
+  bool of_some_sites = false;              ///< a program that only some sites have
   AgentScript script = {};
 
   /// What an option of this name is about, with or without dashes before it, "-" or "_" within.
-  OptionMeaning says_of(std::string_view option) const;
+  OptionMeaning meaning_of(std::string_view option) const;
   /// Its first option that says this; empty where none does.
   std::string_view option_for(OptionMeaning what) const;
   /// Whether it is a step's: a site's own may stand in its place, with another word before its name.

@@ -15,7 +15,7 @@ namespace hpcml::model {
 
 namespace rows {
 
-inline constexpr auto k_composer_says = std::to_array<LauncherOption>({
+inline constexpr auto k_composer_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks_per_node},
     {"nproc", OptionMeaning::ranks_per_node},
     {"world_size", OptionMeaning::world},
@@ -23,7 +23,7 @@ inline constexpr auto k_composer_says = std::to_array<LauncherOption>({
     {"master_addr", OptionMeaning::address},
     {"master_port", OptionMeaning::port},
 });
-inline constexpr auto k_colossalai_says = std::to_array<LauncherOption>({
+inline constexpr auto k_colossalai_options = std::to_array<LauncherOption>({
     {"num_nodes", OptionMeaning::nodes},
     {"nproc_per_node", OptionMeaning::ranks_per_node},
     {"master_addr", OptionMeaning::address},
@@ -31,7 +31,7 @@ inline constexpr auto k_colossalai_says = std::to_array<LauncherOption>({
     {"hostfile", OptionMeaning::hosts},
     {"H", OptionMeaning::hosts},
 });
-inline constexpr auto k_fabric_says = std::to_array<LauncherOption>({
+inline constexpr auto k_fabric_options = std::to_array<LauncherOption>({
     {"num_nodes", OptionMeaning::nodes},
     {"devices", OptionMeaning::ranks_per_node},
     {"node_rank", OptionMeaning::node_rank},
@@ -39,7 +39,7 @@ inline constexpr auto k_fabric_says = std::to_array<LauncherOption>({
     {"main_port", OptionMeaning::port},
 });
 
-inline constexpr auto k_srun_says = std::to_array<LauncherOption>({
+inline constexpr auto k_srun_options = std::to_array<LauncherOption>({
     {"nodes", OptionMeaning::nodes},
     {"ntasks", OptionMeaning::ranks},
     {"ntasks_per_node", OptionMeaning::ranks_per_node},
@@ -49,26 +49,26 @@ inline constexpr std::string_view k_mpi_values =
     "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
     "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
     "--mem-bind ";
-inline constexpr auto k_mpi_says = std::to_array<LauncherOption>({
+inline constexpr auto k_mpi_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
     {"np", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node}, // Open MPI's
     {"npernode", OptionMeaning::ranks_per_node},
     {"ppn", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_aprun_says = std::to_array<LauncherOption>({
+inline constexpr auto k_aprun_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_ibrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
-inline constexpr auto k_jsrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
-inline constexpr auto k_flux_says = std::to_array<LauncherOption>({
+inline constexpr auto k_ibrun_options = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_jsrun_options = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_flux_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
     {"ntasks", OptionMeaning::ranks},
     {"N", OptionMeaning::nodes},
     {"nodes", OptionMeaning::nodes},
 });
-inline constexpr auto k_horovodrun_says = std::to_array<LauncherOption>({
+inline constexpr auto k_horovodrun_options = std::to_array<LauncherOption>({
     {"np", OptionMeaning::ranks},
     {"num_proc", OptionMeaning::ranks},
 });
@@ -111,20 +111,20 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
     {.words = {.name = "srun"}, // its options are Slurm's: src/core/slurm has them
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_srun_says},
+     .options = rows::k_srun_options},
     {.words = {.name = "ibrun", .values = " -n -o "},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_ibrun_says,
+     .options = rows::k_ibrun_options,
      .of_some_sites = true},
     {.words = {.name = "mpirun", .values = rows::k_mpi_values},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_mpi_says},
+     .options = rows::k_mpi_options},
     {.words = {.name = "mpiexec", .values = rows::k_mpi_values},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_mpi_says},
+     .options = rows::k_mpi_options},
     {.words =
          {.name = "jsrun",
           .values =
@@ -132,36 +132,36 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
               "-l "},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_jsrun_says,
+     .options = rows::k_jsrun_options,
      .of_some_sites = true},
     {.words = {.name = "aprun", .values = " -n -N -d -S -cc -m -B -j -L "},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
-     .says = rows::k_aprun_says,
+     .options = rows::k_aprun_options,
      .of_some_sites = true},
     {.words = {.name = "composer",
                .values = " -n --nproc --stdout --stderr --world_size --base_rank --node_rank --master_addr "
                          "--master_port "},
      .modules = " composer composer.cli.launcher ",
-     .says = rows::k_composer_says},
+     .options = rows::k_composer_options},
     {.words = {.name = "colossalai",
                .values =
                    " -H --host --hostfile --include --exclude --num_nodes --nproc_per_node --master_addr "
                    "--master_port --extra_launch_args --ssh-port ",
                .subcommands = " run "},
-     .says = rows::k_colossalai_says},
+     .options = rows::k_colossalai_options},
     {.words = {.name = "tune",
                .values = rows::k_torchrun_values,
                .subcommands = " run ",
                .variables = "PET_",
                .abbreviates = true},
-     .says = rows::k_torchrun_says},
+     .options = rows::k_torchrun_options},
     {.words = {.name = "fabric",
                .values =
                    " --accelerator --strategy --devices --num-nodes --node-rank --main-address --main-port "
                    "--precision ",
                .subcommands = " run "},
-     .says = rows::k_fabric_says},
+     .options = rows::k_fabric_options},
     {.words =
          {.name = "flux",
           .values =
@@ -169,7 +169,7 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
               "-B --bank -o --setopt -S --setattr --env --output --error --input --job-name ",
           .subcommands = " run submit "},
      .starts_tasks = true,
-     .says = rows::k_flux_says,
+     .options = rows::k_flux_options,
      .of_some_sites = true},
     {.words = {.name = "horovodrun",
                .values =
@@ -178,7 +178,7 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
                    "--log-level --mpi-args --config-file "},
      .starts_tasks = true,
      .modules = " horovod.runner ",
-     .says = rows::k_horovodrun_says},
+     .options = rows::k_horovodrun_options},
 });
 
 /// Other names of launchers: what is known of the second holds for the first. One that ends in a dot is a

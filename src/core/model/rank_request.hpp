@@ -30,7 +30,7 @@ struct RankRequest {
   Known<unsigned> rendezvous_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
   Known<bool> coordinator;            ///< JAX is told where its coordinator is, at a port that is kept for it
   Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
-  Known<LogFolder> log_dir;           ///< what the ranks write goes there, a file each
+  Known<LogDirectory> log_dir;        ///< what the ranks write goes there, a file each
   Known<unsigned> max_restarts;       ///< so often all ranks are started again where one fails
   Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
   Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
@@ -257,8 +257,8 @@ inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& reques
 
 /// What of a request contradicts the rest; nothing where nothing does.
 inline std::optional<util::Error> find_contradiction(const RankRequest& request) {
-  const bool never_meet = request.rendezvous_timeout && request.rendezvous_timeout->value == 0;
-  if (is_on(request.coordinator) && never_meet)
+  const bool no_rendezvous = request.rendezvous_timeout && request.rendezvous_timeout->value == 0;
+  if (is_on(request.coordinator) && no_rendezvous)
     return util::Error{
         "--jax-coordinator needs the launchers to meet, and --rendezvous-timeout 0 keeps them from it",
         "leave one of them out"};

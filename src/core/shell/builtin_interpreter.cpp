@@ -72,7 +72,7 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
         piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
       inexact = inexact || !word.known();
     }
-    with_settings(command, [&] { run_here(text, "eval", index, inexact); });
+    with_settings(command, [&] { run_in_shell(text, "eval", index, inexact); });
     if (inexact) invalidate_state();
   } else if (name == "source" || name == ".") {
     const auto file = arguments.empty() || !arguments[0].known() ? x_state.files->end()
@@ -81,7 +81,7 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
       invalidate_state();
     else
       with_settings(command, [&, name = file->first, text = file->second] {
-        run_here(*text.text, name, index, !text.on_all_paths);
+        run_in_shell(*text.text, name, index, !text.on_all_paths);
       });
   } else if (is_one_of(name, k_unseen))
     invalidate_state();
@@ -194,7 +194,7 @@ void BuiltinInterpreter::run_trap(const Command& command, std::size_t index) {
   const auto ended = x_state.ended, guarded = x_state.guarded;
   x_context.trap = true;
   on_both_paths([&] {
-    run_here(text, "trap", index, !arguments[at].known());
+    run_in_shell(text, "trap", index, !arguments[at].known());
     x_state.ended = ended;
     x_state.guarded = guarded;
   });

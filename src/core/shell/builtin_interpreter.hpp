@@ -12,7 +12,8 @@ protected:
   using VariableAssigner::VariableAssigner;
 
   bool run_builtin(const SyntaxNode& node, const Command& command, std::size_t index);
-  virtual void run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact) = 0;
+  virtual void run_in_shell(const SourceText& text, const std::string& how, std::size_t parent,
+                            bool inexact) = 0;
   virtual void with_settings(const Command& command, const std::function<void()>& body) = 0;
 
 private:

@@ -67,7 +67,7 @@ SyntaxNode CommandParser::parse_program() {
 void CommandParser::unread(SyntaxNode& program, std::size_t begin, const Failure& failure) {
   // Where every line sends the reader to the end of a long text, the rest is left alone.
   x_work += std::max(x_at, failure.at) - begin;
-  constexpr std::size_t k_patience = 2'000'000;
+  constexpr std::size_t k_most_work = 2'000'000;
   auto start = begin; // comments and blank lines before the command are fine
   while (start < x_text.size() &&
          (x_text[start] == '\n' || x_text[start] == ' ' || x_text[start] == '\t' || x_text[start] == '#')) {
@@ -77,7 +77,7 @@ void CommandParser::unread(SyntaxNode& program, std::size_t begin, const Failure
       ++start;
   }
   if (start >= x_text.size()) start = begin;
-  const auto end = x_work > k_patience ? x_text.size() : std::min(x_text.find('\n', start), x_text.size());
+  const auto end = x_work > k_most_work ? x_text.size() : std::min(x_text.find('\n', start), x_text.size());
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::unread;
   node.text = failure.why;

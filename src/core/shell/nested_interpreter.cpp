@@ -240,7 +240,7 @@ void NestedInterpreter::run_text(const SourceText& text, const std::string& how,
   x_loops.push_back(&lost);
   x_returns.push_back(&lost);
   prepare();
-  run_here(text, how, parent, false);
+  run_in_shell(text, how, parent, false);
   x_loops.pop_back();
   x_returns.pop_back();
   state.files = std::move(x_state.files);
@@ -249,8 +249,8 @@ void NestedInterpreter::run_text(const SourceText& text, const std::string& how,
 }
 
 /// Reads and follows a text in the shell that is running.
-void NestedInterpreter::run_here(const SourceText& text, const std::string& how, std::size_t parent,
-                                 bool inexact) {
+void NestedInterpreter::run_in_shell(const SourceText& text, const std::string& how, std::size_t parent,
+                                     bool inexact) {
   constexpr int k_deepest_text = 60;
   if (x_depth > k_deepest_text || !use_budget(8 * text.text.size() + 64)) {
     x_view.complete = false;

@@ -13,7 +13,8 @@ protected:
 
   void note_files(const Command& command);
   void walk_nested(const Command& command, std::size_t index);
-  void run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact) override;
+  void run_in_shell(const SourceText& text, const std::string& how, std::size_t parent,
+                    bool inexact) override;
 
   std::optional<std::size_t> x_parent; ///< the command that runs the text
 

@@ -158,7 +158,7 @@ void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
   auto& nodes = placement.nodes = placement.kinds;
   if (!demand.gpu_type.empty()) {
     auto typed = nodes_with_type(nodes, demand.gpu_type);
-    placement.type_is_there = !typed.empty() || nodes.empty();
+    placement.type_exists = !typed.empty() || nodes.empty();
     if (!typed.empty()) nodes = std::move(typed);
   }
   if (!demand.features.empty()) {
@@ -175,11 +175,11 @@ void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
   }
   if (nodes.empty()) return;
   // A part of a GPU is of the first kind that has it.
-  const bool typed = !demand.gpu_type.empty() && placement.type_is_there;
+  const bool typed = !demand.gpu_type.empty() && placement.type_exists;
   placement.slice = typed ? find_slice(*nodes.front()->gpu, demand.gpu_type) : nullptr;
   const unsigned gpus = demand.gpus_counted ? demand.gpus_per_node : placement.kinds.front()->gpu ? 1 : 0;
   placement.planned =
-      placement.slice || !placement.type_is_there ? nodes.front() : best_of(nodes, demand, gpus);
+      placement.slice || !placement.type_exists ? nodes.front() : best_of(nodes, demand, gpus);
 }
 
 /// Whether the script of a request gets --exclusive, which the site or the QoS wants.
@@ -297,7 +297,7 @@ ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) 
   if (request && adds_exclusive(site, placement)) placement.owner = true;
   // The limits of a QoS or a reservation that the profile does not know may hold instead of the partition's.
   if (demand.reserved || (!demand.qos.empty() && !placement.qos)) placement.sure = false;
-  if (demand.elsewhere) placement.type_is_there = true; // for all that this profile knows
+  if (demand.elsewhere) placement.type_exists = true; // for all that this profile knows
   placement.facts = facts_of(site, placement, demand);
   return placement;
 }

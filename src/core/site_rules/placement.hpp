@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/model/site.hpp"
-#include "core/site_rules/demand.hpp"
 #include "core/site_rules/facts.hpp"
+#include "core/site_rules/resource_request.hpp"
 
 namespace hpcml::site_rules {
 
@@ -23,7 +23,7 @@ struct ResolvedPlacement {
   std::vector<const model::NodeType*> kinds; ///< all of these partitions, or of the site where it has none
   std::vector<const model::NodeType*> nodes; ///< those of them that can take the job by GPU type and features
   const model::NodeType* planned = nullptr;  ///< of a request: the one of them that it is planned for
-  bool type_is_there = true;                 ///< false: none of `kinds` has GPUs of the type that is named
+  bool type_exists = true;                   ///< false: none of `kinds` has GPUs of the type that is named
   const model::GpuSlice* slice = nullptr;    ///< where the job asks for a part of a GPU
   const model::Qos* qos = nullptr; ///< named or by default; none where the profile does not tell of it
   JobFacts facts;                  ///< for conditional rules, with the first partition and node

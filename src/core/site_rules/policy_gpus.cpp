@@ -147,7 +147,7 @@ void evaluate_idle(Case& job) {
 void evaluate_type(Case& job) {
   const auto& [site, placement, demand, violations] = job;
   if (!demand.gpu_type.empty()) {
-    if (placement.type_is_there) return;
+    if (placement.type_exists) return;
     if (!job.is_request() && placement.nodes.empty()) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
     auto& violation =

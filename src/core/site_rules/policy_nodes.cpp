@@ -25,7 +25,7 @@ std::vector<const model::NodeType*> kinds_for(const Case& job) {
 }
 
 /// All nodes of these kinds; 0 if unknown.
-unsigned nodes_there(const std::vector<const model::NodeType*>& kinds) {
+unsigned count_nodes(const std::vector<const model::NodeType*>& kinds) {
   unsigned all = 0;
   for (const auto* node : kinds) {
     if (!node->node_count) return 0;
@@ -48,8 +48,8 @@ void evaluate_place(Case& job) {
     job.add_limit(SiteRule::nodes_of_partition, nodes, partition->node_count->value,
                   partition->node_count->origin)
         .owner = "partition " + partition->name;
-  else if (const auto kinds = kinds_for(job); !most && nodes_there(kinds) > 0 && nodes > nodes_there(kinds))
-    job.add(SiteRule::nodes_of_kind, Confidence::likely, nodes, nodes_there(kinds), kinds.front()->origin)
+  else if (const auto kinds = kinds_for(job); !most && count_nodes(kinds) > 0 && nodes > count_nodes(kinds))
+    job.add(SiteRule::nodes_of_kind, Confidence::likely, nodes, count_nodes(kinds), kinds.front()->origin)
         .node = kinds.size() == 1 ? kinds.front() : nullptr;
   if (const auto& least = limit_of(placement.qos, partition, &Limits::min_nodes);
       least && nodes < least->value)

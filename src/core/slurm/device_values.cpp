@@ -61,7 +61,7 @@ bool is_memory_word(const std::string& word, TrackedVersion version) {
 }
 
 /// Whether a comma belongs to a list of numbers: a figure follows it, or hexadecimals up to the next one.
-bool goes_on(const std::string& text, std::size_t at) {
+bool continues(const std::string& text, std::size_t at) {
   if (at < text.size() && text[at] >= '0' && text[at] <= '9') return true;
   const auto end = text.find_first_not_of("0123456789abcdefABCDEF", at);
   return end == std::string::npos || text[end] == ',';
@@ -138,7 +138,7 @@ bool is_tres_bind(string_view text, TrackedVersion version) {
 bool is_mem_bind(string_view text, TrackedVersion version) {
   std::string lower = util::to_lower(text);
   for (std::size_t i = 0; i < lower.size(); ++i)
-    if (lower[i] == ',' && !goes_on(lower, i + 1)) lower[i] = ';';
+    if (lower[i] == ',' && !continues(lower, i + 1)) lower[i] = ';';
   const auto words = util::split(lower, ';');
   return std::all_of(words.begin(), words.end(),
                      [&](const std::string& word) { return is_memory_word(word, version); });

@@ -12,7 +12,7 @@ namespace {
 using Count = std::uint64_t;
 
 /// What is asked of one gres of one type; 0: nothing.
-struct AskedGres {
+struct RequestedGres {
   std::string name;
   std::string type;
   Count per_job = 0;
@@ -70,7 +70,7 @@ private:
       c.tasks = *c.min_nodes;
   }
 
-  AskedGres& record_of(const std::string& name, const std::string& type) {
+  RequestedGres& record_of(const std::string& name, const std::string& type) {
     for (auto& record : x_records)
       // An empty type finds the record without one.
       if (record.name == name && (record.type == type || (type == ":" && record.type.empty()))) return record;
@@ -78,10 +78,10 @@ private:
     return x_records.back();
   }
 
-  void add(std::string_view option, Count AskedGres::*field) {
+  void add(std::string_view option, Count RequestedGres::*field) {
     if (const auto found = r.gres.find(option); found != r.gres.end()) add(found->second, field);
   }
-  void add(const std::vector<GresItem>& items, Count AskedGres::*field) {
+  void add(const std::vector<GresItem>& items, Count RequestedGres::*field) {
     for (const auto& item : items) {
       if (item.count == 0 || item.name == "cpu") continue;
       auto& record = record_of(item.name, item.type);
@@ -97,12 +97,12 @@ private:
       record.cpus_per = static_cast<Count>(cpus);
       record.tasks_per = x_tasks_per_gpu;
     }
-    add("gpus", &AskedGres::per_job);
-    add("gpus-per-node", &AskedGres::per_node);
-    add("gres", &AskedGres::per_node);
-    add("gpus-per-socket", &AskedGres::per_socket);
-    add("gpus-per-task", &AskedGres::per_task);
-    if (r.tres_per_task) add(r.tres_per_task->items, &AskedGres::per_task);
+    add("gpus", &RequestedGres::per_job);
+    add("gpus-per-node", &RequestedGres::per_node);
+    add("gres", &RequestedGres::per_node);
+    add("gpus-per-socket", &RequestedGres::per_socket);
+    add("gpus-per-task", &RequestedGres::per_task);
+    if (r.tres_per_task) add(r.tres_per_task->items, &RequestedGres::per_task);
     if (const auto memory = r.memory_mb.find("mem-per-gpu");
         memory != r.memory_mb.end() && memory->second > 0)
       record_of("gpu", {}).tasks_per = x_tasks_per_gpu;
@@ -136,8 +136,8 @@ private:
     return true;
   }
 
-  Refusal check(const AskedGres& record) {
-    AskedGres g = record; // what one check derives, the next uses
+  Refusal check(const RequestedGres& record) {
+    RequestedGres g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
       return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than one node, socket or task is to have",
                     "raise --gpus or leave it out");
@@ -165,7 +165,7 @@ private:
 
   std::string per_node_option() const { return r.has("gres") ? "gres" : "gpus-per-node"; }
 
-  Refusal check_nodes(const AskedGres& g) {
+  Refusal check_nodes(const RequestedGres& g) {
     if (g.per_job == 0 || g.per_node == 0) return std::nullopt;
     if (g.per_job % g.per_node != 0)
       return refuse("gpus", "gpus", "--gpus is no multiple of the GPUs per node",
@@ -183,7 +183,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_sockets(const AskedGres& g) {
+  Refusal check_sockets(const RequestedGres& g) {
     if (g.per_node == 0 || g.per_socket == 0) return std::nullopt;
     if (g.per_node % g.per_socket != 0 || *c.sockets_per_node != static_cast<long>(g.per_node / g.per_socket))
       return refuse("gpus-per-socket", "gpus",
@@ -192,7 +192,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_tasks(AskedGres& g) {
+  Refusal check_tasks(RequestedGres& g) {
     if (g.per_task == 0) return std::nullopt;
     const std::string option = r.gres.count("gpus-per-task") > 0 ? "gpus-per-task" : "tres-per-task";
     if (g.per_job > 0) {
@@ -232,7 +232,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_cpus(const AskedGres& g) {
+  Refusal check_cpus(const RequestedGres& g) {
     if (g.cpus_per == 0 || g.per_task == 0) return std::nullopt;
     const auto cpus = static_cast<long>(g.cpus_per * g.per_task);
     if (c.cpus_per_task && *c.cpus_per_task != cpus)
@@ -246,7 +246,7 @@ private:
 
   /// gpu:4 and gpu:a100:4 together.
   Refusal check_types() const {
-    const auto counts = [](const AskedGres& g) {
+    const auto counts = [](const RequestedGres& g) {
       return g.per_job + g.per_node + g.per_socket + g.per_task > 0;
     };
     for (const auto& record : x_records)
@@ -262,7 +262,7 @@ private:
   SubmittedCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
-  std::vector<AskedGres> x_records;
+  std::vector<RequestedGres> x_records;
 };
 
 } // namespace

@@ -85,12 +85,12 @@ bool is_last(const Setting& setting, const std::vector<Setting>& all) {
 }
 
 /// Who gave the last of an option.
-enum class Giver { nobody, person, environment };
+enum class Giver { nobody, user, environment };
 
 Giver giver_of(const JobOptions& request, std::string_view option) {
   const auto found = request.settings.find(option);
   if (found == request.settings.end()) return Giver::nobody;
-  return found->second.source == SettingSource::environment ? Giver::environment : Giver::person;
+  return found->second.source == SettingSource::environment ? Giver::environment : Giver::user;
 }
 
 /// A hint and the options that say the same more exactly put each other aside; words that a person wrote go
@@ -106,11 +106,11 @@ void apply_hint(JobOptions& request, TrackedVersion version) {
                        [&](std::string_view o) { return giver_of(request, o) == giver; });
   };
   const auto hint = giver_of(request, "hint");
-  if (any(Giver::person) || (hint == Giver::environment && any(Giver::environment))) {
+  if (any(Giver::user) || (hint == Giver::environment && any(Giver::environment))) {
     request.settings.erase("hint");
     return;
   }
-  if (hint == Giver::person)
+  if (hint == Giver::user)
     for (const char* option :
          {"ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket", "sockets-per-node"}) {
       request.counts.erase(option);
@@ -140,8 +140,8 @@ void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
   const bool per_task = request.tres_per_task &&
                         std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
                                     [](const GresItem& i) { return i.name == "cpu"; });
-  if (giver_of(request, "cpus-per-task") != Giver::person &&
-      !(per_task && giver_of(request, "tres-per-task") == Giver::person))
+  if (giver_of(request, "cpus-per-task") != Giver::user &&
+      !(per_task && giver_of(request, "tres-per-task") == Giver::user))
     return;
   request.settings.erase("cpus-per-gpu");
   request.counts.erase("cpus-per-gpu");
@@ -151,7 +151,7 @@ void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
 void apply_per_task(JobOptions& request, TrackedVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
-    if (giver_of(request, option) == Giver::person && request.tres_per_task)
+    if (giver_of(request, option) == Giver::user && request.tres_per_task)
       std::erase_if(request.tres_per_task->items,
                     [wanted = name](const GresItem& item) { return item.name == wanted; });
 }

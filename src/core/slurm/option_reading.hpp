@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the readers of values share; those of words and lists of words are in option_words.cpp.
+// What the readers of values share; those of words and lists of words are in option_keywords.cpp.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ std::vector<std::string> names_of(const JobOptions& request, std::string_view op
 }
 
 /// Whether the controller learns of a number of tasks.
-bool tells_tasks(const JobOptions& r, TrackedVersion version) {
+bool has_task_count(const JobOptions& r, TrackedVersion version) {
   SubmittedCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
   return sent.tasks.value_or(0) > 0;
@@ -72,7 +72,8 @@ bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, 
 
 void check_no_nodes(const JobOptions& r, TrackedVersion version, LocatedFindings& findings) {
   if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
-  const bool counted_later = r.text("array").empty() && version >= Version::v26_05 && tells_tasks(r, version);
+  const bool counted_later =
+      r.text("array").empty() && version >= Version::v26_05 && has_task_count(r, version);
   const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
   if (!counted_later && !by_names)
     findings.error(r.place("nodes"), "slurm/impossible", "--nodes asks for no node", "ask for one at least");

@@ -20,14 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
+bool path_exists(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
 
 /// Opening is the only question that the job's cgroup answers: its file is there also where it is another's.
 Access try_device(const fs::path& path) {
-  if (!is_there(path)) return Access::missing;
+  if (!path_exists(path)) return Access::missing;
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (fd >= 0) {
     ::close(fd);
@@ -38,9 +38,10 @@ Access try_device(const fs::path& path) {
 
 PlaceFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
   PlaceFacts place;
-  if (env.get("APPTAINER_CONTAINER") || env.get("SINGULARITY_CONTAINER") || is_there(root / ".singularity.d"))
+  if (env.get("APPTAINER_CONTAINER") || env.get("SINGULARITY_CONTAINER") ||
+      path_exists(root / ".singularity.d"))
     place.container = "Apptainer";
-  else if (is_there(root / ".dockerenv") || is_there(root / "run/.containerenv"))
+  else if (path_exists(root / ".dockerenv") || path_exists(root / "run/.containerenv"))
     place.container = "Docker or Podman";
   else if (env.get("SHIFTER_RUNTIME"))
     place.container = "Shifter";
@@ -91,7 +92,7 @@ void find_library(const util::EnvSnapshot& env, const fs::path& root, GpuFacts& 
   for (const auto& directory : directories) {
     if (directory.empty() || directory[0] != '/') continue;
     const auto path = root / directory.substr(1) / name;
-    if (!is_there(path)) continue;
+    if (!path_exists(path)) continue;
     gpus.library = (fs::path(directory) / name).string();
     std::error_code error;
     const auto real = fs::canonical(path, error).filename().string();
@@ -121,7 +122,7 @@ GpuFacts read_gpus(const util::EnvSnapshot& env, const fs::path& root) {
 }
 
 /// "cuda: Optional[str] = '12.6'" → "12.6"; nothing where the line is not there or says None.
-std::string told_by(const std::string& text, const std::string& name) {
+std::string quoted_value(const std::string& text, const std::string& name) {
   for (const auto& line : util::split(text, '\n')) {
     if (!line.starts_with(name) || line.size() <= name.size()) continue;
     if (const char next = line[name.size()]; next != ' ' && next != ':' && next != '=') continue;
@@ -155,9 +156,9 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
   const auto directory = fs::path(torch.place).parent_path();
   for (const auto& file : {directory / "version.py", directory.parent_path() / "torch/version.py"})
     if (const auto text = util::read_file(file); text && text->find("__version__") != std::string::npos) {
-      torch.build_told = true;
-      torch.cuda = told_by(*text, "cuda");
-      torch.rocm = told_by(*text, "hip");
+      torch.build_known = true;
+      torch.cuda = quoted_value(*text, "cuda");
+      torch.rocm = quoted_value(*text, "hip");
       break;
     }
   return torch;

@@ -20,13 +20,13 @@ enum class Access { missing, open, forbidden, no_rights };
 /// The torch that a program takes.
 struct TorchBuild {
   enum class Kind { found, none, unknown } kind = Kind::unknown;
-  std::string python;      ///< or the program that was asked about; empty: there is none
-  std::string version;     ///< "2.13.0+cu126"
-  std::string place;       ///< the file that tells it
-  std::string why;         ///< where not found
-  bool build_told = false; ///< the next two are what its version.py says; else nothing tells them
-  std::string cuda;        ///< "12.6"; empty: built without
-  std::string rocm;        ///< "6.2.41133-…"; empty: built without
+  std::string python;       ///< or the program that was asked about; empty: there is none
+  std::string version;      ///< "2.13.0+cu126"
+  std::string place;        ///< the file that tells it
+  std::string why;          ///< where not found
+  bool build_known = false; ///< the next two are what its version.py says; else nothing tells them
+  std::string cuda;         ///< "12.6"; empty: built without
+  std::string rocm;         ///< "6.2.41133-…"; empty: built without
 };
 
 /// The GPUs of the machine and what stands between them and a program.

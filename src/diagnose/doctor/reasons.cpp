@@ -59,7 +59,7 @@ private:
                 "the job, too"
               : "activate its environment, or load the module that has it: loaded are " +
                     x_facts.place.modules);
-    if (torch.kind != TorchBuild::Kind::found || !torch.build_told) return;
+    if (torch.kind != TorchBuild::Kind::found || !torch.build_known) return;
     if (torch.cuda.empty() && torch.rocm.empty())
       add("torch-without-gpus", "torch " + torch.version + " (" + torch.place + ") is built for CPUs only",
           "install one that is built for the GPUs: hpcml env says from which index");

@@ -30,7 +30,9 @@ struct Note {
   std::uint64_t line;
   std::string_view text;
 
-  void tells(const char* of) const { process.evidence.try_emplace(of, LogEvidence{line, clipped(text)}); }
+  void add_evidence(const char* of) const {
+    process.evidence.try_emplace(of, LogEvidence{line, clipped(text)});
+  }
   void is_network_obstacle(NetworkObstacle what) const {
     process.obstacles.try_emplace(what, LogEvidence{line, clipped(text)});
   }
@@ -53,12 +55,12 @@ void read_libfabric(const Note& note, bool warning) {
   if (!holds(text, "NET/OFI")) return;
   if (const auto at = text.find("aws-ofi-"); at != std::string_view::npos && !holds(text, "ailed")) {
     process.plugin = clipped(text.substr(at));
-    note.tells("plugin");
+    note.add_evidence("plugin");
   }
   for (const auto* mark : {"Selected Provider is ", "Selected provider is "})
     if (auto provider = behind(text, mark, " ,"); !provider.empty()) {
       process.provider = std::move(provider);
-      note.tells("provider");
+      note.add_evidence("provider");
     }
   if (warning || holds(text, "initialization failed") || holds(text, "plugin failed"))
     note.is_network_obstacle(NetworkObstacle::plugin_failed);
@@ -71,11 +73,11 @@ void read_devices(const Note& note) {
   const auto found = behind(text, "NET/IB : Using ", "");
   if (found.size() > 1 && found[0] == '[' && found[1] >= '0' && found[1] <= '9') {
     process.has_ib = true;
-    note.tells("ib");
+    note.add_evidence("ib");
   }
   if (holds(text, "NET/Socket : Using ")) {
     process.has_sockets = true;
-    note.tells("socket");
+    note.add_evidence("socket");
   }
   // "Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA": where a log begins after the
   // decision.
@@ -99,13 +101,13 @@ void read_obstacles(const Note& note) {
   if (holds(text, "Failed to open libibverbs.so"))
     note.is_network_obstacle(NetworkObstacle::no_verbs_library);
   if (holds(text, "NET/IB : No device found")) note.is_network_obstacle(NetworkObstacle::no_device);
-  const auto says = [&](const char* variable) {
+  const auto find_setting = [&](const char* variable) {
     auto value = behind(text, variable, "");
     const auto to = value.find(" to ");
     return to == std::string::npos ? std::string() : std::string(util::trim(value.substr(to + 4)));
   };
-  const auto off = says("NCCL_IB_DISABLE set");
-  const auto net = says("NCCL_NET set"), plugin = says("NCCL_NET_PLUGIN set");
+  const auto off = find_setting("NCCL_IB_DISABLE set");
+  const auto net = find_setting("NCCL_NET set"), plugin = find_setting("NCCL_NET_PLUGIN set");
   if ((!off.empty() && off[0] != '0') || util::to_lower(net).starts_with("socket") ||
       plugin.starts_with("none"))
     note.is_network_obstacle(NetworkObstacle::switched_off);

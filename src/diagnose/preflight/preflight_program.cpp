@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
@@ -82,15 +82,15 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   for (const auto& file : embedded::probe_files())
     all += std::string(file.name) + "\n" + std::string(file.text);
   const auto directory = cache + "/probe-" + util::hex16(util::fnv1a(all));
-  const auto is_there = [&] { return ::access((directory + "/__main__.py").c_str(), R_OK) == 0; };
-  if (is_there()) return directory;
+  const auto exists = [&] { return ::access((directory + "/__main__.py").c_str(), R_OK) == 0; };
+  if (exists()) return directory;
   // Ranks of a node come at once: each writes its own, and the first that is whole stays.
   const auto own = cache + "/.probe-" + std::to_string(::getpid());
   const auto written = torch_build::write_embedded(embedded::probe_files(), own);
   std::error_code error, ignored;
   if (written) fs::rename(own, directory, error);
   if (!written || error) fs::remove_all(own, ignored);
-  if (is_there()) return directory;
+  if (exists()) return directory;
   return util::Error{written ? "cannot make " + directory + ": " + error.message() : written.error().what,
                      "set XDG_CACHE_HOME to a folder that you may write to"};
 }

@@ -125,7 +125,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     return;
   }
   const bool gpus_hidden = site.gpu_request.style == model::GpuStyle::none;
-  std::set<std::string> met;
+  std::set<std::string> seen;
   for (const auto* kind : partition_kinds) {
     const NodeType* best = nullptr;
     for (const auto& id : partition.node_types) {
@@ -144,7 +144,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     for (const auto& id : partition.node_types)
       if (const auto* type = site.find_node_type(id);
           type && likeness(*type, *kind, gpus_hidden) == likeness(*best, *kind, gpus_hidden))
-        met.insert(id);
+        seen.insert(id);
     const auto at =
         "node type " + best->id + " (" + kind->nodes.front() + (kind->nodes.size() > 1 ? ", …" : "") + ")";
     compare_cpus(drift, at, *best, *kind);
@@ -152,7 +152,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     compare_gpus(drift, at, *best, *kind, gpus_hidden);
   }
   for (const auto& id : partition.node_types)
-    if (!met.contains(id))
+    if (!seen.contains(id))
       drift.add(
           Severity::warning, "nodes",
           fmt::format("partition {}: the cluster shows no nodes like the profile's {}", partition.name, id));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generate/import_script/porting.hpp"
+#include "generate/import_script/import_state.hpp"
 #include "generate/import_script/text_cuts.hpp"
 
 namespace hpcml::import_script {

@@ -6,7 +6,7 @@
 
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
-#include "generate/import_script/porting.hpp"
+#include "generate/import_script/import_state.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -126,7 +126,7 @@ bool shows_own(const Link& step) {
 }
 
 /// The agents of one node meet among themselves.
-bool meets_on_its_node(const Link& agent, const Sizes& sizes) {
+bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
   if (agent.find(OptionMeaning::alone)) return true;
   const auto nodes = read_said(&agent, sizes, {OptionMeaning::nodes});
   return nodes.is_number() && nodes.value == 1;
@@ -233,7 +233,7 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
     return shape;
   }
   const auto processes = agent_processes(*agent, sizes, shape.nodes);
-  shape.one_node = meets_on_its_node(*agent, sizes);
+  shape.one_node = is_single_node_rendezvous(*agent, sizes);
   const auto counted = read_said(agent, sizes, {OptionMeaning::nodes});
   shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
   if (processes.is_number()) {

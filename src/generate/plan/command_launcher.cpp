@@ -26,8 +26,8 @@ using launch_chain::StartedLauncher;
 using Option = std::pair<std::string, std::optional<std::string>>;
 
 /// Whether the job decides it: options of that kind are read here, others stay the agent's.
-bool is_taken(OptionMeaning says) {
-  switch (says) {
+bool is_taken(OptionMeaning meaning) {
+  switch (meaning) {
   case OptionMeaning::none:
   case OptionMeaning::config:
   case OptionMeaning::hosts:
@@ -55,14 +55,14 @@ public:
                           "write it behind the options, for example: -- " + x_agent.written + " train.py");
     check_unknown();
     for (const auto& option : x_agent.options) {
-      const auto says = x_agent.row->says_of(option.first);
-      if (is_taken(says))
-        take(option, says);
+      const auto meaning = x_agent.row->meaning_of(option.first);
+      if (is_taken(meaning))
+        take(option, meaning);
       else
         x_job.agent_options.push_back(util::shell_quote(full_word(option)));
     }
     if (x_ranks) take_ranks();
-    say();
+    report_options();
   }
 
 private:
@@ -84,7 +84,7 @@ private:
   void check_unknown() {
     if (x_agent.options.empty() || x_agent.has({OptionMeaning::module, OptionMeaning::plain})) return;
     const auto& last = x_agent.options.back();
-    if (last.second || is_taken(x_agent.row->says_of(last.first)) ||
+    if (last.second || is_taken(x_agent.row->meaning_of(last.first)) ||
         x_agent.command.front().ends_with(".py") || last.first == "run_path")
       return;
     error("whether --" + last.first + " takes a value is not known, so neither is where the program begins",
@@ -134,7 +134,7 @@ private:
     if (text == "gpu" || text == "auto") return; // as many as GPUs: the job's own rule
     auto number = util::parse_unsigned(text);
     const unsigned nodes = x_job.job.nodes ? std::max(1u, x_job.job.nodes->value) : 1;
-    if (number && x_agent.row->says_of(option) == OptionMeaning::ranks)
+    if (number && x_agent.row->meaning_of(option) == OptionMeaning::ranks)
       number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
     if (!number || *number == 0 || *number > 1000000)
       return error(word_of(*x_ranks) + " is no number of ranks for " + util::counted(nodes, "node"),
@@ -149,17 +149,18 @@ private:
     tasks = model::Sourced<unsigned>{ranks, origin(*x_ranks)};
   }
 
-  void say() {
+  void report_options() {
     // Programs of those that have a library of their own ask it.
     const auto end = x_agent.row->has_library ? "" : "; a rank finds its place in RANK and LOCAL_RANK";
     std::string text =
         x_agent.written + " is started once on each node, with the job's own meeting place" + end;
     if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
-    x_said.tell("request/launcher", text);
-    const auto& telling = x_agent.row->telling_module;
-    if (!telling.empty() && x_agent.written.ends_with(telling) && !x_agent.has({OptionMeaning::local_rank}))
+    x_said.report("request/launcher", text);
+    const auto& rank_module = x_agent.row->local_rank_module;
+    if (!rank_module.empty() && x_agent.written.ends_with(rank_module) &&
+        !x_agent.has({OptionMeaning::local_rank}))
       x_said.warning("request/launcher",
-                     std::string(telling) + " also gives the program --local-rank, " + x_agent.name +
+                     std::string(rank_module) + " also gives the program --local-rank, " + x_agent.name +
                          " does not",
                      "read LOCAL_RANK from the environment in the program");
   }

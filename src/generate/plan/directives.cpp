@@ -6,12 +6,12 @@
 
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/command_words.hpp"
 #include "generate/plan/option_value.hpp"
 #include "generate/plan/resource_directives.hpp"
 #include "generate/plan/site_directives.hpp"
 #include "generate/plan/site_violations.hpp"
 #include "generate/plan/text_directives.hpp"
+#include "generate/plan/user_command.hpp"
 
 namespace hpcml::plan {
 

@@ -8,9 +8,9 @@
 #include "core/model/tf32.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/command_words.hpp"
 #include "generate/plan/software.hpp"
 #include "generate/plan/threads.hpp"
+#include "generate/plan/user_command.hpp"
 #include "hpcml/rank_env.hpp"
 
 namespace hpcml::plan {
@@ -58,7 +58,7 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
     result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
                            "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
   else if (!why.empty())
-    result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
+    result.remarks.report("request/tf32", flag + " changes nothing: " + why);
   if (input.is_hpcml()) return;
   for (const auto& [name, value] : model::tf32_variables(choice, input.placement.gpu_vendor).set)
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");

@@ -21,11 +21,12 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
   if (input.owns_nodes()) {
     StepResult<unsigned> whole{gpus};
     if (counts_all_but_gpus(job))
-      whole.remarks.tell("request/gpus-per-node",
-                         "whole nodes with " + util::counted(have, "GPU") +
-                             " each: the request counts cores and memory, and the profile has no partition "
-                             "for jobs without GPUs",
-                         "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
+      whole.remarks.report(
+          "request/gpus-per-node",
+          "whole nodes with " + util::counted(have, "GPU") +
+              " each: the request counts cores and memory, and the profile has no partition "
+              "for jobs without GPUs",
+          "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
     return whole;
   }
   const auto& rule = site_rules::gpu_rule(input.site, input.placement.place.facts);
@@ -36,12 +37,12 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
     if (taken) gpus = wanted;
   }
   StepResult<unsigned> result{gpus};
-  result.remarks.tell("request/gpus-per-node",
-                      (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
-                          (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
-                          ": the request does not count them",
-                      "--gpus-per-node N for another number" +
-                          std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
+  result.remarks.report("request/gpus-per-node",
+                        (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
+                            (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+                            ": the request does not count them",
+                        "--gpus-per-node N for another number" +
+                            std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
   return result;
 }
 

@@ -103,7 +103,7 @@ void evaluate_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
     return report_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
                                diagnostics);
   if (!node) return;
-  if (!input.placement.place.type_is_there) return refuse_type(input, diagnostics);
+  if (!input.placement.place.type_exists) return refuse_type(input, diagnostics);
   if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
   const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
   report_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);

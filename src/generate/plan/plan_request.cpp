@@ -48,9 +48,9 @@ StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Si
   StepResult<model::JobSpec> result{std::move(job)};
   result.value.gpus_per_node =
       model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
-  result.remarks.tell("request/gpus-per-node",
-                      "a job without GPUs: the request counts cores and memory, and no GPUs",
-                      "--gpus-per-node N for a job with GPUs");
+  result.remarks.report("request/gpus-per-node",
+                        "a job without GPUs: the request counts cores and memory, and no GPUs",
+                        "--gpus-per-node N for a job with GPUs");
   return result;
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/site_rules/site_text.hpp"
 #include "core/slurm/version.hpp"
-#include "core/util/local_folders.hpp"
+#include "core/util/node_local_path.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -187,7 +187,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
                       "say --requeue, too");
   const auto& words = job.requeue_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
-  const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
+  const bool handles_signal = std::all_of(words.begin(), words.end(), [&](const auto& word) {
     if (word == model::word_of(model::FailureClass::node))
       return launch.launcher.choice.is_hpcml() && model::is_on(job.preflight);
     return word == model::word_of(model::FailureClass::preempted) && launch.saving;
@@ -203,7 +203,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
                       "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
                           "; why a run ended, and which nodes were bad, is read from there",
                       shared_directory_hint(input));
-  if (!recorded && !hears)
+  if (!recorded && !handles_signal)
     diagnostics.error(
         "request/requeue-on",
         "why a run ended stands in its record, which an agent writes into its folder of logs",

@@ -79,11 +79,11 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
 void add_core_directives(const LaunchInput& input, StepResult<Directives>& result) {
   const model::PlannedBinding& binding = input.launch.binding;
   const model::PlannedLayout& layout = input.numbers();
-  const bool asked_smt = layout.threads_per_core > 1;
-  const bool smt = asked_smt || (input.node() && input.node()->cpu.threads_per_core > 1);
+  const bool requested_smt = layout.threads_per_core > 1;
+  const bool smt = requested_smt || (input.node() && input.node()->cpu.threads_per_core > 1);
   // Where no CPUs are counted the site's default could still be one thread of each core.
   const auto all_threads = [&] {
-    if (asked_smt)
+    if (requested_smt)
       add_directive(result.value, "--hint", "multithread", input.layout.threads_per_core->origin);
   };
   if (binding.binder == model::Binder::srun_masks) {
@@ -126,8 +126,8 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
   // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
   if (smt)
     add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
-                  asked_smt ? input.layout.threads_per_core->origin
-                            : rule_origin("cores are counted, not hardware threads"));
+                  requested_smt ? input.layout.threads_per_core->origin
+                                : rule_origin("cores are counted, not hardware threads"));
 }
 
 } // namespace hpcml::plan

@@ -73,17 +73,19 @@ void note_place(const LayoutInput& input, const Directives& directives, StepDiag
 /// How many jobs a person may have: of an array, or of a chain, the others wait.
 void note_job_counts(const LayoutInput& input, StepDiagnostics& diagnostics) {
   using model::Limits;
-  const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
+  const auto add_limit = [&](const model::Known<unsigned>& most, const std::string& who,
+                             const std::string& what) {
     if (most)
       diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what,
                        most->origin);
   };
   const auto& running = input.limit(&Limits::max_jobs);
   if (running)
-    say(running, input.limit_owner(&Limits::max_jobs), "running");
+    add_limit(running, input.limit_owner(&Limits::max_jobs), "running");
   else
-    say(input.site.policies.max_jobs, input.site.name, "at a time");
-  say(input.limit(&Limits::max_submitted), input.limit_owner(&Limits::max_submitted), "queued and running");
+    add_limit(input.site.policies.max_jobs, input.site.name, "at a time");
+  add_limit(input.limit(&Limits::max_submitted), input.limit_owner(&Limits::max_submitted),
+            "queued and running");
 }
 
 /// What of a node is not the job's, or not what one thinks.

@@ -327,8 +327,8 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::constraint_operator;
 }
 
-void say(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-         const PolicyViolation& violation, StepDiagnostics& diagnostics) {
+void report_violation(const LayoutInput& input, const site_rules::ResourceRequest& demand,
+                      const PolicyViolation& violation, StepDiagnostics& diagnostics) {
   if (violation.rule == SiteRule::gpus_idle)
     return diagnostics.note((violation.owner.empty() ? "--exclusive gives" : "the partition gives") +
                                 std::string(" whole nodes: ") +
@@ -414,7 +414,7 @@ SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceReq
 void SiteViolations::report(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& violation : x_violations)
     if (std::find(rules.begin(), rules.end(), violation.rule) != rules.end())
-      plan::say(x_given, x_demand, violation, diagnostics);
+      plan::report_violation(x_given, x_demand, violation, diagnostics);
 }
 
 } // namespace hpcml::plan

@@ -5,10 +5,10 @@
 
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/command_words.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/staging.hpp"
+#include "generate/plan/user_command.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -13,7 +13,7 @@ void StepDiagnostics::warning(const std::string& code, const std::string& messag
   findings.push_back({diag::Severity::warning, code, message, {}, hint});
 }
 
-void StepDiagnostics::tell(const std::string& code, const std::string& message, const std::string& hint) {
+void StepDiagnostics::report(const std::string& code, const std::string& message, const std::string& hint) {
   findings.push_back({diag::Severity::note, code, message, {}, hint});
 }
 

@@ -19,7 +19,7 @@ struct StepDiagnostics {
   void error(const std::string& code, const std::string& message, const std::string& hint = {});
   void warning(const std::string& code, const std::string& message, const std::string& hint = {});
   /// Something that was chosen for the request, and how to choose otherwise.
-  void tell(const std::string& code, const std::string& message, const std::string& hint = {});
+  void report(const std::string& code, const std::string& message, const std::string& hint = {});
   void note(const std::string& text, const model::Origin& origin);
   bool refuse() const { return diag::has_errors(findings); }
 };

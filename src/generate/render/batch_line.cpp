@@ -62,9 +62,9 @@ private:
   void add_ranks() {
     const auto& launcher = x_plan.launcher;
     if (!launcher.choice.is_hpcml()) return;
-    const bool meets = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
+    const bool has_rendezvous = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
     const bool agents = launcher.has_own_agent() && x_plan.tasks() > x_plan.layout.tasks_per_node;
-    if (agents || (meets && !launcher.has_own_agent())) {
+    if (agents || (has_rendezvous && !launcher.has_own_agent())) {
       add_switch("--secret");
       explain_rule("--secret", "without the job's key nothing that arrives over the network is applied");
     }
@@ -72,7 +72,7 @@ private:
     // A port that the site prescribes is the programs' own: the launchers find another one by themselves.
     const bool is_prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
     // Agents serve a store for each start of their ranks.
-    if (meets && !is_prescribed && !launcher.has_own_agent()) {
+    if (has_rendezvous && !is_prescribed && !launcher.has_own_agent()) {
       add_switch("--store");
       explain_rule("--store", "the store serves before any rank starts, and stays when one of them ends");
     }

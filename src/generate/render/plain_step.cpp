@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/launcher_row.hpp"
 #include "core/model/mpi_ranks.hpp"

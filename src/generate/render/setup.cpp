@@ -2,7 +2,7 @@
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
 
-#include "generate/plan/meeting_port.hpp"
+#include "generate/plan/port_formula.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
 

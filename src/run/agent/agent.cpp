@@ -42,14 +42,15 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
         launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env), 0};
   };
   const auto run_id = run_id_of(request, world.identity);
-  auto directory = RunFolder::make(request, run_id, context);
+  auto directory = RunDirectory::make(request, run_id, context);
   if (!directory) return fail("log", directory.error());
-  auto met = join_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
-  if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
-  if (!met) return fail("agents", met.error());
+  auto rendezvous = join_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
+  if (const int signal = find_request_to_end(); !rendezvous && signal != 0) return {128 + signal, signal};
+  if (!rendezvous) return fail("agents", rendezvous.error());
   auto own = world;
-  own.channel = met->channel;
-  AgentLoop loop(request, context, std::move(own), std::move(*met), std::move(*directory), run_id, mask);
+  own.channel = rendezvous->channel;
+  AgentLoop loop(request, context, std::move(own), std::move(*rendezvous), std::move(*directory), run_id,
+                 mask);
   const auto outcome = loop.run();
   const auto lost = store::parse_place(loop.lost_place());
   if (lost && outcome.signal == 0)

@@ -18,7 +18,7 @@
 #include "run/agent/stop_messages.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/meet.hpp"
+#include "run/launch/join_rendezvous.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/report_bad_node.hpp"
 #include "run/launch/separate_worlds.hpp"
@@ -59,7 +59,7 @@ launch::World make_attempt_world(const launch::World& own, const AgentCommand& o
 }
 
 /// Once this agent was asked to end, the conductor has so long to say that all others do, too.
-constexpr auto k_farewell = std::chrono::seconds(5);
+constexpr auto k_shutdown_timeout = std::chrono::seconds(5);
 
 /// Signals that ask an agent to end; it hears them when it looks.
 sigset_t end_signals() {
@@ -72,13 +72,14 @@ sigset_t end_signals() {
 } // namespace
 
 AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-                     AgentRendezvous met, RunFolder directory, std::string run_id, const sigset_t& mask)
-    : x_request(request), x_here(context), x_own(std::move(own)), x_rendezvous(std::move(met)),
+                     AgentRendezvous rendezvous, RunDirectory directory, std::string run_id,
+                     const sigset_t& mask)
+    : x_request(request), x_context(context), x_own(std::move(own)), x_rendezvous(std::move(rendezvous)),
       x_directory(std::move(directory)), x_run_id(std::move(run_id)), x_mask(mask) {
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (x_rendezvous.link->place().empty() || !x_request.heartbeat.is_on()) return;
-  auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_here.host);
+  auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_context.host);
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
@@ -117,8 +118,8 @@ std::optional<model::FailureClass> AgentLoop::report_class() const {
                                          .launcher_failed = x_failure && !of_rank,
                                          .nodes_missing = x_end->code == k_nodes_missing,
                                          .node_at_fault = x_node_at_fault},
-                                        x_here.env, std::chrono::system_clock::now(),
-                                        x_rendezvous.leads ? x_here.ask_slurm : launch::AskSlurm());
+                                        x_context.env, std::chrono::system_clock::now(),
+                                        x_rendezvous.leads ? x_context.ask_slurm : launch::AskSlurm());
   if (why && x_end->code != 0 && x_rendezvous.leads)
     util::log_error(launch::describe_class(x_end->code, *why));
   return why;
@@ -126,7 +127,8 @@ std::optional<model::FailureClass> AgentLoop::report_class() const {
 
 int AgentLoop::wait_milliseconds() const {
   auto until = x_rendezvous.link->due();
-  if (x_signal != 0 && (!until || x_leaving + k_farewell < *until)) until = x_leaving + k_farewell;
+  if (x_signal != 0 && (!until || x_leaving + k_shutdown_timeout < *until))
+    until = x_leaving + k_shutdown_timeout;
   if (!until) return -1;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count() + 1;
   return static_cast<int>(std::clamp<long long>(left, 0, 60000));
@@ -143,11 +145,11 @@ void AgentLoop::wait_for_order() {
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
-  const bool writes = x_rendezvous.link->wants_to_write();
+  const bool writes = x_rendezvous.link->has_output();
   pollfd ends[] = {{x_rendezvous.link->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0},
                    {x_signals, POLLIN, 0}};
   if (::poll(ends, 2, wait_milliseconds()) > 0 && ends[1].revents != 0) take_signals();
-  if (x_signal != 0 && Clock::now() >= x_leaving + k_farewell)
+  if (x_signal != 0 && Clock::now() >= x_leaving + k_shutdown_timeout)
     x_end = launch::Outcome{128 + x_signal, x_signal};
 }
 
@@ -188,11 +190,11 @@ void AgentLoop::fail(const launch::Failure& failure) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
   event.failure.of_launcher = true;
-  event.failure.host = x_here.host;
+  event.failure.host = x_context.host;
   event.failure.status = failure.exit_code << 8;
   event.failure.message = failure.error.what;
   util::log_error(launch::describe(failure));
-  x_told_failure = true;
+  x_failure_reported = true;
   send_event(std::move(event));
 }
 
@@ -212,7 +214,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
       facts.offered.push_back(std::move(variable));
   x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_rendezvous.address, facts), nullptr,
                       x_directory.attempt(order.attempt), x_directory.is_kept()};
-  x_told_failure = false;
+  x_failure_reported = false;
   open_record(order);
   auto& world = x_attempt->world;
   // One node is left of several: its ranks need no network.
@@ -222,7 +224,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
     if (port && !world.port_given) world.port = *port;
   }
   x_rendezvous.link->keep_alive();
-  auto prepared = launch::prepare_ranks(x_request.launch, x_here, world);
+  auto prepared = launch::prepare_ranks(x_request.launch, x_context, world);
   x_rendezvous.link->keep_alive();
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
@@ -231,7 +233,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   for (auto& cache : std::exchange(x_caches, std::move(ready.caches))) launch::release_cache(cache);
   for (unsigned local = 0; local < world.layout.local_world_size; ++local)
     if (const auto made = x_directory.make_rank(order.attempt, world.layout.rank + local); !made)
-      return fail({k_cannot_set_up, "log", made.error(), {}, x_here.host}), false;
+      return fail({k_cannot_set_up, "log", made.error(), {}, x_context.host}), false;
   return true;
 }
 
@@ -243,10 +245,10 @@ void AgentLoop::serve(const AgentCommand& order) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::serving;
   if (launch::needs_rendezvous(world, x_request.launch)) {
-    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here, &x_activity);
+    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_context, &x_activity);
     if (!store) {
       end_store(before);
-      return fail({k_cannot_set_up, "store", store.error(), {}, x_here.host});
+      return fail({k_cannot_set_up, "store", store.error(), {}, x_context.host});
     }
     x_store = store->pid;
     event.place = store::place_text(world.address, store->port);
@@ -276,9 +278,10 @@ void AgentLoop::start(const AgentCommand& order) {
   note(facts);
   auto launch_request = x_request.launch;
   launch_request.output.directory = x_directory.is_kept() ? x_directory.attempt(order.attempt) : "";
-  WorkerGroup overseer(x_request, x_here, *x_attempt, *x_rendezvous.link, x_record ? &*x_record : nullptr,
-                       x_store > 0 ? &x_activity : nullptr,
-                       [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
+  WorkerGroup overseer(
+      x_request, x_context, *x_attempt, *x_rendezvous.link, x_record ? &*x_record : nullptr,
+      x_store > 0 ? &x_activity : nullptr,
+      [this](const AgentCommand& why, const auto& print_line) { report_stop(why, print_line); });
   launch::SupervisionOptions oversight{
       &overseer, x_mask, {}, x_directory.is_kept() ? "" : x_directory.path()};
   if (x_rendezvous.service) oversight.spared.push_back(*x_rendezvous.service);
@@ -286,7 +289,7 @@ void AgentLoop::start(const AgentCommand& order) {
   if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
   launch::Outcome outcome;
   {
-    launch::Supervisor ranks(launch_request, x_here, x_attempt->node, &oversight);
+    launch::Supervisor ranks(launch_request, x_context, x_attempt->node, &oversight);
     if (x_store > 0) ranks.join_at(x_store);
     outcome = ranks.run();
     x_own_code = outcome.code;
@@ -302,9 +305,9 @@ void AgentLoop::start(const AgentCommand& order) {
     x_end = x_signal != 0 ? outcome_of_signal(x_signal) : launch::Outcome{code_of_lost_line(), 0};
     return;
   }
-  x_told_failure = x_told_failure || overseer.told_failure;
-  if (outcome.code != 0 && !outcome.stopped && !x_told_failure && x_signal == 0)
-    fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_here.host});
+  x_failure_reported = x_failure_reported || overseer.reported_failure;
+  if (outcome.code != 0 && !outcome.stopped && !x_failure_reported && x_signal == 0)
+    fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_context.host});
   notify_ended(outcome.code == 0 && !outcome.stopped);
 }
 
@@ -315,11 +318,12 @@ void AgentLoop::notify_ended(bool good) {
   send_event(std::move(event));
 }
 
-void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& say) {
-  if (!order.says) return;
+void AgentLoop::report_stop(const AgentCommand& order,
+                            const std::function<void(const std::string&)>& print_line) {
+  if (!order.is_reporter) return;
   x_said = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
-  for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
+  for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) print_line(line);
   if (order.failure) {
     note(FailureSeen{*order.failure, failures::find_hint(*order.failure)});
     if (const auto fault = failures::find_node_fault(*order.failure); !fault.empty())
@@ -340,9 +344,9 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
   if (stalled.empty() || !x_attempt || !x_directory.is_kept()) return;
   const auto file = x_attempt->directory + "/stacks.txt";
   if (const auto written = util::write_file(file, stalled); !written)
-    say("hpcml agent: " + written.error().what);
+    print_line("hpcml agent: " + written.error().what);
   else
-    say("hpcml agent: where all ranks were: " + file);
+    print_line("hpcml agent: where all ranks were: " + file);
 }
 
 void AgentLoop::end(const AgentCommand& order) {
@@ -352,7 +356,7 @@ void AgentLoop::end(const AgentCommand& order) {
   // What was said at the stop is not said again.
   const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, util::log_error);
-  if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
+  if (order.is_reporter && order.failure && !x_context.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;
     const auto more = launch::record_failure(
         {order.code,
@@ -360,7 +364,7 @@ void AgentLoop::end(const AgentCommand& order) {
          {render_failed_rank(failed) + (failed.of_launcher ? ": " + failed.message : "")},
          failed.of_launcher ? std::nullopt : std::optional(failed.rank),
          failed.host},
-        x_here.env);
+        x_context.env);
     if (!more.empty()) util::write_stderr_line(more);
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
@@ -389,16 +393,16 @@ void AgentLoop::open_record(const AgentCommand& order) {
   x_record.emplace(std::move(*record));
   RunFacts facts;
   facts.run_id = x_run_id;
-  facts.job = x_here.env.get_or("SLURM_JOB_ID", "");
-  facts.step = x_here.env.get_or("SLURM_STEP_ID", "");
+  facts.job = x_context.env.get_or("SLURM_JOB_ID", "");
+  facts.step = x_context.env.get_or("SLURM_STEP_ID", "");
   facts.hpcml = HPCML_VERSION;
   facts.command = x_request.launch.command;
   facts.directory = x_directory.path();
-  facts.host = x_here.host;
+  facts.host = x_context.host;
   facts.node = order.node_rank;
   for (const auto& node : order.world) facts.nodes.push_back(node.host);
   facts.max_restarts = x_request.max_restarts;
-  facts.met = std::chrono::duration<double>(Clock::now() - x_rendezvous.begun).count();
+  facts.rendezvous_seconds = std::chrono::duration<double>(Clock::now() - x_rendezvous.begun).count();
   note(facts);
 }
 
@@ -410,12 +414,12 @@ void AgentLoop::note(const RecordEvent& event) {
 /// Once for each node. The first node's agent reports it to the job's next start, unless any user may have
 /// sent it.
 void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
-  if (x_own.channel.is_open && node != x_here.host) return;
+  if (x_own.channel.is_open && node != x_context.host) return;
   if (!x_rendezvous.leads || std::find(x_bad_nodes.begin(), x_bad_nodes.end(), node) != x_bad_nodes.end())
     return;
   x_bad_nodes.push_back(node);
   note(BadNodeSeen{{node, why}});
-  launch::report_bad_node({node, why}, x_here.env);
+  launch::report_bad_node({node, why}, x_context.env);
 }
 
 void AgentLoop::note_lost(const AgentCommand& order) {

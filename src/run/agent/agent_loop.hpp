@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "run/agent/agent_rendezvous.hpp"
 #include "run/agent/agent_request.hpp"
-#include "run/agent/agents_meeting.hpp"
-#include "run/agent/run_folder.hpp"
+#include "run/agent/run_directory.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/worker_group.hpp"
 #include "run/launch/launch.hpp"
@@ -24,7 +24,7 @@ class AgentLoop {
 public:
   /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
   AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-            AgentRendezvous met, RunFolder directory, std::string run_id, const sigset_t& mask);
+            AgentRendezvous rendezvous, RunDirectory directory, std::string run_id, const sigset_t& mask);
   ~AgentLoop();
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -56,14 +56,14 @@ private:
   void send_event(AgentEvent event);
   void notify_ended(bool good);
   void take_signals();
-  void report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& say);
+  void report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& print_line);
   void end_store(pid_t& store);
 
   AgentRequest x_request;
-  const launch::RuntimeContext& x_here;
+  const launch::RuntimeContext& x_context;
   launch::World x_own;
   AgentRendezvous x_rendezvous;
-  RunFolder x_directory;
+  RunDirectory x_directory;
   std::string x_run_id;
   sigset_t x_mask;
   std::unique_ptr<AgentWatchdog> x_watchdog; ///< if there are several nodes
@@ -73,7 +73,7 @@ private:
   std::vector<launch::CacheDir> x_caches;
   store::Activity x_activity;
   pid_t x_store = -1;                              ///< serves this attempt's ranks
-  bool x_told_failure = false;                     ///< of this attempt
+  bool x_failure_reported = false;                 ///< of this attempt
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
   bool x_separate_worlds = false;                  ///< they did not train together

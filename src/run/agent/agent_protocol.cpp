@@ -145,7 +145,7 @@ std::string pack_order(const AgentCommand& order) {
   packed.number(order.restarts_all ? 1 : 0);
   packed.number(static_cast<unsigned>(order.pause.count()));
   packed.number(static_cast<unsigned>(order.code));
-  packed.number(order.says ? 1 : 0);
+  packed.number(order.is_reporter ? 1 : 0);
   packed.number(order.stacks.size());
   for (const auto& stacks : order.stacks) packed.text(stacks);
   packed.number(order.lost.size());
@@ -170,7 +170,7 @@ std::optional<AgentCommand> unpack_order(std::string_view bytes) {
   order.restarts_all = unpacked.number(1) == 1;
   order.pause = std::chrono::seconds(unpacked.number(RestartBackoff::k_longest_pause.count()));
   order.code = static_cast<int>(unpacked.number(255));
-  order.says = unpacked.number(1) == 1;
+  order.is_reporter = unpacked.number(1) == 1;
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     order.stacks.emplace_back(unpacked.text());
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)

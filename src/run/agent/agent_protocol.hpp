@@ -90,7 +90,7 @@ struct AgentCommand {
   bool restarts_all = false;     ///< stop: all ranks are started again afterwards
   std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart
   int code = 0;
-  bool says = false;                    ///< this agent tells people of it
+  bool is_reporter = false;             ///< this agent tells people of it
   std::vector<std::string> stacks = {}; ///< stop, of ranks that stalled: what each agent has seen
   std::vector<std::string> lost = {};   ///< to the leader: hosts whose agents have died in the last attempt
 };

@@ -45,7 +45,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   agent.processes = registration.processes;
   agent.leads = registration.leads;
   agent.order = x_agent_count++;
-  agent.heard = now;
+  agent.last_received = now;
   x_agents[id] = std::move(agent);
   if (x_state == State::gathering)
     gather(now);
@@ -130,7 +130,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   const auto found = x_agents.find(id);
   if (found == x_agents.end()) return;
   auto& agent = found->second;
-  agent.heard = now;
+  agent.last_received = now;
   if (event.kind == AgentEvent::Kind::heartbeat) {
     return send(id, {.kind = AgentCommand::Kind::heartbeat}, false);
   }
@@ -169,7 +169,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
 
 void Coordinator::take_failure(failures::RankFailure failure, Time now) {
   const auto arrival = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
-  failure.failed_at = arrival.count() - failure.told_age;
+  failure.failed_at = arrival.count() - failure.reported_age;
   if (x_state == State::stopping && !x_failure_reported && precedes(failure, *x_failure)) {
     if (!failure.cut_short) x_code = util::exit_code_of_status(failure.status);
     x_failure = failure;
@@ -299,15 +299,15 @@ void Coordinator::remove_agent(AgentId id, const std::string& reason, int code, 
     return gather(now);
   }
   if (!took_part) return;
-  const bool goes_on = may_return || (is_elastic() && has_enough_nodes());
+  const bool restarts = may_return || (is_elastic() && has_enough_nodes());
   if (x_state == State::stopping) {
-    if (!goes_on && x_restart_pending && !x_failure) x_code = code, x_reason = reason;
-    if (!goes_on) x_restart_pending = false;
+    if (!restarts && x_restart_pending && !x_failure) x_code = code, x_reason = reason;
+    if (!restarts) x_restart_pending = false;
     return take_ended(now);
   }
   if (agent.ended && agent.good) return take_ended(now);
   x_code = code;
-  stop(goes_on ? Restart::after_pause : Restart::no, reason, now);
+  stop(restarts ? Restart::after_pause : Restart::no, reason, now);
 }
 
 void Coordinator::on_disconnect(AgentId id, Time now) {
@@ -346,7 +346,7 @@ void Coordinator::finish(int code, const std::string& reason, Time now) {
               .failure = x_failure,
               .reason = reason,
               .code = code,
-              .says = leaderless && id == all.front()});
+              .is_reporter = leaderless && id == all.front()});
   }
   send_shutdown(now);
 }
@@ -420,7 +420,7 @@ void Coordinator::note_time(Time now) {
 void Coordinator::restart_deadlines(Time now) {
   x_since = now;
   if (x_enough_since) x_enough_since = now;
-  for (auto& [id, agent] : x_agents) agent.heard = now;
+  for (auto& [id, agent] : x_agents) agent.last_received = now;
 }
 
 void Coordinator::remove_silent_agents(Time now) {
@@ -430,7 +430,7 @@ void Coordinator::remove_silent_agents(Time now) {
       // An agent that reads stacks sends nothing meanwhile; `stack_time` bounds that.
       const auto& agent = entry.second;
       const bool reads_stacks = x_state == State::looking && agent.takes_part && !agent.looked;
-      return !reads_stacks && now - agent.heard >= x_rules.heartbeat.timeout;
+      return !reads_stacks && now - agent.last_received >= x_rules.heartbeat.timeout;
     });
   };
   while (x_state != State::ending && x_state != State::over) {
@@ -447,7 +447,8 @@ void Coordinator::remove_silent(AgentId id, Time now) {
   if (place != x_participants.end())
     reason += " (node " + std::to_string(place - x_participants.begin()) + " of " +
               std::to_string(x_participants.size()) + ")";
-  reason += ": no heartbeat from its agent for " + whole_seconds(now - agent.heard) + ": treated as lost";
+  reason +=
+      ": no heartbeat from its agent for " + whole_seconds(now - agent.last_received) + ": treated as lost";
   if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_shutting_down)
     x_lost.push_back(agent.host);
   if (!agent.leads)

@@ -72,12 +72,12 @@ private:
     std::uint64_t order = 0; ///< of its coming
     bool takes_part = false; ///< in this attempt
     bool ended = false, good = false, quiet = false, looked = false;
-    Time heard{}; ///< when it sent something last, a heartbeat or anything else
+    Time last_received{}; ///< when it sent something last, a heartbeat or anything else
   };
 
   /// The agent of the first node speaks for all.
   void send(AgentId agent, AgentCommand order, bool reports = true) {
-    order.says = order.says || (reports && x_agents.at(agent).leads);
+    order.is_reporter = order.is_reporter || (reports && x_agents.at(agent).leads);
     x_orders.emplace_back(agent, std::move(order));
   }
   std::vector<AgentId> in_order() const;

@@ -135,7 +135,7 @@ std::optional<ReportedError> parse_error_file(std::string_view text) {
                      info == found->end() ? std::string() : text_at(*info, "py_callstack"));
     if (info != found->end()) result.at = time_at(*info, "timestamp");
     if (result.message.empty())
-      result.message = find_told_failure(util::split(result.traceback, '\n')).message;
+      result.message = find_reported_failure(util::split(result.traceback, '\n')).message;
   }
   if (result.message.empty() && result.traceback.empty()) return std::nullopt;
   return result;
@@ -162,7 +162,7 @@ std::optional<ReportedError> read_error_file(const std::string& path) {
   return parse_error_file(text);
 }
 
-ReportedError find_told_failure(const std::vector<std::string>& lines) {
+ReportedError find_reported_failure(const std::vector<std::string>& lines) {
   for (auto at = lines.size(); at-- > 0;) {
     if (const auto prefix = prefix_of_traceback(lines[at])) return traceback_from(lines, at, *prefix);
     if (lines[at].starts_with("Fatal Python error: ")) return fatal_error_from(lines, at);

@@ -29,6 +29,6 @@ std::optional<ReportedError> read_error_file(const std::string& path);
 /// What a program without an error file wrote last: Python's last traceback (with the "[rank0]: " that torch
 /// puts in front of its lines, too), its "Fatal Python error", or C++'s uncaught exception. Empty where there
 /// is none.
-ReportedError find_told_failure(const std::vector<std::string>& lines);
+ReportedError find_reported_failure(const std::vector<std::string>& lines);
 
 } // namespace hpcml::agent

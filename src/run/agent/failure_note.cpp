@@ -29,8 +29,8 @@ std::string pack_failure(const failures::RankFailure& note) {
   for (const auto& line : note.last_lines) packed.text(line);
   packed.text(note.message);
   packed.text(note.traceback);
-  packed.number(static_cast<unsigned long long>(note.told_at));
-  packed.number(static_cast<unsigned long long>(note.told_age));
+  packed.number(static_cast<unsigned long long>(note.reported_at));
+  packed.number(static_cast<unsigned long long>(note.reported_age));
   packed.number(note.cut_short ? 1 : 0);
   return packed.take();
 }
@@ -54,8 +54,8 @@ std::optional<failures::RankFailure> unpack_failure(std::string_view bytes) {
     note.last_lines.emplace_back(unpacked.text());
   note.message = unpacked.text();
   note.traceback = unpacked.text();
-  note.told_at = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
-  note.told_age = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
+  note.reported_at = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
+  note.reported_age = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
   note.cut_short = unpacked.number(1) == 1;
   if (!unpacked.whole()) return std::nullopt;
   return note;

@@ -46,23 +46,23 @@ bool precedes(const failures::RankFailure& later, const failures::RankFailure& f
   if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
   const bool suffers = is_secondary_failure(later);
   if (suffers != is_secondary_failure(first)) return !suffers;
-  if (later.told_at == 0 || first.told_at == 0) return false;
-  if (later.host == first.host) return later.told_at < first.told_at;
+  if (later.reported_at == 0 || first.reported_at == 0) return false;
+  if (later.host == first.host) return later.reported_at < first.reported_at;
   return later.failed_at + k_clock_margin <= first.failed_at;
 }
 
 bool needs_arrival(const failures::RankFailure& later, const failures::RankFailure& first) {
-  return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
+  return later.host != first.host && later.reported_at > 0 && first.reported_at > 0 &&
          later.gpu_fault.empty() == first.gpu_fault.empty() &&
          is_secondary_failure(later) == is_secondary_failure(first);
 }
 
-std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time) {
-  return told_at == 0 ? 0 : std::clamp<std::int64_t>(now - told_at * 1000, 0, run_time);
+std::int64_t age_of(std::int64_t reported_at, std::int64_t now, std::int64_t run_time) {
+  return reported_at == 0 ? 0 : std::clamp<std::int64_t>(now - reported_at * 1000, 0, run_time);
 }
 
 bool may_be_secondary(const failures::RankFailure& first) {
-  return first.gpu_fault.empty() && (first.told_at > 0 || is_secondary_failure(first));
+  return first.gpu_fault.empty() && (first.reported_at > 0 || is_secondary_failure(first));
 }
 
 } // namespace hpcml::agent

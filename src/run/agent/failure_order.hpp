@@ -22,7 +22,7 @@ bool needs_arrival(const failures::RankFailure& later, const failures::RankFailu
 
 /// Milliseconds between a failure and `now`, in milliseconds since 1970 by the same clock: not more than
 /// the time that the ranks have run, should that clock have been set meanwhile.
-std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time);
+std::int64_t age_of(std::int64_t reported_at, std::int64_t now, std::int64_t run_time);
 
 /// Whether any failure could come before this one.
 bool may_be_secondary(const failures::RankFailure& first);

@@ -90,18 +90,20 @@ Lines other_last_lines(const failures::RankFailure& note) {
   const auto last = std::find_if(lines.rbegin(), lines.rend(), [&](const auto& line) {
     return !trimmed(line).empty() && printed_lines.count(trimmed(line)) == 1;
   });
-  const auto end_of_told = static_cast<std::size_t>(lines.rend() - last); // behind the last line that is told
-  std::size_t begin_of_told = end_of_told;
+  const auto end_of_message =
+      static_cast<std::size_t>(lines.rend() - last); // behind the last line that is told
+  std::size_t begin_of_message = end_of_message;
   // The frames above it go with it: indented lines up to the header, which may be cut off, or to an empty
   // line.
-  while (traced && begin_of_told > 0) {
-    const auto& line = lines[begin_of_told - 1];
+  while (traced && begin_of_message > 0) {
+    const auto& line = lines[begin_of_message - 1];
     if (line.empty() || (line[0] != ' ' && line[0] != '\t' && printed_lines.count(trimmed(line)) == 0)) break;
-    --begin_of_told;
+    --begin_of_message;
   }
   Lines rest;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if ((i >= begin_of_told && i < end_of_told) || printed_lines.count(trimmed(lines[i])) == 1) continue;
+    if ((i >= begin_of_message && i < end_of_message) || printed_lines.count(trimmed(lines[i])) == 1)
+      continue;
     if (trimmed(lines[i]).empty() && (rest.empty() || rest.back().empty())) continue;
     rest.push_back(trimmed(lines[i]).empty() ? "" : lines[i]);
   }

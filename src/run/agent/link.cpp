@@ -44,7 +44,7 @@ public:
     return order;
   }
   int fd() const override { return -1; }
-  bool wants_to_write() const override { return false; }
+  bool has_output() const override { return false; }
   std::optional<Time> due() const override { return x_orders.empty() ? x_tick : Clock::now(); }
   std::string fault() const override { return {}; }
   std::string place() const override { return {}; }
@@ -84,7 +84,7 @@ public:
     return std::nullopt;
   }
   int fd() const override { return x_client.fd(); }
-  bool wants_to_write() const override { return (x_client.wanted() & POLLOUT) != 0; }
+  bool has_output() const override { return (x_client.wanted() & POLLOUT) != 0; }
   /// What has come while something was sent is not seen by who polls for more.
   std::optional<Time> due() const override {
     if (x_client.fd() >= 0 && !x_client.has_value()) return heartbeat_due();

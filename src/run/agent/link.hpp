@@ -26,9 +26,9 @@ public:
   virtual void send_event(const AgentEvent& event) = 0;
   /// The next order, where one has come.
   virtual std::optional<AgentCommand> take() = 0;
-  /// What to poll, for reading and where `wants_to_write` for writing; -1: nothing.
+  /// What to poll, for reading and where `has_output` for writing; -1: nothing.
   virtual int fd() const = 0;
-  virtual bool wants_to_write() const = 0;
+  virtual bool has_output() const = 0;
   /// When `take` is to be called though nothing can be read.
   virtual std::optional<Time> due() const = 0;
   /// Sends a heartbeat if one is due; `take` also does so. Returns when to call it again; nothing: never.

@@ -43,7 +43,7 @@ struct AddMembers {
     line.add("job", or_null(run.job)).add("step", or_null(run.step)).add("hpcml", run.hpcml);
     line.add("command", run.command).add("folder", run.directory).add("host", run.host).add("node", run.node);
     line.add("nodes", run.nodes).add("max_restarts", run.max_restarts);
-    line.add_json("rendezvous_seconds", seconds_of(run.met));
+    line.add_json("rendezvous_seconds", seconds_of(run.rendezvous_seconds));
   }
   void operator()(const AttemptFacts& attempt) const {
     std::vector<JsonLine> nodes;

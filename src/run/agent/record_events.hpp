@@ -29,7 +29,7 @@ struct RunFacts {
   unsigned node = 0;          ///< its number
   std::vector<std::string> nodes = {};
   unsigned max_restarts = 0;
-  double met = 0; ///< seconds from this agent's start until those of all nodes had met
+  double rendezvous_seconds = 0; ///< seconds from this agent's start until those of all nodes had met
 };
 
 /// A node that takes part in an attempt.

@@ -3,10 +3,10 @@
 
 namespace hpcml::agent {
 
-Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
+Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> report,
                  std::string open_secret)
     : x_coordinator(std::move(rules), util::now_with_suspend()), x_open_secret(std::move(open_secret)),
-      x_report(std::move(say)) {}
+      x_report(std::move(report)) {}
 
 void Service::authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time) {
   x_identities[client] = identity;
@@ -29,8 +29,8 @@ RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& r
   return reply;
 }
 
-bool Service::heard(store::ClientId client, const store::Message& message, store::Answers& answers,
-                    store::Time) {
+bool Service::on_message(store::ClientId client, const store::Message& message, store::Answers& answers,
+                         store::Time) {
   using store::Op;
   const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();

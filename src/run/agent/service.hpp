@@ -23,12 +23,12 @@ class Service : public store::Observer {
 public:
   /// `open_secret`: agents need no key, and each that asks is given this one for its ranks' stores; empty:
   /// messages of other clients are ignored.
-  Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
+  Service(CoordinatorOptions rules, std::function<void(const std::string&)> report,
           std::string open_secret = {});
 
   void authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time now) override;
-  bool heard(store::ClientId client, const store::Message& message, store::Answers& answers,
-             store::Time now) override;
+  bool on_message(store::ClientId client, const store::Message& message, store::Answers& answers,
+                  store::Time now) override;
   void left(store::ClientId client, const std::string& peer, const std::string& why,
             store::Time now) override;
   void round(store::Answers& answers, store::Time now) override;

@@ -13,11 +13,11 @@ util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
-    const auto say = [](const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); };
-    Service service(rules, say, channel.is_open ? channel.key->to_hex() : std::string());
+    const auto report = [](const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); };
+    Service service(rules, report, channel.is_open ? channel.key->to_hex() : std::string());
     store::SessionGateOptions gate_rules{channel.key, rules.job};
     if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};
-    store::SessionGate gate(std::move(gate_rules), service, say);
+    store::SessionGate gate(std::move(gate_rules), service, report);
     gate.set_port(listening.port);
     store::ServerLimits limits;
     // Messages of agents are short, and other clients have no messages: low limits keep them from filling the

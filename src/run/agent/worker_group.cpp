@@ -69,7 +69,7 @@ std::optional<unsigned> rank_of(const std::optional<failures::RankFailure>& fail
 WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
                          const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
                          const store::Activity* activity, StopReporter report_stop)
-    : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
+    : x_request(request), x_context(context), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
       x_memory(launch::read_memory_levels()) {
   if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
@@ -95,7 +95,7 @@ std::string WorkerGroup::file_of_rank(unsigned rank, const char* name) const {
 }
 
 std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
-  if (!hears_orders()) return x_keep_alive_at;
+  if (!receives_commands()) return x_keep_alive_at;
   auto next = x_link.due();
   if (x_stall && !stop) {
     const auto look = x_stall->due();
@@ -106,15 +106,15 @@ std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
 
 bool WorkerGroup::look(launch::Supervisor& ranks) {
   keep_alive();
-  while (hears_orders()) {
+  while (receives_commands()) {
     const auto order = x_link.take();
     if (!order) break;
     take(*order, ranks);
   }
-  if (hears_orders() && !x_link.fault().empty()) {
+  if (receives_commands() && !x_link.fault().empty()) {
     line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
-    util::log_error("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
+    util::log_error("hpcml agent: " + x_link.fault() + ": the ranks of " + x_context.host + " are stopped");
   }
   if (stop || end || line_lost) return true;
   if (x_stall) watch_for_stall(ranks);
@@ -125,22 +125,23 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
   if (order.kind == AgentCommand::Kind::lost) {
     ranks.kill(); // before anything else: the others continue without them
     end = order;
-    ranks.say("hpcml agent: the agent of " + x_here.host + " was treated as lost: its ranks are killed");
+    ranks.print_line("hpcml agent: the agent of " + x_context.host +
+                     " was treated as lost: its ranks are killed");
   } else if (order.kind == AgentCommand::Kind::end) {
     end = order;
   } else if (order.kind == AgentCommand::Kind::look) {
     read_stacks_of(ranks, order);
   } else if (order.kind == AgentCommand::Kind::name) {
-    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
+    x_report_stop(order, [&](const std::string& line) { ranks.print_line(line); });
   } else if (order.kind == AgentCommand::Kind::stop && !stop) {
     stop = order;
-    if (order.failure) x_told = order.failure;
+    if (order.failure) x_reported = order.failure;
     RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
     if (order.failure) stopped.host = order.failure->host;
     for (const auto& rank : ranks.ranks())
       if (rank.running) stopped.ranks.push_back(rank.rank);
     if (order.failure && !stopped.ranks.empty()) note(stopped);
-    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
+    x_report_stop(order, [&](const std::string& line) { ranks.print_line(line); });
   }
 }
 
@@ -163,7 +164,7 @@ void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
 /// Before anything is killed.
 void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
-    util::log_error("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
+    util::log_error("hpcml agent: the kernel of " + x_context.host + " says: " + util::visible(fault));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
@@ -173,12 +174,12 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
   }
   x_link.announce_wait();
   ask_for_flight_records(x_attempt.directory, numbers);
-  const auto stacks = read_stacks(running, x_here.env, k_stack_time);
+  const auto stacks = read_stacks(running, x_context.env, k_stack_time);
   std::vector<RankPlace> places;
   std::string text;
   for (const auto& rank : stacks) {
-    places.push_back(place_of(rank, x_here.host));
-    text += render_threads(rank, x_here.host) + "\n";
+    places.push_back(place_of(rank, x_context.host));
+    text += render_threads(rank, x_context.host) + "\n";
   }
   std::string file;
   if (x_attempt.kept) {
@@ -198,7 +199,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
 
 void WorkerGroup::started(const launch::RankProcess& process) {
   const auto setup = launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank);
-  note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_here.host, process.pid,
+  note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_context.host, process.pid,
                    launch::gpus_of_rank(setup), setup.plan.binding.cpus.to_list()});
   x_begun.push_back({x_attempt.number, process.rank, "process", seconds_since_start(Clock::now())});
   note(x_begun.back());
@@ -208,7 +209,8 @@ void WorkerGroup::started(const launch::RankProcess& process) {
 void WorkerGroup::note_slowest(const std::vector<PhaseOfRank>& phases) {
   const auto& layout = x_attempt.world.layout;
   if (!phases.empty())
-    note(find_slowest(phases, std::vector<std::string>(layout.rank + layout.local_world_size, x_here.host)));
+    note(find_slowest(phases,
+                      std::vector<std::string>(layout.rank + layout.local_world_size, x_context.host)));
 }
 
 void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
@@ -251,7 +253,7 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
   note.attempt = x_attempt.number;
   note.rank = process.rank;
   note.local_rank = process.local_rank;
-  note.host = x_here.host;
+  note.host = x_context.host;
   note.pid = process.pid;
   note.status = process.status;
   note.seconds = seconds_since_start(process.end);
@@ -259,19 +261,20 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
       launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
   note.last_lines = ranks.last_lines(process.local_rank);
   const auto file_error = read_error_file(file_of_rank(process.rank, "error.json"));
-  auto error = file_error ? *file_error : find_told_failure(note.last_lines);
+  auto error = file_error ? *file_error : find_reported_failure(note.last_lines);
   note.message = std::move(error.message);
   note.traceback = std::move(error.traceback);
-  note.told_at = error.at;
+  note.reported_at = error.at;
   const auto wall_time = std::chrono::system_clock::now().time_since_epoch();
-  note.told_age = age_of(note.told_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
+  note.reported_age =
+      age_of(note.reported_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
   note.gpu_fault = gpu_fault();
   return note;
 }
 
 void WorkerGroup::notify_failure(failures::RankFailure failure) {
-  x_told = failure;
-  told_failure = true;
+  x_reported = failure;
+  reported_failure = true;
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
   event.failure = std::move(failure);
@@ -291,22 +294,23 @@ void WorkerGroup::failed(const launch::RankProcess& process, const launch::Super
 /// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
 /// others see at once that it has gone.
 void WorkerGroup::report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  if (!x_told || !may_be_secondary(*x_told) || signal != 0 || end) return;
+  if (!x_reported || !may_be_secondary(*x_reported) || signal != 0 || end) return;
   auto failure = note_of(process, ranks);
   // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
   failure.cut_short = is_end_by_request(process.status);
   if (failure.gpu_fault.empty()) {
-    if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
+    if (failure.cut_short && failure.reported_at == 0 && !ends_with_message(failure)) return;
     if (is_of_request(failure.message)) return;
   }
-  if (precedes(failure, *x_told) || needs_arrival(failure, *x_told)) notify_failure(std::move(failure));
+  if (precedes(failure, *x_reported) || needs_arrival(failure, *x_reported))
+    notify_failure(std::move(failure));
 }
 
 void WorkerGroup::on_store_lost(const std::string& why) {
   failures::RankFailure failure;
   failure.attempt = x_attempt.number;
   failure.of_launcher = true;
-  failure.host = x_here.host;
+  failure.host = x_context.host;
   failure.status = k_cannot_set_up << 8;
   failure.seconds = seconds_since_start(Clock::now());
   failure.message = why;

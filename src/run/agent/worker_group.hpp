@@ -41,8 +41,8 @@ public:
               CoordinatorConnection& link, RunRecord* record, const store::Activity* activity,
               StopReporter report_stop);
 
-  int fd() const override { return hears_orders() ? x_link.fd() : -1; }
-  bool wants_to_write() const override { return x_link.wants_to_write(); }
+  int fd() const override { return receives_commands() ? x_link.fd() : -1; }
+  bool has_output() const override { return x_link.has_output(); }
   std::optional<Time> due() const override;
   bool look(launch::Supervisor& ranks) override;
   std::optional<Time> keep_alive() override { return x_keep_alive_at = x_link.keep_alive(); }
@@ -59,12 +59,12 @@ public:
   std::optional<AgentCommand> stop; ///< the order by which the ranks were stopped
   std::optional<AgentCommand> end;  ///< the run's end, which came before that of the ranks
   bool line_lost = false;           ///< the conductor has gone
-  bool told_failure = false;
+  bool reported_failure = false;
   int signal = 0; ///< that asked this agent to end
 
 private:
   /// After the last one the line may end any time, and that is no news.
-  bool hears_orders() const { return !end && !line_lost; }
+  bool receives_commands() const { return !end && !line_lost; }
   void send_event(AgentEvent event);
   void take(const AgentCommand& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);
@@ -79,15 +79,16 @@ private:
   std::string file_of_rank(unsigned rank, const char* name) const;
 
   const AgentRequest& x_request;
-  const launch::RuntimeContext& x_here;
+  const launch::RuntimeContext& x_context;
   const Attempt& x_attempt;
   CoordinatorConnection& x_link;
   RunRecord* x_record;
   const store::Activity* x_activity;
   StopReporter x_report_stop;
   Time x_started;
-  std::optional<failures::RankFailure> x_told; ///< what the conductor was told of these ranks, or has told
-  std::optional<Time> x_keep_alive_at;         ///< also after the last order
+  std::optional<failures::RankFailure>
+      x_reported;                      ///< what the conductor was told of these ranks, or has told
+  std::optional<Time> x_keep_alive_at; ///< also after the last order
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun

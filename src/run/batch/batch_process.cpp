@@ -17,8 +17,8 @@
 #include "run/batch/job_nodes.hpp"
 #include "run/batch/job_requeue.hpp"
 #include "run/batch/job_time.hpp"
-#include "run/batch/kept_job.hpp"
 #include "run/batch/run_cause.hpp"
+#include "run/batch/saved_job.hpp"
 #include "run/batch/script_environment.hpp"
 #include "run/batch/script_steps.hpp"
 
@@ -56,15 +56,15 @@ util::Status BatchProcess::set_up() {
   TRY(x_script, prepare_script_environment(x_request, x_job, x_env));
   if (!x_request.requeues && x_request.save_before.count() == 0) return util::Done{};
   if (x_job.command.size() < 2) return util::Done{};
-  const KeptJob kept{x_job.name,
-                     x_job.first,
-                     x_job.restarts - x_job.starts_here,
-                     x_job.array_task,
-                     x_env.get_or("PWD", "/"),
-                     x_request.submit_command,
-                     script_arguments(x_job.command),
-                     {}};
-  const auto copy = keep_job(kept, script_of(x_job.command), kept_job_directories(x_env, kept.directory));
+  const SavedJob kept{x_job.name,
+                      x_job.first,
+                      x_job.restarts - x_job.starts_here,
+                      x_job.array_task,
+                      x_env.get_or("PWD", "/"),
+                      x_request.submit_command,
+                      script_arguments(x_job.command),
+                      {}};
+  const auto copy = keep_job(kept, script_of(x_job.command), saved_job_directories(x_env, kept.directory));
   if (copy)
     x_kept_script = *copy;
   else
@@ -218,7 +218,7 @@ void BatchProcess::end_job() {
   x_is_over = true;
   x_question.stop();
   const bool is_complete = x_code == 0 && x_saving_since == 0 && !x_state.job_ends;
-  const auto directories = kept_job_directories(x_env, x_env.get_or("PWD", "/"));
+  const auto directories = saved_job_directories(x_env, x_env.get_or("PWD", "/"));
   if (is_complete && !x_kept_script.empty())
     for (const auto& job : {x_job.name, x_job.first}) forget_job(job, directories);
   if (x_code != 0) forbid_requeue();

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/launch_chain/started_program.hpp"
-#include "core/launch_chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/text.hpp"
 #include "run/find_torch/import_path.hpp"
 

@@ -56,7 +56,7 @@ Installation find_installation(const std::string& program, const FileView& files
 class Walk {
 public:
   Walk(const PythonCommandLine& line, const util::EnvSnapshot& env, const FileView& files,
-       const SeeFolder& see)
+       const DirectoryVisitor& see)
       : x_line(line), x_env(env), x_files(files), x_see(see) {}
 
   std::string variable(const char* name) const {
@@ -114,7 +114,7 @@ private:
   const PythonCommandLine& x_line;
   const util::EnvSnapshot& x_env;
   const FileView& x_files;
-  const SeeFolder& x_see;
+  const DirectoryVisitor& x_see;
 };
 
 /// What a virtual environment says of itself.
@@ -213,7 +213,7 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
 
 std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
                                      const util::EnvSnapshot& env, const std::string& cwd,
-                                     const FileView& files, const SeeFolder& see) {
+                                     const FileView& files, const DirectoryVisitor& see) {
   Walk walk(line, env, files, see);
   std::string why;
   if (line.own_path && walk.visit(*line.own_path)) return why;

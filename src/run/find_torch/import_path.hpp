@@ -26,7 +26,8 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
 
 /// Sees one folder; true ends the walk. Where nothing is in a folder of packages, it sees that once more with
 /// the names in it: what lies elsewhere is noted there.
-using SeeFolder = std::function<bool(const std::string& directory, const std::vector<std::string>* names)>;
+using DirectoryVisitor =
+    std::function<bool(const std::string& directory, const std::vector<std::string>* names)>;
 
 /// The file behind a chain of links; folders on the way stay as they are written.
 std::string follow_links(std::string path, const FileView& files);
@@ -35,6 +36,6 @@ std::string follow_links(std::string path, const FileView& files);
 /// path. The result is empty, or says why the folders cannot all be told.
 std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
                                      const util::EnvSnapshot& env, const std::string& cwd,
-                                     const FileView& files, const SeeFolder& see);
+                                     const FileView& files, const DirectoryVisitor& see);
 
 } // namespace hpcml::find_torch

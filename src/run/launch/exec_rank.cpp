@@ -10,7 +10,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
-#include "run/launch/meet.hpp"
+#include "run/launch/join_rendezvous.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/rank_report.hpp"
 #include "run/launch/save_request.hpp"
@@ -167,7 +167,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 }
 
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::Activity* met) {
+              store::Activity* activity) {
   report_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
@@ -183,7 +183,7 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
   }
   if (const auto rendezvous = join_rendezvous(setup, request, context); !rendezvous)
     return fail(setup, context, "meet", rendezvous.error());
-  if (met != nullptr) met->touch(std::chrono::steady_clock::now());
+  if (activity != nullptr) activity->touch(std::chrono::steady_clock::now());
   if (report) util::write_stderr_line(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))
     if (const auto failure = run_preflight(setup, request, context))

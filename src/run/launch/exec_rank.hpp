@@ -26,9 +26,9 @@ util::Status bind_rank(const RankSetup& setup);
 /// Replaces this process by `command`; returns only with the reason why it could not.
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
-/// Binds, checks, meets the others, reports and execs: the whole way of one rank. `met` is touched once the
-/// meeting is over. Returns only on failure, with the exit code.
+/// Binds, checks, meets the others, reports and execs: the whole way of one rank. `activity` is touched once
+/// the meeting is over. Returns only on failure, with the exit code.
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::Activity* met = nullptr);
+              store::Activity* activity = nullptr);
 
 } // namespace hpcml::launch

@@ -32,9 +32,9 @@ VisibleGpus of_variable(const std::string& name, const std::string& value, unsig
   });
   gpus.cut = absent != gpus.entries.end();
   if (!gpus.cut) return gpus;
-  gpus.told_by += " names GPU " + *absent + ", this node has GPU" +
-                  (on_node == 1 ? " 0" : "s 0-" + std::to_string(on_node - 1)) +
-                  ": the runtime leaves it out, and what stands behind it";
+  gpus.source += " names GPU " + *absent + ", this node has GPU" +
+                 (on_node == 1 ? " 0" : "s 0-" + std::to_string(on_node - 1)) +
+                 ": the runtime leaves it out, and what stands behind it";
   gpus.entries.erase(absent, gpus.entries.end());
   return gpus;
 }
@@ -54,20 +54,20 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
     if (const auto value = env.get(name); value && on_node == 0)
       return {split_visible_list(*value), "", std::string(name) + "=" + *value};
   unsigned count = on_node;
-  std::string told_by = "the node's devices";
+  std::string source = "the node's devices";
   if (count == 0) {
     const auto gpu_count = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
     count = gpu_count && *gpu_count < 1024 ? static_cast<unsigned>(*gpu_count) : 0;
-    if (count > 0) told_by = "SLURM_GPUS_ON_NODE=" + std::to_string(count);
+    if (count > 0) source = "SLURM_GPUS_ON_NODE=" + std::to_string(count);
   }
-  VisibleGpus gpus{{}, "", told_by};
+  VisibleGpus gpus{{}, "", source};
   for (unsigned i = 0; i < count; ++i) gpus.entries.push_back(std::to_string(i));
   return gpus;
 }
 
 VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>& positions,
                          const std::string& why) {
-  VisibleGpus ordered{{}, gpus.variable, gpus.told_by + ", " + why, gpus.cut};
+  VisibleGpus ordered{{}, gpus.variable, gpus.source + ", " + why, gpus.cut};
   for (const auto position : positions) ordered.entries.push_back(gpus.entries[position]);
   return ordered;
 }
@@ -84,7 +84,7 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
     return util::Error{
         "this rank counts on " + text(per_rank) + ", but " +
             (count == 0 ? "none is visible" : "only " + std::to_string(count) + " is visible") + " (" +
-            gpus.told_by + ")",
+            gpus.source + ")",
         hint};
   const auto whole = static_cast<std::size_t>(ranks) * per_rank;
   if (count >= whole) return util::Done{};
@@ -92,7 +92,7 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
   const bool own_list = count == per_rank && (!on_node || *on_node >= whole);
   if (own_list) return util::Done{};
   return util::Error{"the " + std::to_string(ranks) + " ranks of this node count on " + text(whole) +
-                         ", but " + std::to_string(count) + " are visible (" + gpus.told_by + ")",
+                         ", but " + std::to_string(count) + " are visible (" + gpus.source + ")",
                      hint};
 }
 

@@ -16,8 +16,8 @@ struct VisibleGpus {
   std::vector<std::string> entries; ///< as the variable has them: indices, UUIDs, MIG names
   std::string variable; ///< the variable that limits them; empty: counted on the node or told by Slurm
   std::string
-      told_by; ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
-  bool cut = false; ///< the variable names a GPU that the node does not have; `told_by` says so, and
+      source; ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
+  bool cut = false; ///< the variable names a GPU that the node does not have; `source` says so, and
                     ///< `entries` end there
 };
 

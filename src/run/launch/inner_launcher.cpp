@@ -96,8 +96,8 @@ std::string agent_warning(const launch_chain::StartedLauncher& inner, const Worl
 util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   const bool agent = inner.role == launch_chain::Role::agent;
-  const unsigned started_here = agent ? layout.local_world_size : layout.world_size;
-  const std::string count = std::to_string(started_here);
+  const unsigned started_count = agent ? layout.local_world_size : layout.world_size;
+  const std::string count = std::to_string(started_count);
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
@@ -107,7 +107,7 @@ util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, co
                        plain};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))
     return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
-  if (started_here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
+  if (started_count <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)
     return util::Error{inner.written + " starts tasks itself, and each of the " + count +
                            " ranks would start it: " + count + " worlds instead of one",

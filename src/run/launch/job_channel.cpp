@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/job_channel.hpp"
 
-#include "run/launch/meeting_ports.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 
 namespace hpcml::launch {
 

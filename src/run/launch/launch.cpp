@@ -6,7 +6,7 @@
 #include "run/launch/container_environment.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/exec_rank.hpp"
-#include "run/launch/meet.hpp"
+#include "run/launch/join_rendezvous.hpp"
 #include "run/launch/rank_report.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/separate_worlds.hpp"

@@ -185,7 +185,7 @@ std::string too_few_gpus(const NodeSetup& setup, bool starts) {
     all = std::max<std::size_t>(seen, *on_node);
   }
   return std::to_string(ranks) + " ranks, but " + std::to_string(all) + (all == 1 ? " GPU" : " GPUs") + " (" +
-         gpus.visible.told_by + "): ranks share them, set_device(LOCAL_RANK) fails from rank " +
+         gpus.visible.source + "): ranks share them, set_device(LOCAL_RANK) fails from rank " +
          std::to_string(all) + " on, and NCCL takes one process per GPU; start " + std::to_string(all) +
          (all == 1 ? " rank" : " ranks") + " on a node, or ask for " + std::to_string(ranks) + " GPUs";
 }
@@ -215,12 +215,12 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
     return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)",
                        "--backend gloo, or give the ranks GPUs"};
   if (gpus.found.cut && gpus.found.entries.empty() && !gpus.cpu_only)
-    return util::Error{gpus.found.told_by, "name GPUs that are there; -1 hides them all"};
+    return util::Error{gpus.found.source, "name GPUs that are there; -1 hides them all"};
   gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.found;
   places = visible_places(gpus.visible, node, setup.env);
   TRY_DONE(put_in_order(request, node, gpus.visible, places, setup.warnings));
   gpus.per_rank = gpus_per_rank(request, gpus.visible, ranks);
-  if (gpus.found.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.found.told_by);
+  if (gpus.found.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.found.source);
   if (const auto few = too_few_gpus(setup, starts); !few.empty()) setup.node_warnings.push_back(few);
   const unsigned demanded =
       request.backend == Backend::nccl ? std::max(1U, gpus.per_rank) : request.gpus_per_task.value_or(0);

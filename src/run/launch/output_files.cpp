@@ -5,8 +5,8 @@
 
 namespace hpcml::launch {
 
-OutputFiles::OutputFiles(const std::vector<OutputRoute>& routes, SayOfOutput say)
-    : x_entries(routes.size()), x_report(std::move(say)) {
+OutputFiles::OutputFiles(const std::vector<OutputRoute>& routes, MessageSink report)
+    : x_entries(routes.size()), x_report(std::move(report)) {
   for (std::size_t i = 0; i < routes.size(); ++i) x_entries[i].route = routes[i];
 }
 
@@ -34,7 +34,7 @@ util::Status OutputFiles::open(const OutputOptions& output_options, unsigned nod
   return util::Done{};
 }
 
-void OutputFiles::say(const std::string& sentence) const {
+void OutputFiles::report(const std::string& sentence) const {
   if (!sentence.empty() && x_report) x_report(sentence);
 }
 
@@ -43,18 +43,18 @@ void OutputFiles::add(std::size_t index, std::string_view bytes) {
   if (!route.in_file && !route.filtered) return;
   // Not earlier: the ranks are to find it as we have found it.
   if (!x_size_handler) x_size_handler = ::signal(SIGXFSZ, SIG_IGN);
-  say(file.write(bytes));
-  if (route.filtered) say(x_filtered[route.is_error ? 1 : 0].write(filter.add(bytes)));
+  report(file.write(bytes));
+  if (route.filtered) report(x_filtered[route.is_error ? 1 : 0].write(filter.add(bytes)));
 }
 
 void OutputFiles::finish(std::size_t index) {
   auto& [route, file, filter] = x_entries[index];
-  if (route.filtered) say(x_filtered[route.is_error ? 1 : 0].write(filter.finish()));
-  say(file.close());
+  if (route.filtered) report(x_filtered[route.is_error ? 1 : 0].write(filter.finish()));
+  report(file.close());
 }
 
 void OutputFiles::close() {
-  for (auto& shared : x_filtered) say(shared.close());
+  for (auto& shared : x_filtered) report(shared.close());
 }
 
 } // namespace hpcml::launch

@@ -17,12 +17,12 @@
 namespace hpcml::launch {
 
 /// Where there is a place to say something: a sentence without "hpcml launch: ".
-using SayOfOutput = std::function<void(const std::string&)>;
+using MessageSink = std::function<void(const std::string&)>;
 
 /// The files of some routes, by the routes' order.
 class OutputFiles {
 public:
-  OutputFiles(const std::vector<OutputRoute>& routes, SayOfOutput say);
+  OutputFiles(const std::vector<OutputRoute>& routes, MessageSink report);
   ~OutputFiles();
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
@@ -44,10 +44,10 @@ private:
     LogFile file;
     LineFilter filter;
   };
-  void say(const std::string& sentence) const;
+  void report(const std::string& sentence) const;
   std::vector<Entry> x_entries;
   std::array<LogFile, 2> x_filtered; ///< of standard output, of standard error
-  SayOfOutput x_report;
+  MessageSink x_report;
   std::optional<sighandler_t> x_size_handler; ///< of SIGXFSZ, while a limit of files must not end us
 };
 

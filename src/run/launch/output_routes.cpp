@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/util/dollar_words.hpp"
+#include "core/util/dollar_template.hpp"
 
 namespace hpcml::launch {
 
@@ -25,9 +25,9 @@ std::string own_prefix(unsigned rank, bool colour) {
 } // namespace
 
 std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank) {
-  return util::fill_dollar_words(output_options.prefix, {{"rank", std::to_string(rank)},
-                                                         {"local_rank", std::to_string(local_rank)},
-                                                         {"role_name", output_options.role}});
+  return util::fill_dollar_template(output_options.prefix, {{"rank", std::to_string(rank)},
+                                                            {"local_rank", std::to_string(local_rank)},
+                                                            {"role_name", output_options.role}});
 }
 
 std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,

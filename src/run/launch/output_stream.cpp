@@ -28,9 +28,9 @@ std::vector<std::string> shown_prefixes(const std::vector<OutputRoute>& routes) 
 
 } // namespace
 
-OutputStream::OutputStream(int target, std::vector<OutputRoute> routes, SayOfOutput say)
-    : x_queue(target), x_lines(shown_prefixes(routes)), x_sources(routes.size()), x_files(routes, say),
-      x_report(std::move(say)), x_target(target), x_ready(::epoll_create1(EPOLL_CLOEXEC)),
+OutputStream::OutputStream(int target, std::vector<OutputRoute> routes, MessageSink report)
+    : x_queue(target), x_lines(shown_prefixes(routes)), x_sources(routes.size()), x_files(routes, report),
+      x_report(std::move(report)), x_target(target), x_ready(::epoll_create1(EPOLL_CLOEXEC)),
       x_unseen(::epoll_create1(EPOLL_CLOEXEC)) {
   for (std::size_t i = 0; i < routes.size(); ++i) {
     x_all_outlive = x_all_outlive && routes[i].outlives_reader();
@@ -109,8 +109,8 @@ void OutputStream::end_source(std::size_t source) {
 
 void OutputStream::write_some() {
   x_queue.write_some();
-  if (!x_queue.broken() || x_told) return;
-  x_told = true;
+  if (!x_queue.broken() || x_break_reported) return;
+  x_break_reported = true;
   const bool any = std::any_of(x_sources.begin(), x_sources.end(), [](const Source& source) {
     return source.route.shown && source.route.outlives_reader();
   });
@@ -152,7 +152,7 @@ void OutputStream::flush_idle() {
   }
 }
 
-void OutputStream::say(const std::string& line) { x_queue.add(x_lines.own_line(line + "\n")); }
+void OutputStream::print_line(const std::string& line) { x_queue.add(x_lines.own_line(line + "\n")); }
 
 bool OutputStream::take_rest() {
   epoll_event events[64];

@@ -23,8 +23,8 @@ class OutputStream {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `routes`: of each source its way. `say`: what is lost.
-  OutputStream(int target, std::vector<OutputRoute> routes, SayOfOutput say = {});
+  /// `routes`: of each source its way. `print_line`: what is lost.
+  OutputStream(int target, std::vector<OutputRoute> routes, MessageSink print_line = {});
   ~OutputStream();
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
@@ -51,7 +51,7 @@ public:
   /// When to call `flush_idle` again.
   std::optional<Clock::time_point> flush_at() const { return x_flush_at; }
   /// A line of launch itself between those of the ranks.
-  void say(const std::string& line);
+  void print_line(const std::string& line);
   /// The ranks have ended: takes what their pipes still hold, a part at a time, and waits for nobody who may
   /// hold them open. False once there is nothing left.
   bool take_rest();
@@ -94,10 +94,10 @@ private:
   LineMerger x_lines;
   std::vector<Source> x_sources;
   OutputFiles x_files;
-  SayOfOutput x_report;
+  MessageSink x_report;
   bool x_all_outlive = true; ///< no source needs our reader
   unsigned x_world_reports = 0;
-  bool x_told = false; ///< that there is no reader any more
+  bool x_break_reported = false; ///< that there is no reader any more
   int x_target;
   unsigned x_turn = 0; ///< who is read first
   int x_ready = -1;    ///< epoll of the sources

@@ -39,15 +39,15 @@ std::optional<std::string> find_torch_helper(const std::string& program) {
 }
 
 Error preflight_result(const std::string& lines) {
-  Error verdict{""};
+  Error result{""};
   for (const auto& line : util::split(lines, '\n')) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object() || !object.contains("what") || !object["what"].is_string()) continue;
-    verdict.what = object["what"].get<std::string>();
-    verdict.hint =
+    result.what = object["what"].get<std::string>();
+    result.hint =
         object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
   }
-  return verdict;
+  return result;
 }
 
 std::set<std::string> hosts_at_fault(const nlohmann::json& event) {
@@ -58,7 +58,7 @@ std::set<std::string> hosts_at_fault(const nlohmann::json& event) {
   return hosts;
 }
 
-std::vector<std::string> guilty_hosts(const std::string& lines) {
+std::vector<std::string> faulty_hosts(const std::string& lines) {
   std::set<std::string> hosts;
   for (const auto& line : util::split(lines, '\n'))
     if (const auto event = nlohmann::json::parse(line, nullptr, false);
@@ -107,17 +107,17 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
       util::log_info("hpcml launch: " + success);
     return std::nullopt;
   }
-  Error verdict = preflight_result(output->out);
-  if (verdict.what.empty()) {
+  Error result = preflight_result(output->out);
+  if (result.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');
-    verdict.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
-                   (lines.back().empty() ? "" : ": " + lines.back());
+    result.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
+                  (lines.back().empty() ? "" : ": " + lines.back());
   }
   if (output->exit_code == k_preflight_failed)
-    for (const auto& host : guilty_hosts(output->out))
+    for (const auto& host : faulty_hosts(output->out))
       report_bad_node({host, "it failed the preflight"}, context.env);
-  verdict.what = "the preflight failed: " + verdict.what;
-  return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
+  result.what = "the preflight failed: " + result.what;
+  return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, result);
 }
 
 } // namespace hpcml::launch

@@ -34,7 +34,7 @@ util::Error preflight_result(const std::string& lines);
 std::set<std::string> hosts_at_fault(const nlohmann::json& event);
 
 /// Those of all events "culprit" in the helper's lines, which rank 0 says, or whoever it does not hear.
-std::vector<std::string> guilty_hosts(const std::string& lines);
+std::vector<std::string> faulty_hosts(const std::string& lines);
 
 /// What the helper's summary says for people, in one line; empty if there is none (only rank 0 has one).
 std::string preflight_success(const std::string& lines);

@@ -21,9 +21,9 @@ public:
   using Time = std::chrono::steady_clock::time_point;
   virtual ~RankObserver() = default;
 
-  /// What to poll beside the ranks: for reading, or for writing where `wants_to_write`; -1: nothing.
+  /// What to poll beside the ranks: for reading, or for writing where `has_output`; -1: nothing.
   virtual int fd() const { return -1; }
-  virtual bool wants_to_write() const { return false; }
+  virtual bool has_output() const { return false; }
   /// When `look` is to be called though `fd` has nothing.
   virtual std::optional<Time> due() const { return std::nullopt; }
   /// `fd` is ready, or `due` is over. True: the ranks are to be stopped.

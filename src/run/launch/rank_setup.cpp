@@ -6,7 +6,7 @@
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/tf32.hpp"
-#include "core/util/dollar_words.hpp"
+#include "core/util/dollar_template.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "run/launch/agreement.hpp"
@@ -202,7 +202,7 @@ void set_container_variables(RankSetup& setup, const LaunchRequest& request) {
 std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank) {
   auto command = request.command;
   for (std::size_t i = 1; request.fills_in_local_rank && i < command.size(); ++i)
-    command[i] = util::fill_dollar_words(command[i], {{"local_rank", std::to_string(local_rank)}});
+    command[i] = util::fill_dollar_template(command[i], {{"local_rank", std::to_string(local_rank)}});
   return command;
 }
 

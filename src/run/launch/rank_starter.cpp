@@ -93,8 +93,8 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
   setup.env.set(k_launch_variable, start.mark);
   LaunchRequest request = start.request;
   request.command = command_of_rank(start.request, local_rank);
-  ::_exit(
-      exec_rank(setup, request, start.context, start.met.empty() ? nullptr : start.met[local_rank].get()));
+  ::_exit(exec_rank(setup, request, start.context,
+                    start.activity.empty() ? nullptr : start.activity[local_rank].get()));
 }
 
 bool make_pipe(int ends[2]) {

@@ -25,7 +25,8 @@ struct RankStart {
   rlimit files{};     ///< descriptors that a rank may open
   std::string mark{}; ///< of this launch, for its guard
   int input = -1;     ///< standard input of the first rank; the others have none
-  std::vector<std::unique_ptr<store::Activity>> met{}; ///< of each rank, where somebody asks when it has met
+  std::vector<std::unique_ptr<store::Activity>>
+      activity{}; ///< of each rank, where somebody asks when it has met
 };
 
 /// The process that starts the ranks, one after the other. They are children of launch all the same: it hears

@@ -9,7 +9,7 @@
 #include "core/slurm/step_env.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "generate/plan/meeting_port.hpp"
+#include "generate/plan/port_formula.hpp"
 
 namespace hpcml::launch {
 

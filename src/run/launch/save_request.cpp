@@ -26,8 +26,8 @@ namespace hpcml::launch {
 
 namespace {
 
-constexpr std::array<int, 9> k_heard = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,           SIGUSR1,
-                                        SIGUSR2, SIGCONT, SIGCHLD, k_save_word_signal};
+constexpr std::array<int, 9> k_blocked_signals = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,           SIGUSR1,
+                                                  SIGUSR2, SIGCONT, SIGCHLD, k_save_word_signal};
 /// How often a group without its first process is looked at, in milliseconds.
 constexpr int k_look = 50;
 
@@ -157,13 +157,13 @@ void reset_save_signal(int signal) {
 }
 
 int run_handing_on(int save_signal, const SignalledRank& rank, const std::function<int()>& program) {
-  sigset_t heard, before;
-  ::sigemptyset(&heard);
-  for (const int signal : k_heard) ::sigaddset(&heard, signal);
-  ::sigprocmask(SIG_BLOCK, &heard, &before);
+  sigset_t blocked, before;
+  ::sigemptyset(&blocked);
+  for (const int signal : k_blocked_signals) ::sigaddset(&blocked, signal);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t parent = ::getpid();
-  const int descriptor = ::signalfd(-1, &heard, SFD_CLOEXEC);
+  const int descriptor = ::signalfd(-1, &blocked, SFD_CLOEXEC);
   const pid_t child = descriptor < 0 ? -1 : ::fork();
   if (child == 0) {
     ::setpgid(0, 0);

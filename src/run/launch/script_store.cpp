@@ -14,8 +14,8 @@
 #include "core/util/host_names.hpp"
 #include "core/util/process.hpp"
 #include "run/launch/job_channel.hpp"
-#include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/store_child.hpp"
 #include "run/store/client.hpp"
 #include "run/store/session_gate.hpp"
@@ -105,17 +105,17 @@ std::vector<std::uint16_t> ports_for_script(const ScriptStore& options, const sl
 
 util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
-                              const store::Meeting::Say& say) {
+                              const store::RendezvousService::MessageSink& report) {
   const pid_t parent = ::getppid(); // before anything that takes time: it may be 1, and alive
   const auto identity = slurm::read_step_identity(env);
   const auto name = find_served_name(options, env);
   TRY(const auto channel, find_job_channel(env, identity, false));
   if (!channel.is_shared && !options.name.empty())
-    say("no rank of hpcml launch can use this store: " + channel.origin +
-        "; set HPCML_JOB_SECRET first (docs/concepts/security.md)");
+    report("no rank of hpcml launch can use this store: " + channel.origin +
+           "; set HPCML_JOB_SECRET first (docs/concepts/security.md)");
   const auto job = rendezvous_job(identity);
-  store::Meeting rendezvous({job, "", options.patience}, say);
-  store::SessionGate gate({channel.key, job}, rendezvous, say);
+  store::RendezvousService rendezvous({job, "", options.patience}, report);
+  store::SessionGate gate({channel.key, job}, rendezvous, report);
   TRY(const auto server, store::make_server(name.addresses, ports_for_script(options, identity), {}, gate));
   rendezvous.set_port(server->port());
   gate.set_port(server->port());

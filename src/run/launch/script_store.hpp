@@ -10,7 +10,7 @@
 
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "run/store/meeting.hpp"
+#include "run/store/rendezvous_service.hpp"
 
 namespace hpcml::launch {
 
@@ -25,10 +25,10 @@ struct ScriptStore {
 
 /// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. With `with_parent`
 /// these signals are ignored if Slurm or the terminal sends them. Once ranks can come
-/// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `say` gets
+/// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `report` gets
 /// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
 util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
-                              const store::Meeting::Say& say);
+                              const store::RendezvousService::MessageSink& report);
 
 } // namespace hpcml::launch

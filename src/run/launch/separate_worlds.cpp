@@ -16,10 +16,10 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/meet.hpp"
-#include "run/launch/meet_decision.hpp"
+#include "run/launch/join_rendezvous.hpp"
 #include "run/launch/orphan_reaper.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/launch/rendezvous_decision.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/launch/store_child.hpp"
 #include "run/launch/store_query.hpp"
@@ -111,7 +111,7 @@ bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
   return expects_one_world(*node, request) &&
-         choose_words(make_rank_setup(request, node, node->world.layout.local_rank), request).own;
+         select_store(make_rank_setup(request, node, node->world.layout.local_rank), request).own;
 }
 
 std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,

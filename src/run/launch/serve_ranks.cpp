@@ -4,10 +4,10 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/meet.hpp"
-#include "run/launch/meet_decision.hpp"
-#include "run/launch/meeting_ports.hpp"
+#include "run/launch/join_rendezvous.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/launch/rendezvous_decision.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/store/client.hpp"
 
 namespace hpcml::launch {
@@ -17,7 +17,7 @@ std::vector<std::uint16_t> ports_of(const World& world) {
                           world.port_given ? std::optional(world.port) : std::nullopt);
 }
 
-std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context) {
+std::vector<std::string> own_addresses(const World& world, const RuntimeContext& context) {
   // The meeting's own name, and the names by which programs may call this node.
   return serving_addresses({world.address, context.host, util::read_host_name()});
 }
@@ -30,7 +30,7 @@ StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
   order.rules.world_size = world.layout.world_size;
   order.gate.key = world.channel.key;
   if (!world.channel.is_shared) order.gate.plain = store::PlainMessages::announcements;
-  order.addresses = addresses_here(world, context);
+  order.addresses = own_addresses(world, context);
   order.ports = std::move(ports);
   return order;
 }
@@ -40,7 +40,7 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
                                      store::Activity* activity, bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
-  const auto serves_programs = [&] { return choose_words(make_rank_setup(request, node, 0), request).own; };
+  const auto serves_programs = [&] { return select_store(make_rank_setup(request, node, 0), request).own; };
   if (!world.channel.is_shared)
     ports = serves_programs() ? std::vector{ports.front()} : std::vector(ports.begin() + 1, ports.end());
   // The port that was asked for is the program's where that serves itself.

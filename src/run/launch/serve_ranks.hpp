@@ -20,7 +20,7 @@ constexpr const char* k_store_variable = "HPCML_STORE_ADDR";
 /// The ports at which the store of a world's ranks may be, the likeliest first.
 std::vector<std::uint16_t> ports_of(const World& world);
 /// The numeric addresses of this node at which such a store listens.
-std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context);
+std::vector<std::string> own_addresses(const World& world, const RuntimeContext& context);
 /// A store for a world's ranks at the first of these ports that is free.
 StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
                              std::vector<std::uint16_t> ports);

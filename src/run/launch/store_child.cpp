@@ -78,7 +78,8 @@ void keep_only(std::vector<int> kept) {
   util::close_descriptors(from);
 }
 
-[[noreturn]] void serve(store::Listening listening, store::Meeting& rendezvous, store::SessionGate& gate) {
+[[noreturn]] void serve(store::Listening listening, store::RendezvousService& rendezvous,
+                        store::SessionGate& gate) {
   if (::chdir("/") != 0) ::_exit(1);
   store::raise_file_limit();
   rendezvous.set_port(listening.port);
@@ -96,26 +97,26 @@ void keep_only(std::vector<int> kept) {
   kept.push_back(program.fd());
   keep_only(kept);
   bool holds_errors = true;
-  const auto say = [&](const std::string& line) {
+  const auto report = [&](const std::string& line) {
     if (holds_errors)
       util::log_info("hpcml launch: " + line);
     else
       report_additional(program, "hpcml launch: " + line);
   };
-  store::Meeting rendezvous(order.rules, say);
-  store::SessionGate gate(order.gate, rendezvous, say);
+  store::RendezvousService rendezvous(order.rules, report);
+  store::SessionGate gate(order.gate, rendezvous, report);
   std::optional<store::Time> alone_since;
   bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
   rendezvous.set_complete([&] {
     use_nothing_for(STDERR_FILENO);
     holds_errors = false;
   });
-  rendezvous.set_end([&](const store::Meeting& state, store::Time now) {
+  rendezvous.set_end([&](const store::RendezvousService& state, store::Time now) {
     if (!program.is_lost()) return false;
     // Rank 0's launcher has given up; ranks without a key would not believe why.
-    const bool tells_why = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
-    if (!state.roster().complete() && !tells_why) return true;
-    if (state.has_failed() && state.roster().all_received()) return true;
+    const bool has_reason = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
+    if (!state.registry().complete() && !has_reason) return true;
+    if (state.has_failed() && state.registry().all_received()) return true;
     const bool has_clients = !state.has_failed() && state.programs() > 0;
     if (has_clients && had_clients)
       alone_since.reset();
@@ -169,10 +170,10 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 
 Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
-  const auto serve_here = [&](store::Listening listening) {
-    const auto say = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
-    store::Meeting rendezvous(order.rules, say);
-    store::SessionGate gate(order.gate, rendezvous, say);
+  const auto serve_in_child = [&](store::Listening listening) {
+    const auto report = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
+    store::RendezvousService rendezvous(order.rules, report);
+    store::SessionGate gate(order.gate, rendezvous, report);
     rendezvous.set_port(listening.port);
     gate.set_port(listening.port);
     rendezvous.set_activity(order.activity);
@@ -180,7 +181,7 @@ Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
     store::Server server(std::move(listening), {}, gate);
     return server.run(part);
   };
-  auto child = start_child_server(order.addresses, order.ports, serve_here, part);
+  auto child = start_child_server(order.addresses, order.ports, serve_in_child, part);
   if (child)
     child->part = part;
   else if (part >= 0)

@@ -11,7 +11,7 @@
 #include "core/util/result.hpp"
 #include "run/store/activity.hpp"
 #include "run/store/listen.hpp"
-#include "run/store/meeting.hpp"
+#include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
 
 namespace hpcml::launch {

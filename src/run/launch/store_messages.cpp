@@ -12,8 +12,8 @@ bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned 
 }
 
 /// Rank 0's program serves: a variable that says that somebody else does would leave all ranks without.
-StoreSelection leave_to_program(std::string reason, bool say) {
-  return {false, store::AgentStore::unset, std::move(reason), say};
+StoreSelection leave_to_program(std::string reason, bool is_reported) {
+  return {false, store::AgentStore::unset, std::move(reason), is_reported};
 }
 
 } // namespace

@@ -16,8 +16,8 @@ using model::StoreChoice;
 struct StoreSelection {
   bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
   store::AgentStore agent_store = store::AgentStore::unset; ///< in each rank's environment
-  std::string reason; ///< one sentence, without a full stop, for --dry-run and the report
-  bool say = false;   ///< the reason is news to people: to be said once, by rank 0
+  std::string reason;       ///< one sentence, without a full stop, for --dry-run and the report
+  bool is_reported = false; ///< the reason is news to people: to be said once, by rank 0
 };
 
 /// Decides from the torch that was found. Pure.

@@ -6,8 +6,8 @@
 #include <poll.h>
 
 #include "core/util/text.hpp"
-#include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::launch {

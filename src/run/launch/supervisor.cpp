@@ -36,14 +36,15 @@ bool is_one_file(int a, int b) {
 
 Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& context,
                        const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight)
-    : x_request(request), x_here(context), x_oversight(oversight), x_start_of_ranks{request, context, node},
+    : x_request(request), x_context(context),
+      x_oversight(oversight), x_start_of_ranks{request, context, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO, routes_to_output(is_one_file(STDOUT_FILENO, STDERR_FILENO)),
-            [this](const std::string& loss) { say("hpcml launch: " + loss); }),
+            [this](const std::string& loss) { print_line("hpcml launch: " + loss); }),
       x_groups(x_count) {
   if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
     x_err.emplace(STDERR_FILENO, routes_to_errors(context.stderr_is_terminal),
-                  [this](const std::string& loss) { say("hpcml launch: " + loss); });
+                  [this](const std::string& loss) { print_line("hpcml launch: " + loss); });
   sigset_t watched;
   ::sigemptyset(&watched);
   for (const int signal : k_watched) ::sigaddset(&watched, signal);
@@ -53,7 +54,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
     for (const pid_t child : oversight->spared) x_groups.spare(child);
     x_groups.guard().remove_on_exit(oversight->directory);
     for (unsigned i = 0; i < x_count; ++i)
-      x_start_of_ranks.met.push_back(std::make_unique<store::Activity>());
+      x_start_of_ranks.activity.push_back(std::make_unique<store::Activity>());
   }
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
@@ -68,7 +69,7 @@ Supervisor::~Supervisor() {
   ::sigprocmask(SIG_SETMASK, &x_mask_before, nullptr);
 }
 
-void Supervisor::say(const std::string& line) { errors().say(line); }
+void Supervisor::print_line(const std::string& line) { errors().print_line(line); }
 
 void Supervisor::join_at(pid_t store) {
   x_store = store;
@@ -161,7 +162,7 @@ void Supervisor::wait_once() {
                    {x_input.read_fd(), POLLIN, 0},
                    {x_input.write_fd(), POLLOUT, 0},
                    {x_oversight ? x_oversight->overseer->fd() : -1, POLLIN, 0}};
-  if (x_oversight && x_oversight->overseer->wants_to_write()) ends[7].events |= POLLOUT;
+  if (x_oversight && x_oversight->overseer->has_output()) ends[7].events |= POLLOUT;
   const int wait = wait_milliseconds();
   const auto until = Clock::now() + std::chrono::milliseconds(wait);
   if (::poll(ends, std::size(ends), wait) < 0) return;
@@ -198,7 +199,7 @@ void Supervisor::ask_overseer() {
 void Supervisor::kill_all() {
   if (x_ending != 0) {
     x_killed = true;
-    say("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
+    print_line("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
   }
   kill();
 }
@@ -299,7 +300,8 @@ Outcome Supervisor::run() {
     end_start();
     x_failed.reset();
     finish();
-    return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env), 0};
+    return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_context.host}, x_context.env),
+            0};
   }
   while (x_groups.any_left()) wait_once();
   // Processes in other sessions that have lost their parent are children of this process, a subreaper.

@@ -66,7 +66,7 @@ public:
   /// Kills all ranks at once. Their overseer must also have them stopped.
   void kill();
   /// A line of our own on standard error, between those of the ranks.
-  void say(const std::string& line);
+  void print_line(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
   /// Every rank was started, and has ended with 0.
   bool all_succeeded() const;
@@ -118,7 +118,7 @@ private:
   void report_class_of(const Outcome& outcome);
 
   const LaunchRequest& x_request;
-  const RuntimeContext& x_here;
+  const RuntimeContext& x_context;
   const SupervisionOptions* x_oversight; ///< none: nobody oversees the ranks
   RankStart x_start_of_ranks;
   unsigned x_count;

@@ -46,7 +46,7 @@ std::string Supervisor::describe_failure() const {
   std::snprintf(seconds, sizeof seconds, "%.1f",
                 std::chrono::duration<double>(process.end - x_start).count());
   std::string text = "rank " + std::to_string(process.rank) + " (local " +
-                     std::to_string(process.local_rank) + " on host " + x_here.host + ") " +
+                     std::to_string(process.local_rank) + " on host " + x_context.host + ") " +
                      describe_end(process.status) + " after " + seconds + " s";
   const int signal = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
   if (x_killed && signal == SIGKILL) return text + ": it had not ended after " + signal_name(x_ending);
@@ -58,8 +58,8 @@ std::string Supervisor::describe_failure() const {
 }
 
 std::optional<std::chrono::steady_clock::time_point> Supervisor::joined_at(unsigned local_rank) const {
-  if (local_rank >= x_start_of_ranks.met.size()) return std::nullopt;
-  const auto at = x_start_of_ranks.met[local_rank]->last();
+  if (local_rank >= x_start_of_ranks.activity.size()) return std::nullopt;
+  const auto at = x_start_of_ranks.activity[local_rank]->last();
   return at == Clock::time_point() ? std::nullopt : std::optional(at);
 }
 
@@ -111,7 +111,7 @@ void Supervisor::report_lost_output() {
   };
   const auto text = lost(x_out, "standard output");
   const auto more = x_err ? lost(*x_err, "standard error") : std::string();
-  if (!text.empty()) say(text);
+  if (!text.empty()) print_line(text);
   if (!more.empty() && x_err) x_err->queue().drop();
   errors().write_some();
 }
@@ -130,8 +130,8 @@ void Supervisor::report_class_of(const Outcome& outcome) {
                                  .rank_failed = x_failed && outcome.signal == 0,
                                  .out_of_memory = x_out_of_memory.has_value(),
                                  .launcher_failed = !x_store_fault.empty()},
-                                x_here.env, std::chrono::system_clock::now(), x_here.ask_slurm);
-  if (why && outcome.code != 0) say(describe_class(outcome.code, *why));
+                                x_context.env, std::chrono::system_clock::now(), x_context.ask_slurm);
+  if (why && outcome.code != 0) print_line(describe_class(outcome.code, *why));
 }
 
 Outcome Supervisor::finish() {
@@ -160,18 +160,18 @@ Outcome Supervisor::finish() {
   }
   if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
   if (!x_oversight && (x_failed || !x_store_fault.empty())) {
-    Failure failure{outcome.code, "store", {x_store_fault + ": the ranks are stopped"}, {}, x_here.host};
+    Failure failure{outcome.code, "store", {x_store_fault + ": the ranks are stopped"}, {}, x_context.host};
     if (x_failed)
-      failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
-    say("hpcml launch: " + failure.error.what);
+      failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_context.host};
+    print_line("hpcml launch: " + failure.error.what);
     report_class_of(outcome);
-    if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
-      if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);
+    if (!x_context.env.get_or("HPCML_ERROR_DIR", "").empty())
+      if (const auto more = record_failure(failure, x_context.env); !more.empty()) print_line(more);
   }
   while (pump()) {
   }
   if (!x_failed && !output_fault().empty()) {
-    say("hpcml launch: " + output_fault());
+    print_line("hpcml launch: " + output_fault());
     outcome.code = k_cannot_set_up;
     errors().write_some();
   }

@@ -21,7 +21,7 @@ RoutedRanks routed_ranks(const NodeSetup& node, bool colour) {
 } // namespace
 
 std::vector<OutputRoute> Supervisor::routes_to_output(bool errors_too) const {
-  const auto ranks = routed_ranks(*x_start_of_ranks.node, in_colour(x_here, x_here.stdout_is_terminal));
+  const auto ranks = routed_ranks(*x_start_of_ranks.node, in_colour(x_context, x_context.stdout_is_terminal));
   auto routes = plan_routes(x_request.output, ranks, false);
   if (!errors_too) return routes;
   auto errors = plan_routes(x_request.output, ranks, true);
@@ -30,7 +30,7 @@ std::vector<OutputRoute> Supervisor::routes_to_output(bool errors_too) const {
 }
 
 std::vector<OutputRoute> Supervisor::routes_to_errors(bool terminal) const {
-  return plan_routes(x_request.output, routed_ranks(*x_start_of_ranks.node, in_colour(x_here, terminal)),
+  return plan_routes(x_request.output, routed_ranks(*x_start_of_ranks.node, in_colour(x_context, terminal)),
                      true);
 }
 
@@ -78,7 +78,7 @@ void Supervisor::look_at_worlds() {
   evidence.local_ranks = x_count;
   evidence.reporting = ranks_in_worlds_of_one();
   if (!expects_one_world(node, x_request) || check_worlds(evidence) != WorldFault::separate) return;
-  for (const auto& line : describe_separate_worlds(evidence)) say(line);
+  for (const auto& line : describe_separate_worlds(evidence)) print_line(line);
   x_worlds_reported = true;
 }
 

@@ -47,7 +47,7 @@ void Supervisor::take_signals() {
       stop();
     else if (end)
       take_request_to_end(signal);
-    else if (is_save_request(signal, find_save_signal(x_here.env)))
+    else if (is_save_request(signal, find_save_signal(x_context.env)))
       ask_to_save();
     else
       pass_on(signal);
@@ -62,7 +62,7 @@ void Supervisor::pass_on(int signal) {
 
 /// The ranks may take until their job ends, and what ends from now on has not failed.
 void Supervisor::ask_to_save() {
-  const int signal = find_save_signal(x_here.env);
+  const int signal = find_save_signal(x_context.env);
   if (signal == 0 || x_ending != 0) return;
   x_saving = true;
   x_received = signal;
@@ -87,7 +87,8 @@ void Supervisor::deliver_save_request(int signal) {
     if (targets.empty() && !tree.empty()) unhandled.push_back(rank.rank);
   }
   if (!unhandled.empty())
-    say(describe_unhandled(unhandled, x_start_of_ranks.node->world.layout.world_size, x_here.host, signal));
+    print_line(describe_unhandled(unhandled, x_start_of_ranks.node->world.layout.world_size, x_context.host,
+                                  signal));
 }
 
 /// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.
@@ -99,7 +100,7 @@ void Supervisor::stop() {
 /// Slurm signals the processes of a task one after the other. A rank may end by TERM before this process gets
 /// it, and has not failed then: srun ends the step, or Slurm the job.
 void Supervisor::await_signal_of_step(const std::vector<std::size_t>& ended) {
-  if (x_ending != 0 || x_failed || x_stopped || !slurm::in_step_task(x_here.env)) return;
+  if (x_ending != 0 || x_failed || x_stopped || !slurm::in_step_task(x_context.env)) return;
   const auto is_terminated = [&](std::size_t index) {
     return util::exit_code_of_status(x_groups.ranks()[index].status) == 128 + SIGTERM;
   };
@@ -123,7 +124,7 @@ void Supervisor::take_request_to_end(int signal) {
   x_groups.signal(signal);
   x_groups.signal(SIGCONT); // one that is stopped could not hear it
   if (x_oversight) x_oversight->overseer->on_stop_requested(signal);
-  if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
+  if (const auto limit = grace_after_signal(x_request, x_context)) x_kill_at = x_asked + *limit;
 }
 
 } // namespace hpcml::launch

@@ -97,8 +97,8 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout 
 
 /// The launcher has made no other world: its numbers are the step's, as with srun --mpi=pmix. An agent for
 /// each node, started by srun, has its own step: of as many tasks as its ranks, it may be.
-bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                   const slurm::StepLayout& layout) {
+bool agrees_with(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                 const slurm::StepLayout& layout) {
   const auto is = [&](const std::string& name, unsigned number) {
     return env.get_or(name, "") == std::to_string(number);
   };
@@ -146,7 +146,7 @@ Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeCon
     auto layout = slurm::read_step_layout(context.env);
     const bool by_step =
         starter == Starter::task || starter == Starter::component ||
-        (starter != Starter::mpi && layout && rule && says_the_same(context.env, *rule, *layout));
+        (starter != Starter::mpi && layout && rule && agrees_with(context.env, *rule, *layout));
     if (!rule || by_step) {
       if (!layout) return layout.error();
       return place_in_step(context.env, std::move(*layout), first, starter == Starter::component);

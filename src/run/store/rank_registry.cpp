@@ -32,24 +32,26 @@ std::string ranges(const std::vector<unsigned>& ranks) {
 
 } // namespace
 
-std::vector<std::string> RankRegistry::announce(const JoinRequest& who, const std::string& peer, Time now) {
+std::vector<std::string> RankRegistry::announce(const JoinRequest& request, const std::string& peer,
+                                                Time now) {
   if (!begun()) {
-    x_members.resize(who.world_size);
+    x_members.resize(request.world_size);
     x_first = now;
   }
-  if (who.rank >= x_members.size()) return {};
-  if (!who.nodes.empty()) {
-    x_nodes = who.nodes;
-    x_tasks_per_node = who.tasks_per_node;
+  if (request.rank >= x_members.size()) return {};
+  if (!request.nodes.empty()) {
+    x_nodes = request.nodes;
+    x_tasks_per_node = request.tasks_per_node;
   }
-  KnownRank& member = x_members[who.rank];
-  member.failed = who.failed;
-  member.pid = who.pid;
-  member.host = who.host;
-  member.local_rank = who.local_rank;
-  if (!who.failed.empty())
-    return {"rank " + std::to_string(who.rank) + " of " + std::to_string(x_members.size()) + " (" + who.host +
-            ", local rank " + std::to_string(who.local_rank) + ") could not be set up: " + who.failed};
+  KnownRank& member = x_members[request.rank];
+  member.failed = request.failed;
+  member.pid = request.pid;
+  member.host = request.host;
+  member.local_rank = request.local_rank;
+  if (!request.failed.empty())
+    return {"rank " + std::to_string(request.rank) + " of " + std::to_string(x_members.size()) + " (" +
+            request.host + ", local rank " + std::to_string(request.local_rank) +
+            ") could not be set up: " + request.failed};
   const bool missed = member.missed && !member.announced;
   if (!member.announced) {
     member.since = now;
@@ -58,9 +60,9 @@ std::vector<std::string> RankRegistry::announce(const JoinRequest& who, const st
   member.announced = true;
   member.peer = peer;
   member.missed = false;
-  x_by_process[{peer, who.pid}] = who.rank;
+  x_by_process[{peer, request.pid}] = request.rank;
   if (!missed) return {};
-  return {name(who.rank) + " has arrived now, " + seconds_text(x_first, now) + " after the first"};
+  return {name(request.rank) + " has arrived now, " + seconds_text(x_first, now) + " after the first"};
 }
 
 std::optional<unsigned> RankRegistry::rank_of(const std::string& peer, std::int64_t pid) const {
@@ -100,7 +102,7 @@ void RankRegistry::client_left(ClientId client) {
 }
 
 /// Where each rank is if they were dealt in this order over the nodes.
-std::vector<RankRegistry::Slot> RankRegistry::spots(Order order) const {
+std::vector<RankRegistry::Slot> RankRegistry::slots(Order order) const {
   std::vector<Slot> result;
   if (order == Order::block) {
     for (std::size_t node = 0; node < x_nodes.size(); ++node)
@@ -123,7 +125,7 @@ std::vector<RankRegistry::Slot> RankRegistry::spots(Order order) const {
 /// The order that all who have come agree with; nothing tells where the others are if none does.
 RankRegistry::Order RankRegistry::order() const {
   for (const Order order : {Order::block, Order::cyclic}) {
-    const auto wanted = spots(order);
+    const auto wanted = slots(order);
     bool agree = !x_nodes.empty();
     for (std::size_t rank = 0; rank < x_members.size() && agree; ++rank)
       if (const KnownRank& member = x_members[rank]; member.announced)
@@ -133,8 +135,8 @@ RankRegistry::Order RankRegistry::order() const {
   return Order::unknown;
 }
 
-std::vector<RankRegistry::Slot> RankRegistry::known_spots() const {
-  auto result = spots(order());
+std::vector<RankRegistry::Slot> RankRegistry::known_slots() const {
+  auto result = slots(order());
   for (std::size_t rank = 0; rank < x_members.size(); ++rank)
     if (x_members[rank].announced) result[rank] = {x_members[rank].host, x_members[rank].local_rank};
   return result;
@@ -152,28 +154,29 @@ std::string RankRegistry::free_hosts() const {
   return util::join(hosts, ", ");
 }
 
-std::string RankRegistry::name(unsigned rank) const { return name(rank, known_spots()); }
+std::string RankRegistry::name(unsigned rank) const { return name(rank, known_slots()); }
 
-std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& spots) const {
+std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& slots) const {
   std::string text = "rank " + std::to_string(rank) + " of " + std::to_string(x_members.size());
-  if (rank < spots.size() && !spots[rank].host.empty())
-    return text + " (" + spots[rank].host + ", local rank " + std::to_string(spots[rank].local_rank) + ")";
+  if (rank < slots.size() && !slots[rank].host.empty())
+    return text + " (" + slots[rank].host + ", local rank " + std::to_string(slots[rank].local_rank) + ")";
   const auto hosts = free_hosts();
   return hosts.empty() ? text : text + " (tasks are missing on " + hosts + ")";
 }
 
 std::string RankRegistry::range_text(const std::vector<unsigned>& ranks,
-                                     const std::vector<Slot>& spots) const {
-  const std::string& host = spots[ranks.front()].host;
+                                     const std::vector<Slot>& slots) const {
+  const std::string& host = slots[ranks.front()].host;
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks) + " of " +
          std::to_string(x_members.size()) + (host.empty() ? "" : " (" + host + ")");
 }
 
 /// A sentence for each rank, or, of many, for each node.
-std::vector<std::string> RankRegistry::say(const std::vector<unsigned>& ranks, const std::string& what,
-                                           const std::string& what_of_one) const {
+std::vector<std::string> RankRegistry::describe_missing(const std::vector<unsigned>& ranks,
+                                                        const std::string& what,
+                                                        const std::string& what_of_one) const {
   std::vector<std::string> lines;
-  const auto where = known_spots();
+  const auto where = known_slots();
   if (ranks.size() <= k_named) {
     for (const unsigned rank : ranks) lines.push_back(name(rank, where) + " " + what_of_one);
     return lines;
@@ -212,19 +215,20 @@ std::vector<unsigned> RankRegistry::ranks_without_program(std::size_t unknown) c
 
 std::vector<std::string> RankRegistry::missing(Time now, std::size_t unknown) const {
   const auto waited = seconds_text(x_first, now);
-  auto lines =
-      say(unannounced(),
-          "have not arrived for " + waited + "; none of their tasks was started, or they ended at once",
-          "has not arrived for " + waited + "; its task was never started, or ended at once");
+  auto lines = describe_missing(
+      unannounced(),
+      "have not arrived for " + waited + "; none of their tasks was started, or they ended at once",
+      "has not arrived for " + waited + "; its task was never started, or ended at once");
   const auto program_waited = seconds_text(x_first_program, now);
   const std::string what = " not arrived at the store for " + program_waited + " after the first program; ";
-  for (auto& line : say(ranks_without_program(unknown), "have" + what + "their tasks were started",
+  for (auto& line :
+       describe_missing(ranks_without_program(unknown), "have" + what + "their tasks were started",
                         "has" + what + "its task was started"))
     lines.push_back(std::move(line));
   return lines;
 }
 
-std::vector<std::string> RankRegistry::overdue(Time now, std::size_t unknown) {
+std::vector<std::string> RankRegistry::due_messages(Time now, std::size_t unknown) {
   if (!begun()) return {};
   const bool launchers = !complete() && now - x_first >= x_next;
   const bool programs =

@@ -38,14 +38,14 @@ public:
   explicit RankRegistry(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
 
   /// A launcher has come. What is to be said of that: that a rank that was missed is there.
-  std::vector<std::string> announce(const JoinRequest& who, const std::string& peer, Time now);
+  std::vector<std::string> announce(const JoinRequest& request, const std::string& peer, Time now);
   /// A program's client says its process's number, as torch 2's do when they connect.
   std::vector<std::string> program_came(ClientId client, const std::string& peer, std::int64_t pid, Time now);
   void client_left(ClientId client);
   /// What people should know by now: who is missing, and for how long. Each time it is said again three times
   /// as late. `unknown`: programs' clients beyond those that said their process's number; each may be that of
   /// any rank.
-  std::vector<std::string> overdue(Time now, std::size_t unknown);
+  std::vector<std::string> due_messages(Time now, std::size_t unknown);
 
   bool begun() const { return !x_members.empty(); }
   /// Whether every rank has been announced.
@@ -70,15 +70,15 @@ private:
   };
   enum class Order { unknown, block, cyclic };
   Order order() const;
-  std::vector<Slot> spots(Order order) const;
-  std::vector<Slot> known_spots() const;
+  std::vector<Slot> slots(Order order) const;
+  std::vector<Slot> known_slots() const;
   std::string free_hosts() const;
-  std::string name(unsigned rank, const std::vector<Slot>& spots) const;
-  std::string range_text(const std::vector<unsigned>& ranks, const std::vector<Slot>& spots) const;
+  std::string name(unsigned rank, const std::vector<Slot>& slots) const;
+  std::string range_text(const std::vector<unsigned>& ranks, const std::vector<Slot>& slots) const;
   std::vector<unsigned> unannounced() const;
   std::vector<unsigned> ranks_without_program(std::size_t unknown) const;
-  std::vector<std::string> say(const std::vector<unsigned>& ranks, const std::string& what,
-                               const std::string& what_of_one) const;
+  std::vector<std::string> describe_missing(const std::vector<unsigned>& ranks, const std::string& what,
+                                            const std::string& what_of_one) const;
 
   std::chrono::seconds x_patience;
   std::vector<KnownRank> x_members;

@@ -12,7 +12,7 @@ namespace hpcml::store {
 
 namespace {
 
-constexpr int k_patience_ms = 1000; ///< for packets within this machine
+constexpr int k_timeout_ms = 1000; ///< for packets within this machine
 
 /// Connects a socket to itself and ends that connection: what is left of it keeps the port. Nobody listens
 /// meanwhile, so that no rank that asks here already is taken in and let down.
@@ -27,7 +27,7 @@ bool leave_connection(const std::string& address, std::uint16_t port) {
     pollfd wait{fd, POLLOUT, 0};
     int error = 0;
     socklen_t length = sizeof error;
-    connected = ::poll(&wait, 1, k_patience_ms) == 1 &&
+    connected = ::poll(&wait, 1, k_timeout_ms) == 1 &&
                 ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
   }
   ::close(fd); // both ends: the kernel keeps the pair for a minute

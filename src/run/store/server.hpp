@@ -35,10 +35,10 @@ public:
   virtual void begins(const Table& /*table*/, std::size_t /*most_clients*/) {}
   virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
-  virtual bool heard(ClientId, const Message&, Answers&, Time) { return false; }
+  virtual bool on_message(ClientId, const Message&, Answers&, Time) { return false; }
   /// The same, for observers that end connections.
   virtual Receipt receive(ClientId client, const Message& message, Answers& answers, Time now) {
-    return {heard(client, message, answers, now)};
+    return {on_message(client, message, answers, now)};
   }
   /// The client has proved that it is this process of the job. What it says from here on is its own.
   virtual void authenticated(ClientId, const PeerIdentity&, Time) {}

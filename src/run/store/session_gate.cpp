@@ -64,7 +64,7 @@ SessionGate::Session* SessionGate::find(ClientId client) {
   return found == x_sessions.end() ? nullptr : &found->second;
 }
 
-void SessionGate::say(const std::vector<std::string>& lines) const {
+void SessionGate::report(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_report(line);
 }
 
@@ -165,7 +165,7 @@ Receipt SessionGate::receive_plain(ClientId client, const Message& message, Answ
 void SessionGate::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
   const auto* session = find(client);
   if (!why.empty() && (session == nullptr || !session->looks_elsewhere))
-    say(x_rejections.add(peer, why, now));
+    report(x_rejections.add(peer, why, now));
   x_inner.left(client, peer, {}, now);
   x_sessions.erase(client);
 }
@@ -176,7 +176,7 @@ void SessionGate::round(Answers& answers, Time now) {
 }
 
 bool SessionGate::tick(const Table& table, Time now) {
-  say(x_rejections.tick(now));
+  report(x_rejections.tick(now));
   return x_inner.tick(table, now);
 }
 

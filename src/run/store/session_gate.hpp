@@ -43,10 +43,10 @@ std::optional<InnerMessage> unpack_inner(std::string_view bytes);
 
 class SessionGate : public Observer {
 public:
-  using Say = std::function<void(const std::string&)>;
-  /// `say` gets sentences about clients that were rejected; their number is bounded.
-  SessionGate(SessionGateOptions rules, Observer& inner, Say say)
-      : x_rules(std::move(rules)), x_inner(inner), x_report(std::move(say)) {}
+  using MessageSink = std::function<void(const std::string&)>;
+  /// `report` gets sentences about clients that were rejected; their number is bounded.
+  SessionGate(SessionGateOptions rules, Observer& inner, MessageSink report)
+      : x_rules(std::move(rules)), x_inner(inner), x_report(std::move(report)) {}
 
   /// The server's own port. Clients reject a server that claims another one than they dialled.
   void set_port(std::uint16_t port) { x_port = port; }
@@ -72,11 +72,11 @@ private:
   Receipt receive_sealed(ClientId client, std::string_view bytes, Answers& answers, Time now);
   Receipt receive_plain(ClientId client, const Message& message, Answers& answers, Time now);
   Session* find(ClientId client);
-  void say(const std::vector<std::string>& lines) const;
+  void report(const std::vector<std::string>& lines) const;
 
   SessionGateOptions x_rules;
   Observer& x_inner;
-  Say x_report;
+  MessageSink x_report;
   std::uint16_t x_port = 0;
   std::unordered_map<ClientId, Session> x_sessions;
   RejectionLog x_rejections;

@@ -63,11 +63,11 @@ KeyMeaning meaning_of_wait(const RankStatus& rank) {
 
 class StallReader {
 public:
-  explicit StallReader(const Snapshot& scene) : x_scene(scene) {}
+  explicit StallReader(const Snapshot& snapshot) : x_snapshot(snapshot) {}
 
   std::vector<Stall> read() {
     std::map<std::string, Waiters> by_place;
-    for (const auto& rank_status : x_scene.ranks) {
+    for (const auto& rank_status : x_snapshot.ranks) {
       if (rank_status.state != State::connected || rank_status.waits_for.empty()) continue;
       auto meaning = meaning_of_wait(rank_status);
       auto& waiters = by_place[meaning.place];
@@ -90,16 +90,16 @@ private:
     Stall stall;
     stall.key = waiters.who.front()->waits_for;
     stall.what = own_key ? "the key '" + shown_key(stall.key) + "'" : meaning.group;
-    auto since = x_scene.now;
+    auto since = x_snapshot.now;
     for (const auto* rank_status : waiters.who) {
       since = std::min(since, rank_status->waits_since);
       stall.waiters.push_back(rank_status->short_name);
     }
-    stall.waited = whole_seconds(since, x_scene.now);
+    stall.waited = whole_seconds(since, x_snapshot.now);
     std::string of = stall.what;
     if (meaning.kind == Kind::unique_id) of += "'s unique id";
     if (meaning.kind == Kind::sequence) of += "'s number";
-    const auto time = time_text(since, x_scene.now);
+    const auto time = time_text(since, x_snapshot.now);
     const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(), [](const RankStatus* rank_status) {
       return rank_status->rank.has_value();
     });
@@ -125,12 +125,12 @@ private:
 
   /// A group of more members than the step has ranks can never be whole.
   std::string wrong_world(const Waiters& waiters) const {
-    if (x_scene.world_size == 0 || !waiters.meaning.is_default) return {};
+    if (x_snapshot.world_size == 0 || !waiters.meaning.is_default) return {};
     for (const auto* rank_status : waiters.who) {
       const auto member = read_key(rank_status->waits_for).member;
-      if (member && *member >= x_scene.world_size)
+      if (member && *member >= x_snapshot.world_size)
         return rank_status->name + " waits for a rank " + std::to_string(*member) + ", but the step has " +
-               std::to_string(x_scene.world_size) + " ranks: its WORLD_SIZE is another";
+               std::to_string(x_snapshot.world_size) + " ranks: its WORLD_SIZE is another";
     }
     return {};
   }
@@ -143,7 +143,7 @@ private:
   }
 
   std::string clash_text(const KeyMeaning& meaning) const {
-    for (const auto& clash : x_scene.clashes)
+    for (const auto& clash : x_snapshot.clashes)
       if (const auto of = read_key(clash.key); of.member && of.place == meaning.place)
         return clash_text(clash, of);
     return {};
@@ -152,13 +152,13 @@ private:
   /// Two who take themselves for the same member, where nobody waits at the store: they wait for each other
   /// at addresses that the store has told them wrongly.
   void add_clashes(const std::map<std::string, Waiters>& by_place, std::vector<Stall>& stalls) const {
-    for (const auto& clash : x_scene.clashes) {
+    for (const auto& clash : x_snapshot.clashes) {
       const auto of = read_key(clash.key);
       if (!of.member || by_place.count(of.place) > 0) continue;
       Stall stall;
       stall.what = of.group;
       stall.key = clash.key;
-      stall.waited = whole_seconds(clash.since, x_scene.now);
+      stall.waited = whole_seconds(clash.since, x_snapshot.now);
       stall.text = clash_text(clash, of);
       stalls.push_back(std::move(stall));
     }
@@ -168,7 +168,7 @@ private:
   std::string ahead_text(const Waiters& waiters) const {
     if (waiters.meaning.kind != Kind::member || waiters.meaning.is_default) return {};
     std::size_t idle = 0;
-    for (const auto& rank_status : x_scene.ranks)
+    for (const auto& rank_status : x_snapshot.ranks)
       idle += rank_status.state == State::connected && rank_status.waits_for.empty() ? 1 : 0;
     if (idle <= waiters.who.size()) return {};
     return "; the " + std::to_string(idle) +
@@ -185,7 +185,7 @@ private:
     const auto& meaning = waiters.meaning;
     if (meaning.kind == Kind::member) return missing_members(waiters, certain);
     std::vector<const RankStatus*> others;
-    for (const auto& rank_status : x_scene.ranks)
+    for (const auto& rank_status : x_snapshot.ranks)
       if (rank_status.rank && !is_waiter(waiters, rank_status) && !has_entered(meaning, rank_status))
         others.push_back(&rank_status);
     if (meaning.kind == Kind::barrier && meaning.is_default) return others;
@@ -211,7 +211,7 @@ private:
   std::vector<const RankStatus*> missing_members(Waiters& waiters, bool& certain) const {
     const auto& meaning = waiters.meaning;
     if (meaning.is_default)
-      for (unsigned rank = 0; rank < x_scene.world_size; ++rank)
+      for (unsigned rank = 0; rank < x_snapshot.world_size; ++rank)
         if (!is_member_there(meaning, rank)) waiters.members.push_back(rank);
     std::sort(waiters.members.begin(), waiters.members.end());
     waiters.members.erase(std::unique(waiters.members.begin(), waiters.members.end()), waiters.members.end());
@@ -224,7 +224,7 @@ private:
     for (const unsigned member : waiters.members) {
       const auto after = rank_of_member.upper_bound(member);
       std::vector<const RankStatus*> candidates;
-      for (const auto& rank_status : x_scene.ranks) {
+      for (const auto& rank_status : x_snapshot.ranks) {
         if (!rank_status.rank || is_waiter(waiters, rank_status)) continue;
         const bool above = after == rank_of_member.begin() || *rank_status.rank > std::prev(after)->second;
         const bool below = after == rank_of_member.end() || *rank_status.rank < after->second;
@@ -244,7 +244,7 @@ private:
 
   bool is_member_there(const KeyMeaning& meaning, unsigned member) const {
     const auto number = std::to_string(member);
-    return x_scene.is_there(meaning.place + number) || x_scene.is_there(meaning.place + "rank_" + number);
+    return x_snapshot.has_key(meaning.place + number) || x_snapshot.has_key(meaning.place + "rank_" + number);
   }
 
   std::string text_of(const std::vector<const RankStatus*>& suspects, const Waiters& waiters,
@@ -266,7 +266,7 @@ private:
       text += (named_count++ > 0 ? "; " : "") + suspect->name;
       if (certain || suspects.size() == 1)
         text += " " + (own_key ? std::string("does not wait for it") : deed);
-      text += ": " + doing(*suspect, x_scene.now);
+      text += ": " + doing(*suspect, x_snapshot.now);
     }
     if (suspects.size() == named_count) return text;
     std::vector<std::string> others;
@@ -274,7 +274,7 @@ private:
     return text + "; and " + (others.size() == 1 ? "rank " : "ranks ") + range_text(others);
   }
 
-  const Snapshot& x_scene;
+  const Snapshot& x_snapshot;
 };
 
 } // namespace
@@ -297,6 +297,6 @@ std::string range_text(const std::vector<std::string>& short_names) {
   return text;
 }
 
-std::vector<Stall> find_stalls(const Snapshot& scene) { return StallReader(scene).read(); }
+std::vector<Stall> find_stalls(const Snapshot& snapshot) { return StallReader(snapshot).read(); }
 
 } // namespace hpcml::store

@@ -35,7 +35,7 @@ struct Snapshot {
   RankStatus::Time now{};
   unsigned world_size = 0; ///< 0: not known
   std::vector<RankStatus> ranks;
-  std::function<bool(const std::string& key)> is_there;
+  std::function<bool(const std::string& key)> has_key;
   /// Keys of a group's members that somebody set and another set again: the key, and both's names.
   struct Clash {
     std::string key, first, second;
@@ -56,7 +56,7 @@ struct Stall {
 };
 
 /// The stalls, the longest first.
-std::vector<Stall> find_stalls(const Snapshot& scene);
+std::vector<Stall> find_stalls(const Snapshot& snapshot);
 
 /// "0-2,7": numbers in order as ranges, then names.
 std::string range_text(const std::vector<std::string>& short_names);

@@ -37,10 +37,10 @@ std::size_t Table::queue_length(std::string_view key) const {
   return found == x_queues.end() ? 0 : found->second.size();
 }
 
-bool Table::is_there(std::string_view key) const { return find(key) || queue_length(key) != 0; }
+bool Table::has_key(std::string_view key) const { return find(key) || queue_length(key) != 0; }
 
 bool Table::all_there(const std::vector<std::string_view>& keys) const {
-  return std::all_of(keys.begin(), keys.end(), [&](std::string_view key) { return is_there(key); });
+  return std::all_of(keys.begin(), keys.end(), [&](std::string_view key) { return has_key(key); });
 }
 
 std::string Table::room_for(std::uint64_t more, std::uint64_t less) const {
@@ -170,7 +170,7 @@ std::string Table::begin_wait(ClientId client, const std::vector<std::string_vie
   Wait wait;
   wait.bytes = bytes;
   for (const std::string_view key : keys) {
-    if (is_there(key)) continue;
+    if (has_key(key)) continue;
     auto listed = x_listed.find(key);
     if (listed == x_listed.end()) listed = x_listed.emplace(key, std::vector<ClientId>{}).first;
     listed->second.push_back(client);

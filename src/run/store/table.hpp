@@ -73,7 +73,7 @@ private:
     std::vector<std::string> keys; ///< under which it is listed
   };
 
-  bool is_there(std::string_view key) const;
+  bool has_key(std::string_view key) const;
   bool all_there(const std::vector<std::string_view>& keys) const;
   std::string store(std::string_view key, std::string_view value);
   std::string append(std::string_view key, std::string_view value);

@@ -124,7 +124,7 @@ void Watch::connected(ClientId client, const std::string& peer) {
   x_traces[client].number = ++x_connections;
 }
 
-void Watch::heard(ClientId client, const Message& message, Time now) {
+void Watch::on_message(ClientId client, const Message& message, Time now) {
   if (client >= x_traces.size()) return;
   Trace& trace = x_traces[client];
   trace.used = true;
@@ -153,15 +153,15 @@ void Watch::heard(ClientId client, const Message& message, Time now) {
   if (message.op == Op::set || message.op == Op::add) trace.mark = key.substr(0, k_longest_trace);
 }
 
-void Watch::left(ClientId client, const RankRegistry& roster, Time now) {
+void Watch::left(ClientId client, const RankRegistry& registry, Time now) {
   if (client >= x_traces.size() || !x_traces[client].used) return;
-  const auto rank = rank_of(client, roster);
+  const auto rank = rank_of(client, registry);
   x_traces[client] = Trace();
   if (rank) x_lost[*rank] = now;
 }
 
-std::optional<unsigned> Watch::rank_of(ClientId client, const RankRegistry& roster) const {
-  if (const auto known = roster.rank_of_client(client)) return known;
+std::optional<unsigned> Watch::rank_of(ClientId client, const RankRegistry& registry) const {
+  if (const auto known = registry.rank_of_client(client)) return known;
   return x_traces[client].rank;
 }
 
@@ -171,17 +171,17 @@ std::string Watch::name_of(ClientId client) const {
          (trace.peer.empty() ? "" : " at " + trace.peer);
 }
 
-std::string Watch::name_of(ClientId client, const RankRegistry& roster) const {
-  if (const auto rank = roster.rank_of_client(client)) return roster.name(*rank);
+std::string Watch::name_of(ClientId client, const RankRegistry& registry) const {
+  if (const auto rank = registry.rank_of_client(client)) return registry.name(*rank);
   const auto rank = x_traces[client].rank;
   auto process = name_of(client);
   if (!rank) return process;
-  return roster.begun() && *rank < roster.members().size()
-             ? roster.name(*rank)
+  return registry.begun() && *rank < registry.members().size()
+             ? registry.name(*rank)
              : "rank " + std::to_string(*rank) + " (" + process + ")";
 }
 
-RankStatus Watch::standing_of(ClientId client, Time now) const {
+RankStatus Watch::status_of(ClientId client, Time now) const {
   const Trace& trace = x_traces[client];
   RankStatus rank_status;
   rank_status.since = trace.spoke;
@@ -200,15 +200,15 @@ RankStatus Watch::standing_of(ClientId client, Time now) const {
 }
 
 /// Ranks of which nothing but others' waits is known.
-void Watch::add_members(const RankRegistry& roster, Snapshot& scene) const {
-  if (roster.begun()) return;
+void Watch::add_members(const RankRegistry& registry, Snapshot& snapshot) const {
+  if (registry.begun()) return;
   std::vector<unsigned> wanted;
-  for (const auto& rank_status : scene.ranks)
+  for (const auto& rank_status : snapshot.ranks)
     if (const auto meaning = read_key(rank_status.waits_for); meaning.is_default && meaning.member)
       wanted.push_back(*meaning.member);
   for (const auto& [rank, since] : x_lost) wanted.push_back(rank);
   for (const unsigned rank : wanted) {
-    if (std::any_of(scene.ranks.begin(), scene.ranks.end(),
+    if (std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(),
                     [&](const auto& rank_status) { return rank_status.rank == rank; }))
       continue;
     RankStatus rank_status;
@@ -218,53 +218,53 @@ void Watch::add_members(const RankRegistry& roster, Snapshot& scene) const {
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
     rank_status.name = "rank " + rank_status.short_name;
-    scene.ranks.push_back(std::move(rank_status));
+    snapshot.ranks.push_back(std::move(rank_status));
   }
 }
 
-Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
-  Snapshot scene;
-  scene.now = now;
-  scene.world_size = static_cast<unsigned>(roster.members().size());
+Snapshot Watch::snapshot(const RankRegistry& registry, Time now) const {
+  Snapshot snapshot;
+  snapshot.now = now;
+  snapshot.world_size = static_cast<unsigned>(registry.members().size());
   for (const auto& clash : x_clashes) {
     const auto lasts = [&](std::size_t i) {
       return clash.clients[i] < x_traces.size() && x_traces[clash.clients[i]].used &&
              name_of(clash.clients[i]) == clash.names[i];
     };
     const auto name = [&](std::size_t i) {
-      return lasts(i) ? name_of(clash.clients[i], roster) : clash.names[i];
+      return lasts(i) ? name_of(clash.clients[i], registry) : clash.names[i];
     };
     if (!lasts(0) && !lasts(1)) continue;
     const auto number = [&](std::size_t i) {
-      return lasts(i) ? rank_of(clash.clients[i], roster) : std::nullopt;
+      return lasts(i) ? rank_of(clash.clients[i], registry) : std::nullopt;
     };
     const std::size_t low = number(1) && number(1) < number(0) ? 1 : 0; // whoever came first
-    scene.clashes.push_back({clash.key, name(low), name(1 - low), clash.since});
+    snapshot.clashes.push_back({clash.key, name(low), name(1 - low), clash.since});
   }
-  scene.is_there = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
+  snapshot.has_key = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
   std::map<unsigned, std::size_t> at; // a rank's place in the scene
   for (ClientId client = 0; client < x_traces.size(); ++client) {
     if (!x_traces[client].used) continue;
-    RankStatus rank_status = standing_of(client, now);
-    rank_status.rank = rank_of(client, roster);
+    RankStatus rank_status = status_of(client, now);
+    rank_status.rank = rank_of(client, registry);
     const auto process = name_of(client);
     rank_status.short_name = rank_status.rank ? std::to_string(*rank_status.rank) : process;
-    rank_status.name = name_of(client, roster);
+    rank_status.name = name_of(client, registry);
     // Of a rank's several connections the one that waits tells most.
     const auto known = rank_status.rank ? at.find(*rank_status.rank) : at.end();
-    if (known != at.end() && roster.begun()) {
-      auto& known_status = scene.ranks[known->second];
+    if (known != at.end() && registry.begun()) {
+      auto& known_status = snapshot.ranks[known->second];
       if (known_status.waits_for.empty() &&
           (!rank_status.waits_for.empty() || rank_status.since > known_status.since))
         known_status = std::move(rank_status);
       continue;
     }
-    if (rank_status.rank) at.emplace(*rank_status.rank, scene.ranks.size());
-    scene.ranks.push_back(std::move(rank_status));
+    if (rank_status.rank) at.emplace(*rank_status.rank, snapshot.ranks.size());
+    snapshot.ranks.push_back(std::move(rank_status));
   }
-  for (unsigned rank = 0; rank < roster.members().size(); ++rank) {
+  for (unsigned rank = 0; rank < registry.members().size(); ++rank) {
     if (at.count(rank) > 0) continue;
-    const KnownRank& member = roster.members()[rank];
+    const KnownRank& member = registry.members()[rank];
     RankStatus rank_status;
     const auto lost = x_lost.find(rank);
     rank_status.state = lost != x_lost.end() ? RankStatus::State::lost
@@ -273,14 +273,14 @@ Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
     rank_status.since = lost != x_lost.end() ? lost->second : member.since;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
-    rank_status.name = roster.name(rank);
-    scene.ranks.push_back(std::move(rank_status));
+    rank_status.name = registry.name(rank);
+    snapshot.ranks.push_back(std::move(rank_status));
   }
-  add_members(roster, scene);
-  std::sort(scene.ranks.begin(), scene.ranks.end(), [](const RankStatus& a, const RankStatus& b) {
+  add_members(registry, snapshot);
+  std::sort(snapshot.ranks.begin(), snapshot.ranks.end(), [](const RankStatus& a, const RankStatus& b) {
     return a.rank.value_or(~0U) < b.rank.value_or(~0U);
   });
-  return scene;
+  return snapshot;
 }
 
 bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
@@ -299,11 +299,12 @@ bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
   return false;
 }
 
-std::vector<std::string> Watch::overdue(const RankRegistry& roster, std::chrono::seconds patience, Time now) {
+std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::chrono::seconds patience,
+                                             Time now) {
   std::vector<std::string> lines;
   if (x_said.empty() && !lasts_long(patience, now)) return lines;
   std::map<std::string, Said> still;
-  for (const auto& stall : find_stalls(scene(roster, now))) {
+  for (const auto& stall : find_stalls(snapshot(registry, now))) {
     if (stall.waited < patience) continue;
     const auto place =
         read_key(stall.key).kind == KeyMeaning::Kind::other ? stall.key : read_key(stall.key).place;
@@ -312,7 +313,7 @@ std::vector<std::string> Watch::overdue(const RankRegistry& roster, std::chrono:
     // Who has not arrived is said by those who count the arrivals.
     const bool is_counted =
         !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
-          return rank < roster.members().size() && roster.members()[rank].missed;
+          return rank < registry.members().size() && registry.members()[rank].missed;
         });
     if (stall.waited >= report.next && !is_counted) {
       lines.push_back(stall.text);
@@ -327,22 +328,22 @@ std::vector<std::string> Watch::overdue(const RankRegistry& roster, std::chrono:
   return lines;
 }
 
-StoreReport Watch::report(const RankRegistry& roster, std::size_t unknown, Time now) const {
-  const auto all = scene(roster, now);
+StoreReport Watch::report(const RankRegistry& registry, std::size_t unknown, Time now) const {
+  const auto all = snapshot(registry, now);
   StoreReport report;
-  report.ranks = roster.members().size();
+  report.ranks = registry.members().size();
   report.worlds = worlds();
   for (const auto& rank_status : all.ranks) {
     report.connected += rank_status.state == RankStatus::State::connected ? 1 : 0;
     report.lost += rank_status.state == RankStatus::State::lost ? 1 : 0;
     report.waiting += rank_status.waits_for.empty() ? 0 : 1;
   }
-  for (const auto& member : roster.members()) report.announced += member.announced ? 1 : 0;
+  for (const auto& member : registry.members()) report.announced += member.announced ? 1 : 0;
   if (x_table) {
     report.keys = x_table->key_count();
     report.bytes = x_table->bytes();
   }
-  if (roster.begun()) report.missing = roster.missing(now, unknown);
+  if (registry.begun()) report.missing = registry.missing(now, unknown);
   report.stalls = find_stalls(all);
   return report;
 }

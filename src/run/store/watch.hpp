@@ -42,14 +42,15 @@ public:
 
   void begins(const Table& table) { x_table = &table; }
   void connected(ClientId client, const std::string& peer);
-  void heard(ClientId client, const Message& message, Time now);
+  void on_message(ClientId client, const Message& message, Time now);
   /// Before the roster forgets the client.
-  void left(ClientId client, const RankRegistry& roster, Time now);
+  void left(ClientId client, const RankRegistry& registry, Time now);
 
   /// What people should hear now: stalls that last `patience`, and again each three times as long, and that
   /// such a one is over.
-  std::vector<std::string> overdue(const RankRegistry& roster, std::chrono::seconds patience, Time now);
-  StoreReport report(const RankRegistry& roster, std::size_t unknown, Time now) const;
+  std::vector<std::string> due_messages(const RankRegistry& registry, std::chrono::seconds patience,
+                                        Time now);
+  StoreReport report(const RankRegistry& registry, std::size_t unknown, Time now) const;
   ObservedWorlds worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
 
 private:
@@ -72,12 +73,12 @@ private:
   void entered(ClientId client, Trace& trace, std::string_view key);
   std::optional<ClientId> first_setter(ClientId client, const Trace& trace, std::string_view key) const;
   void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
-  std::optional<unsigned> rank_of(ClientId client, const RankRegistry& roster) const;
+  std::optional<unsigned> rank_of(ClientId client, const RankRegistry& registry) const;
   std::string name_of(ClientId client) const;
-  std::string name_of(ClientId client, const RankRegistry& roster) const;
-  RankStatus standing_of(ClientId client, Time now) const;
-  Snapshot scene(const RankRegistry& roster, Time now) const;
-  void add_members(const RankRegistry& roster, Snapshot& scene) const;
+  std::string name_of(ClientId client, const RankRegistry& registry) const;
+  RankStatus status_of(ClientId client, Time now) const;
+  Snapshot snapshot(const RankRegistry& registry, Time now) const;
+  void add_members(const RankRegistry& registry, Snapshot& snapshot) const;
   bool lasts_long(std::chrono::seconds patience, Time now) const;
 
   const Table* x_table = nullptr;

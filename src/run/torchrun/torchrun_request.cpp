@@ -8,7 +8,7 @@
 #include "run/find_torch/python_command.hpp"
 #include "run/launch/gpus.hpp"
 #include "run/launch/task_place.hpp"
-#include "run/torchrun/torchrun_meeting.hpp"
+#include "run/torchrun/torchrun_rendezvous.hpp"
 #include "run/torchrun/torchrun_values.hpp"
 
 namespace hpcml::torchrun {

@@ -76,10 +76,10 @@ Fault take_interval(TorchrunRequest& /*line*/, const std::string& text) {
 }
 
 Fault take_signals_to_handle(TorchrunRequest& line, const std::string& text) {
-  const auto unheard = find_unheard_signals(text);
-  if (!unheard) return must_be("names of signals such as SIGTERM,SIGUSR1", text);
+  const auto unhandled = find_unhandled_signals(text);
+  if (!unhandled) return must_be("names of signals such as SIGTERM,SIGUSR1", text);
   line.signals_to_handle = text;
-  for (const auto& name : *unheard)
+  for (const auto& name : *unhandled)
     line.notes.push_back("--signals-to-handle: " + name +
                          " is not passed on to the ranks; INT, TERM, HUP, QUIT, USR1 and USR2 are");
   return {};

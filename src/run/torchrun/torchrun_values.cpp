@@ -132,10 +132,10 @@ std::optional<Endpoint> parse_endpoint(const std::string& text) {
   return endpoint;
 }
 
-std::optional<std::vector<std::string>> find_unheard_signals(const std::string& text) {
-  static constexpr std::array c_heard = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
-                                         SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
-  std::vector<std::string> unheard;
+std::optional<std::vector<std::string>> find_unhandled_signals(const std::string& text) {
+  static constexpr std::array c_handled = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
+                                           SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
+  std::vector<std::string> unhandled;
   for (const auto& part : util::split(text, ',')) {
     const std::string name(util::trim(part));
     int number = 0;
@@ -144,9 +144,9 @@ std::optional<std::vector<std::string>> find_unheard_signals(const std::string& 
       if (known != nullptr && name == known) number = signal;
     }
     if (number == 0) return std::nullopt;
-    if (!util::contains(c_heard, number)) unheard.push_back(name);
+    if (!util::contains(c_handled, number)) unhandled.push_back(name);
   }
-  return unheard;
+  return unhandled;
 }
 
 } // namespace hpcml::torchrun

@@ -30,6 +30,6 @@ std::optional<std::vector<std::pair<std::string, std::string>>> parse_conf(const
 /// "HOST", "HOST:PORT", "[ADDRESS]:PORT".
 std::optional<Endpoint> parse_endpoint(const std::string& text);
 /// Of a list of signals those that are not passed on to the ranks; nothing where one is no signal's name.
-std::optional<std::vector<std::string>> find_unheard_signals(const std::string& text);
+std::optional<std::vector<std::string>> find_unhandled_signals(const std::string& text);
 
 } // namespace hpcml::torchrun

@@ -36,9 +36,9 @@ constexpr const char* k_directory_mark = "@folder@";
 class Build {
 public:
   Build(const TorchPackage& package, std::string compiler, std::string cache, std::string key,
-        const util::EnvSnapshot& env, const Say& say)
+        const util::EnvSnapshot& env, const MessageSink& report)
       : x_package(package), x_compiler(std::move(compiler)), x_cache(std::move(cache)), x_key(std::move(key)),
-        x_env(env), x_report(say) {}
+        x_env(env), x_report(report) {}
 
   util::Status run(unsigned jobs) {
     const auto start = Clock::now();
@@ -73,12 +73,12 @@ private:
   std::string directory() const { return x_cache + "/" + x_key; }
 
   util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
-    const auto tell = [&, start = Clock::now()](std::size_t done) {
+    const auto report_progress = [&, start = Clock::now()](std::size_t done) {
       const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
       x_report(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
                " parts are compiled, after " + std::to_string(taken) + " s");
     };
-    auto failures = compile_all(recipe.steps, jobs, x_env, tell);
+    auto failures = compile_all(recipe.steps, jobs, x_env, report_progress);
     if (failures.empty()) return util::Done{};
     // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
     // table.
@@ -88,7 +88,7 @@ private:
       x_package.no_nccl =
           "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);
       nccl = false;
-      failures = compile_all(without_nccl.steps, jobs, x_env, tell);
+      failures = compile_all(without_nccl.steps, jobs, x_env, report_progress);
       if (failures.empty()) return util::Done{};
     }
     const auto& first = failures.front();
@@ -148,32 +148,32 @@ private:
   TorchPackage x_package;
   std::string x_compiler, x_cache, x_key;
   const util::EnvSnapshot& x_env;
-  const Say& x_report;
+  const MessageSink& x_report;
 };
 
 /// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
 /// where an image builds into it.
-void remove_old_builds(const BuildRequest& request, const std::string& cache, const Say& say) {
+void remove_old_builds(const BuildRequest& request, const std::string& cache, const MessageSink& report) {
   if (!request.cache.empty()) return;
   const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
   if (removed.empty()) return;
-  say("removed from " + cache +
-      ", unused for a month, since their torch is there no more or is another one: " +
-      util::join(removed, ", "));
+  report("removed from " + cache +
+         ", unused for a month, since their torch is there no more or is another one: " +
+         util::join(removed, ", "));
 }
 
 } // namespace
 
-Built read_built(const std::string& directory, bool was_there) {
+Built read_built(const std::string& directory, bool was_built) {
   const auto quoted = json_string(directory);
   auto summary = std::string(util::trim(util::read_file(directory + "/" + k_summary_name).value_or("{}")));
   summary = util::replace_all(summary, k_directory_mark, quoted.substr(1, quoted.size() - 2));
-  if (summary.size() > 2) summary.insert(1, std::string("\"was_there\":") + (was_there ? "true," : "false,"));
-  return {directory, summary, was_there};
+  if (summary.size() > 2) summary.insert(1, std::string("\"was_there\":") + (was_built ? "true," : "false,"));
+  return {directory, summary, was_built};
 }
 
 BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
-                       const Say& say) {
+                       const MessageSink& report) {
   BuildOutcome outcome;
   auto search = find_torch_package(request.torch, env, cwd);
   const auto compiler = find_compiler(env);
@@ -183,7 +183,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
   const bool has_place = search.package && cache;
   const auto package = has_place ? package_key(*search.package, embedded::torch_sources()) : "";
   // Where there is no compiler, what another node built serves as well.
-  if (has_place && !compiler && !request.anew)
+  if (has_place && !compiler && !request.rebuild)
     if (const auto found_build = find_built(*cache, package)) {
       outcome.built = read_built(*found_build, true);
       return outcome;
@@ -197,7 +197,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
   }
   const auto key = build_key(package, file_identity(*compiler), *search.package);
   const auto directory = *cache + "/" + key;
-  if (!request.anew && is_built(directory)) {
+  if (!request.rebuild && is_built(directory)) {
     outcome.built = read_built(directory, true);
     return outcome;
   }
@@ -206,16 +206,16 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     return outcome;
   }
   const util::FileLock lock(*cache + "/" + key + ".lock");
-  bool was_there = !request.anew && is_built(directory); // another process was at it while we waited
-  if (!was_there) {
-    Build build(*search.package, *compiler, *cache, key, env, say);
+  bool was_built = !request.rebuild && is_built(directory); // another process was at it while we waited
+  if (!was_built) {
+    Build build(*search.package, *compiler, *cache, key, env, report);
     if (const auto done = build.run(request.jobs == 0 ? default_jobs() : request.jobs); !done) {
       outcome.problems.push_back(done.error());
       return outcome;
     }
-    remove_old_builds(request, *cache, say);
+    remove_old_builds(request, *cache, report);
   }
-  outcome.built = read_built(directory, was_there);
+  outcome.built = read_built(directory, was_built);
   return outcome;
 }
 

@@ -18,7 +18,7 @@ unsigned default_jobs() {
 }
 
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env, const HearDone& receive) {
+                                        const util::EnvSnapshot& env, const CompileProgress& receive) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;

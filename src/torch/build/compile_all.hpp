@@ -22,12 +22,12 @@ struct CompileFailure {
 unsigned default_jobs();
 
 /// Hears how many steps are done, one call at a time.
-using HearDone = std::function<void(std::size_t)>;
+using CompileProgress = std::function<void(std::size_t)>;
 
 /// Runs the steps, `jobs` at a time, each without a shell; after the first that fails no other begins. Empty:
 /// all well.
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env, const HearDone& receive = {});
+                                        const util::EnvSnapshot& env, const CompileProgress& receive = {});
 
 /// The first errors of a compiler's output, in one line for people.
 std::string first_errors(const std::string& output);

@@ -49,9 +49,9 @@ const std::vector<Vendor>& vendors() {
 std::vector<std::string> header_directories(const Vendor& vendor, const TorchPackage& package,
                                             const util::EnvSnapshot& env) {
   std::vector<std::string> directories;
-  const auto beside = fs::path(package.lib) / "../../nvidia";
-  for (const auto& name : find_torch::live_files().names(beside.string()))
-    directories.push_back((beside / name / "include").string());
+  const auto nvidia_packages = fs::path(package.lib) / "../../nvidia";
+  for (const auto& name : find_torch::live_files().names(nvidia_packages.string()))
+    directories.push_back((nvidia_packages / name / "include").string());
   for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"})
     for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
       if (!entry.empty()) directories.push_back(entry);

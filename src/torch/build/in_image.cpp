@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-#include "core/model/engine_here.hpp"
+#include "core/model/installed_engine.hpp"
 #include "core/util/process.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
@@ -30,7 +30,7 @@ constexpr const char* k_of_this_machine[] = {
 util::Result<std::string> choose_engine(const ImageBuildRequest& choice, bool is_path,
                                         const util::EnvSnapshot& env) {
   std::vector<std::string> fitting;
-  for (const auto& row : model::k_engines_here) {
+  for (const auto& row : model::k_installed_engines) {
     const std::string program(row.program);
     if (is_path ? !row.runs_files : !row.runs_names) continue;
     fitting.push_back(program);
@@ -50,7 +50,7 @@ std::vector<std::string> inner_command(const ImageBuildRequest& choice, const st
   std::vector<std::string> words = {program, "torch", "build", "--cache", k_inside, "--format", "json"};
   if (!choice.request.torch.empty()) words.insert(words.end(), {"--torch", choice.request.torch});
   if (choice.request.jobs != 0) words.insert(words.end(), {"--jobs", std::to_string(choice.request.jobs)});
-  if (choice.request.anew) words.emplace_back("--force");
+  if (choice.request.rebuild) words.emplace_back("--force");
   return words;
 }
 
@@ -67,15 +67,15 @@ std::string built_name(const std::string& out) {
 
 std::vector<std::string> image_engines() {
   std::vector<std::string> programs;
-  for (const auto& row : model::k_engines_here) programs.emplace_back(row.program);
+  for (const auto& row : model::k_installed_engines) programs.emplace_back(row.program);
   return programs;
 }
 
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& directory, const std::vector<std::string>& command) {
-  const auto* row = std::find_if(model::k_engines_here.begin(), model::k_engines_here.end(),
+  const auto* row = std::find_if(model::k_installed_engines.begin(), model::k_installed_engines.end(),
                                  [&](const auto& candidate) { return candidate.program == engine; });
-  if (row == model::k_engines_here.end() || command.empty()) return {};
+  if (row == model::k_installed_engines.end() || command.empty()) return {};
   std::vector<std::string> words = {engine};
   const std::pair<std::string, std::string> marks[] = {
       {"PROGRAM", command[0]}, {"IMAGE", image}, {"DIR", directory}};
@@ -117,7 +117,7 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
 }
 
 util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                   const std::string& cwd, const Say& say) {
+                                   const std::string& cwd, const MessageSink& report) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);
   TRY(const auto engine, choose_engine(choice, is_path, env));
@@ -131,7 +131,7 @@ util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::
   auto outer = env;
   for (const char* name : k_of_this_machine) outer.unset(name);
   const auto image = is_path ? (fs::path(cwd) / choice.image).lexically_normal().string() : choice.image;
-  say("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
+  report("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path());
   TRY(auto output,
       util::run_process(image_words(engine, image, cache, inner_command(choice, program)), outer));

@@ -37,6 +37,6 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                             const util::ProcessOutput& output);
 
 util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                   const std::string& cwd, const Say& say);
+                                   const std::string& cwd, const MessageSink& report);
 
 } // namespace hpcml::torch_build

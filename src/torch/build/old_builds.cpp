@@ -43,7 +43,7 @@ std::string path_of_identity(const std::string& identity) {
 bool is_outlived(const CachedBuild& build, Time now) {
   if (now - build.used < k_kept_for) return false;
   return build.name.starts_with(k_half_built) ||
-         (!build.built_for.empty() && build.built_for != build.there_now);
+         (!build.built_for.empty() && build.built_for != build.existing);
 }
 
 std::vector<CachedBuild> read_kept_builds(const std::string& cache) {
@@ -58,7 +58,7 @@ std::vector<CachedBuild> read_kept_builds(const std::string& cache) {
     if (!build.name.starts_with("torch-") && !build.name.starts_with(k_half_built)) continue;
     if (const auto kept_name = util::read_file(directory + "/" + k_built_for_name)) {
       build.built_for = std::string(util::trim(*kept_name));
-      build.there_now = file_identity(path_of_identity(build.built_for));
+      build.existing = file_identity(path_of_identity(build.built_for));
     }
     build.used = last_touched(directory);
     for (const char* name : {k_helper_name, k_library_name})

@@ -23,7 +23,7 @@ struct CachedBuild {
   using Time = std::chrono::system_clock::time_point;
   std::string name;
   std::string built_for; ///< identity of its torch then; empty: nobody knows
-  std::string there_now; ///< and of what is at that path now
+  std::string existing;  ///< and of what is at that path now
   Time used{};           ///< made, or read last, whichever is later
 };
 

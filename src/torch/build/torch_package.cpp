@@ -21,27 +21,27 @@ constexpr const char* k_header = "torch/csrc/api/include/torch/version.h";
 constexpr const char* k_gloo_header = "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp";
 constexpr const char* k_library = "libtorch_cpu.so";
 
-bool is_there(const fs::path& path) { return find_torch::live_files().exists(path.string()); }
+bool path_exists(const fs::path& path) { return find_torch::live_files().exists(path.string()); }
 
 std::string text_of(const fs::path& path) { return util::read_file(path).value_or(""); }
 
-struct Folders {
+struct Directories {
   std::string from, include, lib;
 };
 
 /// The torch whose folder, or a folder within it, was named: itself, its share/cmake/Torch, its lib.
-std::optional<Folders> directories_above(const std::string& from, const fs::path& named) {
+std::optional<Directories> directories_above(const std::string& from, const fs::path& named) {
   for (const char* up : {".", "..", "../..", "../../.."}) {
     std::error_code error;
     const auto root = fs::weakly_canonical(named / up, error);
-    if (!error && is_there(root / "include" / k_header) && is_there(root / "lib" / k_library))
-      return Folders{from, (root / "include").string(), (root / "lib").string()};
+    if (!error && path_exists(root / "include" / k_header) && path_exists(root / "lib" / k_library))
+      return Directories{from, (root / "include").string(), (root / "lib").string()};
   }
   return std::nullopt;
 }
 
 /// The torch package of a Python environment's folder.
-std::optional<Folders> directories_in_environment(const std::string& from, const fs::path& prefix) {
+std::optional<Directories> directories_in_environment(const std::string& from, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64"})
     for (const auto& name : find_torch::live_files().names((prefix / lib).string()))
       if (name.starts_with("python3"))
@@ -49,7 +49,7 @@ std::optional<Folders> directories_in_environment(const std::string& from, const
   return std::nullopt;
 }
 
-std::optional<Folders> directories_of(const std::string& from, const std::string& named) {
+std::optional<Directories> directories_of(const std::string& from, const std::string& named) {
   if (named.empty()) return std::nullopt;
   if (auto found = directories_above(from, named)) return found;
   if (auto found = directories_above(from, fs::path(named) / "torch")) return found;
@@ -57,21 +57,21 @@ std::optional<Folders> directories_of(const std::string& from, const std::string
 }
 
 /// The distribution's own package, for this machine's processor.
-std::optional<Folders> system_directories() {
+std::optional<Directories> system_directories() {
   utsname machine{};
   ::uname(&machine);
   const std::string triplet = std::string("/usr/lib/") + machine.machine + "-linux-gnu";
   for (const fs::path include : {"/usr/local/include", "/usr/include"})
     for (const auto& lib :
          {std::string("/usr/local/lib"), triplet, std::string("/usr/lib64"), std::string("/usr/lib")})
-      if (is_there(include / k_header) && is_there(fs::path(lib) / k_library))
-        return Folders{"the system's package", include.string(), lib};
+      if (path_exists(include / k_header) && path_exists(fs::path(lib) / k_library))
+        return Directories{"the system's package", include.string(), lib};
   return std::nullopt;
 }
 
 /// What the PATH's Python imports; where that has no headers, `bare` says so.
-std::optional<Folders> directories_of_python(const util::EnvSnapshot& env, const std::string& cwd,
-                                             std::string& bare) {
+std::optional<Directories> directories_of_python(const util::EnvSnapshot& env, const std::string& cwd,
+                                                 std::string& bare) {
   for (const char* name : {"python3", "python"}) {
     const auto found = find_torch::find_torch({name}, env, cwd);
     if (found.kind != find_torch::TorchFound::Kind::found) continue;
@@ -85,7 +85,7 @@ std::optional<Folders> directories_of_python(const util::EnvSnapshot& env, const
   return std::nullopt;
 }
 
-std::optional<Folders> search(const util::EnvSnapshot& env, const std::string& cwd, std::string& bare) {
+std::optional<Directories> search(const util::EnvSnapshot& env, const std::string& cwd, std::string& bare) {
   if (auto found = directories_of("Torch_DIR", env.get_or("Torch_DIR", ""))) return found;
   for (const auto& entry : util::split(env.get_or("CMAKE_PREFIX_PATH", ""), ':'))
     if (auto found = directories_of("CMAKE_PREFIX_PATH", entry)) return found;
@@ -98,7 +98,7 @@ std::optional<Folders> search(const util::EnvSnapshot& env, const std::string& c
   if (auto found = directories_of_python(env, cwd, bare)) return found;
   for (const char* variable : {"LD_LIBRARY_PATH", "LIBRARY_PATH"})
     for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
-      if (!entry.empty() && is_there(fs::path(entry) / k_library))
+      if (!entry.empty() && path_exists(fs::path(entry) / k_library))
         if (auto found = directories_above(variable, entry)) return found;
   return system_directories();
 }
@@ -111,7 +111,7 @@ std::string series_of(const std::string& version) {
 
 /// The library's version, from another source than the headers: the wheel's file, LibTorch's, the file's own
 /// name.
-std::string library_version(const Folders& directories) {
+std::string library_version(const Directories& directories) {
   if (const auto found = find_torch::torch_around(directories.lib, find_torch::live_files());
       found && !found->text.empty())
     return found->text;
@@ -121,7 +121,7 @@ std::string library_version(const Folders& directories) {
   return number == std::string::npos ? "" : real.substr(number + 4);
 }
 
-TorchSearch evaluate_package(const Folders& directories) {
+TorchSearch evaluate_package(const Directories& directories) {
   TorchSearch result;
   TorchPackage package;
   package.from = directories.from;
@@ -138,7 +138,7 @@ TorchSearch evaluate_package(const Folders& directories) {
     result.problems.push_back({"the headers in " + directories.include + " are of torch " + headers +
                                    ", the library in " + directories.lib + " is " + library,
                                "reinstall one of the two, or name a whole torch with --torch DIR"});
-  if (!is_there(include / k_gloo_header))
+  if (!path_exists(include / k_gloo_header))
     result.problems.push_back(
         {directories.include + " lacks " + k_gloo_header +
              ": this torch was built without torch.distributed or its headers are not whole",
@@ -150,7 +150,7 @@ TorchSearch evaluate_package(const Folders& directories) {
   if (package.abi.empty())
     package.abi = abi_of(text_of(fs::path(directories.lib) / "cmake/Torch/TorchConfig.cmake"));
   for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
-    if (is_there(fs::path(directories.lib) / name))
+    if (path_exists(fs::path(directories.lib) / name))
       package.gpu_libraries.push_back(directories.lib + "/" + name);
   result.package = std::move(package);
   return result;

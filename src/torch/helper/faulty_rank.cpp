@@ -47,18 +47,18 @@ std::set<int> only_explanation(const Pairs& failed) {
 
 /// Those who failed with two others at least, and with most of the others that they met.
 std::set<int> convicted(const Pairs& failed, const Pairs& met) {
-  const auto guilty = only_explanation(failed);
+  const auto faulty = only_explanation(failed);
   const auto partners = [&](const Pairs& pairs, int rank) {
     return std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
-      return (pair.first == rank && guilty.count(pair.second) == 0) ||
-             (pair.second == rank && guilty.count(pair.first) == 0);
+      return (pair.first == rank && faulty.count(pair.second) == 0) ||
+             (pair.second == rank && faulty.count(pair.first) == 0);
     });
   };
-  for (const int rank : guilty) {
+  for (const int rank : faulty) {
     const auto bad = partners(failed, rank);
     if (bad < 2 || 2 * bad <= partners(met, rank)) return {};
   }
-  return guilty;
+  return faulty;
 }
 
 std::vector<int> as_list(const std::set<int>& set) { return {set.begin(), set.end()}; }
@@ -69,13 +69,13 @@ std::string named(int rank, const std::vector<std::string>& hosts) {
 }
 
 /// What goes wrong with the guilty ranks, seen from all sides.
-std::string deed(const Evidence& evidence, const std::set<int>& guilty) {
+std::string deed(const Evidence& evidence, const std::set<int>& faulty) {
   bool sent = false, received = false, sum = false, broken = false;
   std::string text;
   for (const auto& observation : evidence.seen) {
     if (!observation.any()) continue;
     if (text.empty()) text = observation.text;
-    const bool by = guilty.count(observation.by) > 0;
+    const bool by = faulty.count(observation.by) > 0;
     sent = sent || (observation.message && !by);
     received = received || (observation.message && by);
     sum = sum || observation.sum;
@@ -182,11 +182,11 @@ FaultAttribution attribute_fault(const Evidence& evidence) {
   if (!seen.confessed.empty())
     return {seen.confessed, "wrong before anything was sent: " + seen.confession, examine};
   const std::string others = "; all other pairs exchange as much without a fault";
-  if (const auto guilty = convicted(seen.failed, seen.met); !guilty.empty())
-    return {as_list(guilty), deed(evidence, guilty) + others, examine};
+  if (const auto faulty = convicted(seen.failed, seen.met); !faulty.empty())
+    return {as_list(faulty), deed(evidence, faulty) + others, examine};
   const auto hosts = by_host(seen, evidence.hosts);
-  if (const auto guilty = convicted(hosts.failed, hosts.met); !guilty.empty()) {
-    const auto ranks = ranks_on(guilty, hosts, evidence.hosts);
+  if (const auto faulty = convicted(hosts.failed, hosts.met); !faulty.empty()) {
+    const auto ranks = ranks_on(faulty, hosts, evidence.hosts);
     return {as_list(ranks), "what goes between its host and others is altered or lost" + others, examine};
   }
   if (!evidence.absent.empty())

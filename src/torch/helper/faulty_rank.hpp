@@ -29,11 +29,11 @@ struct Evidence {
 
 /// Who it was, or that this cannot be told.
 struct FaultAttribution {
-  std::vector<int> guilty; ///< empty: it cannot be told
+  std::vector<int> faulty; ///< empty: it cannot be told
   std::string how; ///< what they do (after their names), or why it cannot be told (a sentence's second half)
   std::string next;
 
-  bool certain() const { return !guilty.empty(); }
+  bool certain() const { return !faulty.empty(); }
 };
 
 /// A rank that reports a wrong tensor of its own is guilty. Else the fewest ranks (or, if no ranks, hosts)

@@ -24,15 +24,15 @@ constexpr const char* k_well = "ok";
 constexpr const char* k_unexplained = "unexplained";
 
 // A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
-std::string pack(const Culprit& faulty_rank) {
+std::string pack(const PhaseFailure& faulty_rank) {
   std::string ranks, hosts;
   for (const int rank : faulty_rank.ranks) ranks += std::to_string(rank) + " ";
   for (const auto& host : faulty_rank.hosts) hosts += (host.empty() ? "-" : host) + " ";
   return faulty_rank.phase + "\n" + ranks + "\n" + hosts + "\n" + faulty_rank.what + "\n" + faulty_rank.next;
 }
 
-Culprit unpack(const std::string& text) {
-  Culprit faulty_rank;
+PhaseFailure unpack(const std::string& text) {
+  PhaseFailure faulty_rank;
   std::istringstream lines(text);
   std::string ranks, hosts;
   std::getline(lines, faulty_rank.phase);
@@ -95,7 +95,7 @@ PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
   const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
   wait_for_reports(k_arrival, std::max(left, milliseconds(0)));
   x_hosts.assign(static_cast<std::size_t>(env.world_size), "");
-  Culprit missing{"rendezvous", {}, {}, "", ""};
+  PhaseFailure missing{"rendezvous", {}, {}, "", ""};
   for (int rank = 0; rank < env.world_size; ++rank) {
     if (x_store.has(key(k_arrival, "done", rank)))
       x_hosts[static_cast<std::size_t>(rank)] = x_store.get(key(k_arrival, "done", rank), x_timeout);
@@ -175,8 +175,8 @@ bool PhaseBarrier::wait_for_reports(const std::string& phase, milliseconds limit
       limit);
 }
 
-std::optional<Culprit> PhaseBarrier::find_faulty_rank(const std::string& phase) {
-  std::vector<int> absent, silent, guilty;
+std::optional<PhaseFailure> PhaseBarrier::find_faulty_rank(const std::string& phase) {
+  std::vector<int> absent, silent, faulty;
   std::string seen, confessed;
   for (int rank = 0; rank < x_env.world_size; ++rank) {
     if (x_store.has(key(phase, "done", rank))) continue;
@@ -185,20 +185,20 @@ std::optional<Culprit> PhaseBarrier::find_faulty_rank(const std::string& phase) 
       continue;
     }
     const bool own = x_store.has(key(phase, "own", rank));
-    if (own) guilty.push_back(rank);
+    if (own) faulty.push_back(rank);
     auto& reason = own ? confessed : seen;
     if (reason.empty()) reason = x_store.get(key(phase, "failed", rank), x_timeout);
   }
   x_reason = seen;
-  if (absent.empty() && silent.empty() && guilty.empty()) return std::nullopt;
+  if (absent.empty() && silent.empty() && faulty.empty()) return std::nullopt;
   // A rank that says itself what is wrong with it explains the errors of the others, and so does one that
   // fell silent; not the other way round.
   const std::string name = public_phase(phase);
-  Culprit faulty_rank{name, !guilty.empty() ? guilty : !absent.empty() ? absent : silent, {}, "", ""};
+  PhaseFailure faulty_rank{name, !faulty.empty() ? faulty : !absent.empty() ? absent : silent, {}, "", ""};
   for (const int rank : faulty_rank.ranks)
     faulty_rank.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
   const std::string who = list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts);
-  if (guilty.empty()) {
+  if (faulty.empty()) {
     faulty_rank.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
                        " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
     faulty_rank.next =
@@ -216,12 +216,12 @@ std::optional<Culprit> PhaseBarrier::find_faulty_rank(const std::string& phase) 
 }
 
 PhaseOutcome PhaseBarrier::wait_for_outcome(const std::string& phase, milliseconds limit) {
-  const std::string verdict = wait_for_result(phase, limit);
-  if (verdict == k_well) return PhaseOutcome::well;
-  if (verdict == k_unexplained) return PhaseOutcome::unexplained;
+  const std::string outcome = wait_for_result(phase, limit);
+  if (outcome == k_well) return PhaseOutcome::well;
+  if (outcome == k_unexplained) return PhaseOutcome::unexplained;
   finish();
-  auto faulty_rank = unpack(verdict);
-  faulty_rank.heard = true;
+  auto faulty_rank = unpack(outcome);
+  faulty_rank.is_reported = true;
   throw PhaseError(std::move(faulty_rank));
 }
 
@@ -254,7 +254,8 @@ std::string PhaseBarrier::wait_for_result(const std::string& matter, millisecond
   }
 }
 
-void PhaseBarrier::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
+void PhaseBarrier::fail(const std::string& phase, const std::optional<PhaseFailure>& found,
+                        milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     wait_for_outcome(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`

@@ -21,24 +21,24 @@ using ddp::host_name;
 using ddp::Store;
 
 /// Who stands in the way, in which phase, and what to do.
-struct Culprit {
+struct PhaseFailure {
   std::string phase;              ///< "rendezvous", "all_reduce", "send_recv"
   std::vector<int> ranks;         ///< empty: something is wrong, and whose fault it is cannot be told
   std::vector<std::string> hosts; ///< one per rank; empty text where the host is not known
   std::string what;
   std::string next;
-  bool heard = false; ///< rank 0 said so: this rank need not say it, too
+  bool is_reported = false; ///< rank 0 said so: this rank need not say it, too
 };
 
 /// A failed phase; `what()` is a sentence that names the ranks.
 class PhaseError : public std::runtime_error {
 public:
-  explicit PhaseError(Culprit faulty_rank)
+  explicit PhaseError(PhaseFailure faulty_rank)
       : std::runtime_error(faulty_rank.what), x_faulty_rank(std::move(faulty_rank)) {}
-  const Culprit& faulty_rank() const { return x_faulty_rank; }
+  const PhaseFailure& faulty_rank() const { return x_faulty_rank; }
 
 private:
-  Culprit x_faulty_rank;
+  PhaseFailure x_faulty_rank;
 };
 
 /// How a phase ended that this rank went through.
@@ -90,7 +90,7 @@ public:
   void publish_result(const std::string& matter, const std::string& text);
   std::string wait_for_result(const std::string& matter, std::chrono::milliseconds limit);
   /// The end of a failed phase, on every rank: rank 0 says what was found, and all throw it.
-  [[noreturn]] void fail(const std::string& phase, const std::optional<Culprit>& found,
+  [[noreturn]] void fail(const std::string& phase, const std::optional<PhaseFailure>& found,
                          std::chrono::milliseconds limit);
   /// The last call: rank 0 stays until the others need its store no more.
   void finish();
@@ -103,7 +103,7 @@ private:
              const std::string& before = {});
   template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
-  std::optional<Culprit> find_faulty_rank(const std::string& phase);
+  std::optional<PhaseFailure> find_faulty_rank(const std::string& phase);
   PhaseOutcome wait_for_outcome(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
   /// Of rank 0; where it is not known yet, the address by which it is reached.

@@ -168,9 +168,9 @@ int run_preflight(const PreflightOptions& preflight) {
     run_phases(env, options, watchdog);
     return 0;
   } catch (const PhaseError& error) {
-    const Culprit& faulty_rank = error.faulty_rank();
+    const PhaseFailure& faulty_rank = error.faulty_rank();
     // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
-    print(event(env.rank == 0 || !faulty_rank.heard ? "culprit" : "failed", env)
+    print(event(env.rank == 0 || !faulty_rank.is_reported ? "culprit" : "failed", env)
               .add("phase", faulty_rank.phase)
               .add("ranks", faulty_rank.ranks)
               .add("hosts", faulty_rank.hosts)

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace hpcml::testing {
 
@@ -21,7 +21,7 @@ public:
   }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   std::string x_path = x_directory.path().string();
 };
 

@@ -15,7 +15,7 @@ using namespace hpcml::model;
 namespace {
 
 /// Options without dashes before them, "-" as "_".
-std::set<std::string> plain_options(const ProgramWords& words) {
+std::set<std::string> plain_options(const ProgramSyntax& words) {
   std::set<std::string> names;
   for (const auto list : {words.values, words.flags})
     for (const auto& option : util::split(std::string(list), ' '))
@@ -37,14 +37,15 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
     CHECK(names.insert(row.words.name).second);
     const auto options = plain_options(row.words);
     const bool of_slurm = options.empty(); // srun's are in the table of Slurm's options
-    for (const auto& option : row.says) {
+    for (const auto& option : row.options) {
       INFO(option.name);
       // Where the options without a value are not listed, one that says a thing by itself may be one of them.
-      const bool flag = row.words.flags.empty() &&
-                        (option.says == OptionMeaning::alone || option.says == OptionMeaning::module ||
-                         option.says == OptionMeaning::plain || option.says == OptionMeaning::local_rank);
+      const bool flag =
+          row.words.flags.empty() &&
+          (option.meaning == OptionMeaning::alone || option.meaning == OptionMeaning::module ||
+           option.meaning == OptionMeaning::plain || option.meaning == OptionMeaning::local_rank);
       CHECK((of_slurm || flag || options.count(std::string(option.name)) == 1));
-      CHECK(row.says_of("--" + util::replace_all(std::string(option.name), "_", "-")) == option.says);
+      CHECK(row.meaning_of("--" + util::replace_all(std::string(option.name), "_", "-")) == option.meaning);
     }
     for (const auto list : {row.words.values, row.words.flags, row.words.subcommands, row.modules})
       CHECK(is_word_list(list));

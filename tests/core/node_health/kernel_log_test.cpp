@@ -6,7 +6,7 @@
 #include "core/failures/failure_hints.hpp"
 #include "core/node_health/kernel_log.hpp"
 #include "run/agent/failure_order.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -46,7 +46,7 @@ TEST_CASE("a message of the kernel tells of a GPU that has failed, or of somethi
 }
 
 TEST_CASE("of a kernel's log only that is read which comes after, without its facts") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = (folder.path() / "kmsg").string();
   std::ofstream file(path);
   file << "6,1,100,-;before\n" << std::flush;
@@ -71,8 +71,8 @@ TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank
   CHECK(precedes(note, second_note));
   CHECK_FALSE(precedes(second_note, note));
   CHECK_FALSE(precedes(note, note));
-  second_note.told_at = 5;
+  second_note.reported_at = 5;
   CHECK(may_be_secondary(second_note));
-  note.told_at = 5;
+  note.reported_at = 5;
   CHECK_FALSE(may_be_secondary(note));
 }

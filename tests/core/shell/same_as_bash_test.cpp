@@ -13,7 +13,7 @@
 #include "core/shell/view.hpp"
 #include "core/util/process.hpp"
 #include "samples.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 
 const unsigned k_scripts = test::sampled(2500);
 
-class Folder {
+class TestDirectory {
 public:
   void write(const std::string& name, const std::string& text, bool program = false) const {
     std::ofstream(x_directory / name) << text;
@@ -33,7 +33,7 @@ public:
   const fs::path& path() const { return x_directory.path(); }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
 };
 
 /// What bash did with one script: `show` and `envshow` calls in their order, and whether anything complained.
@@ -57,7 +57,7 @@ done
 exit 0
 )";
 
-std::vector<Seen> run_all(const Folder& folder, unsigned count) {
+std::vector<Seen> run_all(const TestDirectory& folder, unsigned count) {
   folder.write("driver", k_driver);
   folder.write("show", k_show, true);
   folder.write("envshow", k_envshow, true);
@@ -222,7 +222,7 @@ std::string compare(const shell::View& view, const Seen& seen, Totals& totals) {
 } // namespace
 
 TEST_CASE("what the reader says it knows is what bash does") {
-  const Folder folder;
+  const TestDirectory folder;
   std::vector<std::string> scripts;
   for (unsigned seed = 0; seed < k_scripts; ++seed) {
     scripts.push_back(test::RandomScript(seed).make());

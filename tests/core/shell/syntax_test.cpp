@@ -12,7 +12,7 @@
 #include "core/shell/script.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -26,7 +26,7 @@ bool is_read(const std::string& text) {
 
 /// True for each text that `bash -n` takes without an error.
 std::vector<bool> bash_takes(const std::vector<std::string>& texts) {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   for (std::size_t i = 0; i < texts.size(); ++i) std::ofstream(folder / std::to_string(i)) << texts[i];
   const util::EnvSnapshot env(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}});
   // bash reports some errors within [[ ]] without an exit status.

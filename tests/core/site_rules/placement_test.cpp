@@ -64,7 +64,7 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
   job.partition = sourced<std::string>("gpu_a100");
   placement = site_rules::place(snellius, site_rules::demand_of(job));
   CHECK(names(placement.partitions) == "gpu_a100");
-  CHECK_FALSE(placement.type_is_there);
+  CHECK_FALSE(placement.type_exists);
 }
 
 TEST_CASE("a request without GPUs is not planned for GPU nodes that the site would not give it") {
@@ -84,9 +84,9 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   model::JobSpec job;
   const auto is_there = [&](const std::string& type) {
     job.gpu_type = sourced(type);
-    const bool by_request = site_rules::place(mila, site_rules::demand_of(job)).type_is_there;
+    const bool by_request = site_rules::place(mila, site_rules::demand_of(job)).type_exists;
     CHECK(by_request ==
-          site_rules::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_is_there);
+          site_rules::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_exists);
     return by_request;
   };
   CHECK(is_there("a100"));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/model/site.hpp"
-#include "core/site_rules/demand.hpp"
+#include "core/site_rules/resource_request.hpp"
 
 namespace hpcml::test {
 

@@ -12,7 +12,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using slurm::Program;
@@ -23,7 +23,7 @@ namespace {
 /// The commands read a configuration before they print anything.
 std::optional<std::string> help_of(const std::string& program) {
   if (!std::filesystem::exists(program)) return std::nullopt;
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const std::string file = (folder / "slurm.conf").string();
   REQUIRE(util::write_file(file, "ClusterName=none\nSlurmctldHost=localhost\n"));
   auto env = util::EnvSnapshot::of_process();

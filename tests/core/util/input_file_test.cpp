@@ -11,7 +11,7 @@
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using util::read_input;
@@ -29,7 +29,7 @@ std::string error_of(const std::filesystem::path& path, const util::InputRule& r
 } // namespace
 
 TEST_CASE("read_input accepts files up to the limit") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(util::write_file(folder / "small", "text"));
   REQUIRE(util::write_file(folder / "limit", std::string(k_limit, 'x')));
   REQUIRE(util::write_file(folder / "over", std::string(k_limit + 1, 'x')));
@@ -40,7 +40,7 @@ TEST_CASE("read_input accepts files up to the limit") {
 }
 
 TEST_CASE("read_input rejects what has no end or no text") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   std::filesystem::create_symlink("loop", folder / "loop");
   CHECK(error_of("/dev/zero") == "/dev/zero exceeds 1 MiB (limit)");
@@ -54,7 +54,7 @@ TEST_CASE("read_input rejects what has no end or no text") {
 }
 
 TEST_CASE("read_input reads a pipe to its end") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / "pipe";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   std::thread writer([&] {
@@ -70,7 +70,7 @@ TEST_CASE("read_input reads a pipe to its end") {
 }
 
 TEST_CASE("read_input waits for a silent writer") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / "pipe";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   const int keep = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -96,7 +96,7 @@ TEST_CASE("read_input reads open descriptors by their names") {
 
 TEST_CASE("read_input rejects files of other users on request") {
   if (::geteuid() != 0) return test::skip("only root can give a file away");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const util::InputRule rule{k_limit, true, "a hint"};
   REQUIRE(util::write_file(folder / "own", "text"));
   REQUIRE(util::write_file(folder / "theirs", "text"));

@@ -8,7 +8,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 
@@ -16,7 +16,7 @@ namespace {
 
 /// What `use` writes to standard error, by lines.
 std::vector<std::string> lines_of(const std::function<void()>& use) {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto path = (folder / "stderr").string();
   const int saved = ::dup(STDERR_FILENO);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -9,7 +9,7 @@
 #include "core/util/file.hpp"
 #include "core/util/own_directory.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ std::string append_error(const fs::path& path) {
 } // namespace
 
 TEST_CASE("make_own_directory creates directories for the caller alone") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   CHECK(util::make_own_directory(folder / "a/b/own"));
   CHECK(mode_of(folder / "a/b/own") == 0700);
   fs::permissions(folder / "a/b/own", fs::perms(0750));
@@ -43,7 +43,7 @@ TEST_CASE("make_own_directory creates directories for the caller alone") {
 }
 
 TEST_CASE("make_own_directory rejects links, files and loops with a sentence") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   fs::create_directory(folder / "target");
   fs::create_symlink("target", folder / "link");
   fs::create_symlink("loop", folder / "loop");
@@ -66,7 +66,7 @@ TEST_CASE("make_own_directory rejects links, files and loops with a sentence") {
 
 TEST_CASE("make_own_directory rejects a directory of another user") {
   if (::geteuid() != 0) return test::skip("only root can give a directory away");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   fs::create_directory(folder / "theirs");
   REQUIRE(::chown((folder / "theirs").c_str(), k_other_user, k_other_user) == 0);
   const auto what = "directory " + (folder / "theirs").string() + " belongs to another user (uid 65534)";
@@ -75,7 +75,7 @@ TEST_CASE("make_own_directory rejects a directory of another user") {
 }
 
 TEST_CASE("append_own_file does not follow links") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(util::write_file(folder / "precious", "text"));
   fs::create_symlink("precious", folder / "link");
   fs::create_directory(folder / "real");

@@ -35,7 +35,7 @@ TEST_CASE("read_test_data decompresses NAME.gz, named with or without .gz") {
 }
 
 TEST_CASE("read_test_data returns plain files unchanged") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   for (const auto& text : {std::string(), std::string("a\0b\n", 4), std::string(200000, 'x')}) {
     std::ofstream(directory / "plain", std::ios::binary) << text;
     CHECK(test::read_test_data(directory / "plain").value() == text);
@@ -43,7 +43,7 @@ TEST_CASE("read_test_data returns plain files unchanged") {
 }
 
 TEST_CASE("read_test_data returns an error for missing, damaged and truncated files") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const auto missing = test::read_test_data(directory / "none.json");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().what.find("none.json: No such file or directory") != std::string::npos);

@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/dollar_words.hpp"
+#include "core/util/dollar_template.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::util;
@@ -39,7 +39,7 @@ TEST_CASE("a real bash reads back every quoted word") {
 }
 
 TEST_CASE("what a wrapper has started ends with it when its time is over") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto file = (folder / "pid").string();
   const auto run = run_process({"bash", "-c", "sleep 300 & echo $! > " + file + "; wait"},
                                EnvSnapshot::of_process(), std::chrono::seconds(3));
@@ -83,7 +83,7 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
 }
 
 TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(write_file(folder / "a", "one"));
   REQUIRE(write_file(folder / "a", "two"));
   CHECK(read_file(folder / "a").value() == "two");
@@ -94,7 +94,7 @@ TEST_CASE("write_file replaces a file in one step and leaves nothing on failure"
 
 TEST_CASE(
     "write_output follows links, keeps modes, and writes into pipes and devices instead of replacing them") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto target = folder / "target", link = folder / "link", pipe = folder / "pipe";
   REQUIRE(write_output(target, "one", 0700));
   CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) ==
@@ -123,7 +123,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a link to a file that is not there yet leads to it afterwards") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   std::filesystem::create_directory(folder / "far");
   std::filesystem::create_symlink("far/target", folder / "link");
   REQUIRE(write_output(folder / "link", "one"));
@@ -132,7 +132,7 @@ TEST_CASE("a link to a file that is not there yet leads to it afterwards") {
 }
 
 TEST_CASE("rewrite_file takes no pipe's and no device's place") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   const auto status = rewrite_file(folder / "pipe", "x");
   CHECK(std::filesystem::is_fifo(folder / "pipe"));
@@ -141,7 +141,7 @@ TEST_CASE("rewrite_file takes no pipe's and no device's place") {
 }
 
 TEST_CASE("check_output tells beforehand what write_output cannot write, and leaves nothing") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(write_file(folder / "there", "kept"));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   std::filesystem::create_symlink("none/target", folder / "lost");
@@ -209,7 +209,7 @@ TEST_CASE("a count has its noun in the right number, and a list each text once")
 }
 
 TEST_CASE("words with a dollar are filled in as Python's templates are") {
-  const auto fill = [](const char* text) { return util::fill_dollar_words(text, {{"rank", "3"}}); };
+  const auto fill = [](const char* text) { return util::fill_dollar_template(text, {{"rank", "3"}}); };
   CHECK(fill("a$rank-${rank}") == "a3-3");
   CHECK(fill("$rank_0 $ranks ${rank} $") == "$rank_0 $ranks 3 $");
   CHECK(fill("$$rank $$$rank ${rank") == "$rank $3 ${rank");
@@ -217,7 +217,7 @@ TEST_CASE("words with a dollar are filled in as Python's templates are") {
 }
 
 TEST_CASE("a scratch path goes with all in it, and a file as a folder does") {
-  const hpcml::test::TempFolder folder;
+  const hpcml::test::TempDirectory folder;
   for (const std::string name : {"tree", "file"}) {
     const auto path = (folder / name).string();
     {

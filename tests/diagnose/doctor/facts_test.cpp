@@ -7,7 +7,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "diagnose/doctor/reasons.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -30,7 +30,7 @@ util::EnvSnapshot bare() {
 
 TEST_CASE("GPUs on the bus, the driver and its library, device files, the container and torch's build are "
           "read from files") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const fs::path root = folder.path();
   const auto pci = root / "sys/bus/pci/devices/0000:41:00.0";
   put(pci / "class", "0x030200\n");

@@ -6,7 +6,7 @@
 #include "core/util/process.hpp"
 #include "diagnose/preflight/preflight_program.hpp"
 #include "holds.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/sources.hpp"
 #include "wrong_preflight_lines.hpp"
@@ -41,7 +41,7 @@ struct Place {
   util::Result<launch::PreflightProgram> choose() const {
     return preflight::choose_preflight((folder / "bin/hpcml").string(), {}, env);
   }
-  test::TempFolder folder;
+  test::TempDirectory folder;
   util::EnvSnapshot env;
 };
 

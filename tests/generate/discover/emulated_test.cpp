@@ -9,7 +9,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "shipped_site.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
 };
 
 std::string time(const model::Known<model::Walltime>& value) {

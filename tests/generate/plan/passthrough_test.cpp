@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/slurm/option_word.hpp"
-#include "generate/plan/command_words.hpp"
+#include "generate/plan/user_command.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

@@ -9,7 +9,7 @@
 #include "core/util/text.hpp"
 #include "generate/render/render_script.hpp"
 #include "plan_helper.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -34,7 +34,7 @@ model::Site site_with(const std::string& members, const std::string& gpu_partiti
       {"name": "old", "node_types": ["v100"], "max_time": "24:00:00"},
       {"name": "cpu", "node_types": ["cpu"], "cpu_only": true}])" +
                            (members.empty() ? "" : ", " + members) + "}";
-  const TempFolder folder;
+  const TempDirectory folder;
   const auto file = (folder / "site.json").string();
   REQUIRE(util::write_file(file, text));
   auto load = config::load_site_file(file, {});

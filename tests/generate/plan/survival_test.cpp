@@ -172,7 +172,7 @@ TEST_CASE("a job is tried again where that can be known, and never after its pro
   CHECK(planned(job, "lumi").requeue->requeue_on.text() == "preempted");
   job.requeue_on = flag(model::RetryClasses::parse("node,preempted").value(), "--requeue-on");
   CHECK_THAT(error_of(job, "lumi", "request/requeue-on").hint, Contains("--log-dir"));
-  job.log_dir = model::Sourced<model::LogFolder>{model::LogFolder::parse("logs").value(), {}};
+  job.log_dir = model::Sourced<model::LogDirectory>{model::LogDirectory::parse("logs").value(), {}};
   CHECK(planned(job, "lumi").requeue->requeue_on.text() == "node,preempted");
 }
 
@@ -241,9 +241,9 @@ TEST_CASE("a folder of checkpoints has a name, and logs that a requeue reads out
   job.checkpoint_dir = std::nullopt;
   job.requeue = flag(true, "--requeue");
   job.requeue_on = flag(model::RetryClasses::parse("node, launcher").value(), "--requeue-on");
-  job.log_dir = flag(model::LogFolder::parse("/tmp/logs").value(), "--log-dir");
+  job.log_dir = flag(model::LogDirectory::parse("/tmp/logs").value(), "--log-dir");
   CHECK_THAT(error_of(job, "lumi", "request/log-dir").message, Contains("each node's own"));
-  job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
+  job.log_dir = flag(model::LogDirectory::parse("logs").value(), "--log-dir");
   CHECK(errors_of(job, "lumi").empty());
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("to requeue after preemption its script has to hear of it") {
   auto job = lumi_job();
   job.requeue = flag(true, "--requeue");
   job.requeue_on = flag(model::RetryClasses::parse("node,preempted").value(), "--requeue-on");
-  job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
+  job.log_dir = flag(model::LogDirectory::parse("logs").value(), "--log-dir");
   CHECK_THAT(error_of(job, "lumi", "request/requeue-on").hint, Contains("--save-before"));
   CHECK(errors_of(saving(job), "lumi").empty());
 }

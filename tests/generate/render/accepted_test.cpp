@@ -51,7 +51,7 @@ struct Asked {
 
 /// Asks the site's sbatch. Asserts nothing: several sites are asked at once, and Catch has one thread.
 void ask(Asked& asking) {
-  const TempFolder folder;
+  const TempDirectory folder;
   const auto& [site, accounts, cases, failure, refusals] = asking;
   for (std::size_t i = 0; i < cases.size(); ++i)
     if (!util::write_file(folder / std::to_string(i), cases[i].script)) {

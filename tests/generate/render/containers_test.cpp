@@ -37,7 +37,7 @@ model::JobSpec python_job(const std::string& image, const std::string& program =
 }
 
 /// srun that keeps its words and the EDF that it is given.
-void put_srun(const test::TempFolder& folder) {
+void put_srun(const test::TempDirectory& folder) {
   test::put_program(folder, "srun",
                     "printf '%s\\n' \"$@\" >> words\nfor word; do [[ $word != --environment=* ]] || cp "
                     "\"${word#*=}\" seen.toml; done\n");
@@ -47,7 +47,7 @@ void put_srun(const test::TempFolder& folder) {
 
 TEST_CASE(
     "the job's own EDF inherits from the person's and mounts hpcml and the binds, and is gone at the end") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   put_srun(folder);
   auto job = python_job("/users/me/ngc it's.toml");
   job.binds = {text("/capstor/me/data:/data"), text("/capstor/me/x.sqsh:/x")};

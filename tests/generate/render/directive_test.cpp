@@ -137,7 +137,7 @@ public:
   }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   util::EnvSnapshot x_env;
   pid_t x_pid = -1;
 };

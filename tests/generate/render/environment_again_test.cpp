@@ -38,7 +38,7 @@ std::string script_of(const std::string& site_id, const plan::SetupSpec& spec, c
 }
 
 /// conda with one environment; each call's words go to the file "conda", `pip_works` says whether pip does.
-void put_conda(const TempFolder& folder, bool pip_works) {
+void put_conda(const TempDirectory& folder, bool pip_works) {
   std::filesystem::create_directories(folder / "base/etc/profile.d");
   REQUIRE(util::write_file(folder / "base/etc/profile.d/conda.sh", ""));
   put_program(
@@ -50,7 +50,7 @@ void put_conda(const TempFolder& folder, bool pip_works) {
 }
 
 /// A virtualenv whose torch has files for CMake that want C++17; the folder of its libraries is printed.
-void put_alliance(const TempFolder& folder) {
+void put_alliance(const TempDirectory& folder) {
   put_program(folder, "module", ":\n");
   put_program(folder, "pip", ":\n");
   put_program(folder, "avail_wheels", ":\n");
@@ -70,7 +70,7 @@ TEST_CASE("a conda environment is there already if its whole name is, not if ano
                                        {"my_pytorch_cuda12.8", true},
                                        {"cuda12.8", false}}) {
     CAPTURE(name);
-    const TempFolder folder;
+    const TempDirectory folder;
     put_conda(folder, true);
     const auto result =
         run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, name), folder);
@@ -81,7 +81,7 @@ TEST_CASE("a conda environment is there already if its whole name is, not if ano
 }
 
 TEST_CASE("half a conda environment does not stay: the next run would stop at it") {
-  const TempFolder folder;
+  const TempDirectory folder;
   put_conda(folder, false);
   const auto result =
       run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, "fresh"), folder);
@@ -94,7 +94,7 @@ TEST_CASE("half a conda environment does not stay: the next run would stop at it
 }
 
 TEST_CASE("an image whose building failed leaves nothing that stops the next run") {
-  const TempFolder folder;
+  const TempDirectory folder;
   put_program(folder, "module", ":\n");
   const auto script =
       script_of("lumi", {SetupKind::container, "torch", "", "", ""}, (folder / "t.sif").string());
@@ -108,7 +108,7 @@ TEST_CASE("an image whose building failed leaves nothing that stops the next run
 }
 
 TEST_CASE("a list of packages that is there already is not replaced") {
-  const TempFolder folder;
+  const TempDirectory folder;
   put_alliance(folder);
   REQUIRE(util::write_file(folder / "requirements.txt", "mine\n"));
   const auto result =
@@ -145,7 +145,7 @@ TEST_CASE("torch is imported only where it was installed") {
 }
 
 TEST_CASE("LibTorch's environment: what a module sets is asked for first, and nothing later takes it away") {
-  const TempFolder folder;
+  const TempDirectory folder;
   put_alliance(folder);
   const auto script = script_of("narval", {SetupKind::libtorch, "", "", "", ""}, (folder / "env").string());
   const auto unset = run_script(script, folder);

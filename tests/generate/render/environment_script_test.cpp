@@ -50,7 +50,7 @@ with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
 }
 
 /// Runs the script that names `hostile`: it must not do what that says.
-void check_harmless(const plan::SetupPlan& plan, const std::string& hostile, const TempFolder& folder) {
+void check_harmless(const plan::SetupPlan& plan, const std::string& hostile, const TempDirectory& folder) {
   const auto script = render::render_environment_script(plan);
   INFO(script);
   run_script(script, folder);
@@ -84,7 +84,7 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
 }
 
 TEST_CASE("an environment on top of an image is made inside it and packed, and half of one does not stay") {
-  const auto script_of = [](const std::string& id, const std::string& image, const TempFolder& folder) {
+  const auto script_of = [](const std::string& id, const std::string& image, const TempDirectory& folder) {
     auto job = at((folder / "my env.sqsh").string());
     job.container = text(image);
     job.account = text("a1");
@@ -102,7 +102,7 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
                                   {"alps_daint", "/a b/ngc.toml"}}) {
     for (const bool works : {true, false}) {
       CAPTURE(id, works);
-      const TempFolder folder;
+      const TempDirectory folder;
       for (const char* program : {"module"}) put_program(folder, program, ":\n");
       put_program(folder, "singularity",
                   "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p "
@@ -146,7 +146,7 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
 }
 
 TEST_CASE("a real venv is made with the real pip, and a second run leaves it alone") {
-  TempFolder folder;
+  TempDirectory folder;
   make_torch_wheel(folder.path());
   const auto place = (folder / "my env").string();
   const auto result =
@@ -168,7 +168,7 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
 }
 
 TEST_CASE("half an environment does not stay") {
-  TempFolder folder;
+  TempDirectory folder;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
                                        at((folder / "env").string()), shipped_site("generic"));
   const auto failed = run_script(render::render_environment_script(*result.plan), folder,
@@ -178,7 +178,7 @@ TEST_CASE("half an environment does not stay") {
 }
 
 TEST_CASE("the environment of a cluster without internet on its nodes is not made in a job") {
-  TempFolder folder;
+  TempDirectory folder;
   model::Site offline = shipped_site("generic");
   offline.network.internet_on_compute = false;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
@@ -190,7 +190,7 @@ TEST_CASE("the environment of a cluster without internet on its nodes is not mad
 }
 
 TEST_CASE("an environment for other CPUs than these is not made here") {
-  TempFolder folder;
+  TempDirectory folder;
   auto site = shipped_site("generic");
   model::NodeType node;
   node.id = "far";
@@ -210,7 +210,7 @@ TEST_CASE("no name of an environment, image or package runs as code") {
   std::size_t number = 0;
   for (const auto& hostile : hostile_texts()) {
     for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container}) {
-      TempFolder folder;
+      TempDirectory folder;
       for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"})
         put_program(folder, name, "exit 0\n");
       const bool image = kind == plan::SetupKind::container;
@@ -234,7 +234,7 @@ TEST_CASE("no name of an environment on top of an image runs as code") {
     for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile},
                                     {"alps_daint", "a/" + hostile},
                                     {"alps_daint", hostile + ".toml"}}) {
-      TempFolder folder;
+      TempDirectory folder;
       for (const char* name : {"mksquashfs", "module", "singularity", "srun", "uenv"})
         put_program(folder, name, "exit 0\n");
       auto job = at((folder / "x").string() + hostile + ".sqsh");

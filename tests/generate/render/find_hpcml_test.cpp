@@ -47,7 +47,7 @@ struct Node {
 } // namespace
 
 TEST_CASE("each build has its own helper") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   fs::create_directories(folder / "bin");
   fs::create_directories(folder / "libexec/hpcml");
   const auto program = (folder / "bin/hpcml").string();
@@ -73,7 +73,7 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       {"x86_64", {"hpcml-aarch64"}, {}, "", 127, "No such file"}};
   for (const auto& node : nodes) {
     CAPTURE(node.machine, node.programs, node.foreign);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     test::put_program(folder, "uname",
                       std::string("[[ $1 == -m ]] && echo ") + node.machine + " || echo c123-456\n");
     fs::create_directory(folder / "my tools");

@@ -109,7 +109,7 @@ std::string profile_of(const Field& field, const std::string& payload) {
 }
 
 /// Runs the script of a job on the site under real bash; programs that the job needs are stand-ins.
-void run_job(const model::Site& site, const std::string& launcher, const test::TempFolder& folder) {
+void run_job(const model::Site& site, const std::string& launcher, const test::TempDirectory& folder) {
   model::JobSpec job;
   const auto text = [](const std::string& value) { return model::Sourced<std::string>{value, {}}; };
   job.command = {"python", test::word_writer(folder)};
@@ -129,7 +129,8 @@ void run_job(const model::Site& site, const std::string& launcher, const test::T
 }
 
 /// The site of the profile with this text, if it is taken.
-std::optional<model::Site> load(const Field& field, const std::string& text, const test::TempFolder& folder) {
+std::optional<model::Site> load(const Field& field, const std::string& text,
+                                const test::TempDirectory& folder) {
   const auto path = folder / "hostile.json";
   REQUIRE(util::write_file(path, profile_of(field, text)));
   return config::load_site_file(path.string(), {}).site;
@@ -141,7 +142,7 @@ TEST_CASE("with a harmless text in the same place the program runs: the next tes
   std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
-      const test::TempFolder folder;
+      const test::TempDirectory folder;
       CAPTURE(field.name, launcher);
       const auto site = load(field, field.harmless ? field.harmless : "x", folder);
       REQUIRE(site.has_value() == (field.harmless != nullptr));
@@ -156,7 +157,7 @@ TEST_CASE("no text of a profile runs as shell code") {
   std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
-      const test::TempFolder folder;
+      const test::TempDirectory folder;
       const auto canary = (folder / "canary").string();
       REQUIRE(util::write_file(folder / "canary.sh", "#!/bin/bash\ntouch " + canary + "\n", 0755));
       for (const auto& payload : payloads(canary)) {

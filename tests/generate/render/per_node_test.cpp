@@ -40,12 +40,12 @@ std::string text_of(const fs::path& path) {
   return text ? *text : "";
 }
 
-std::string cache_directory(const test::TempFolder& folder) {
+std::string cache_directory(const test::TempDirectory& folder) {
   return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
 }
 
 /// The plan of a launcher, with its cache in the test's folder.
-model::Plan cached_plan(const std::string& launcher, const test::TempFolder& folder) {
+model::Plan cached_plan(const std::string& launcher, const test::TempDirectory& folder) {
   auto plan = test::make_plan_for(launcher);
   plan.caches[0].base = folder.path().string();
   plan.hpcml_path.value = test::stand_in_hpcml(folder);
@@ -54,12 +54,12 @@ model::Plan cached_plan(const std::string& launcher, const test::TempFolder& fol
 }
 
 /// Slurm's folder of the job on its node.
-std::string local_folder(const test::TempFolder& folder) {
+std::string local_folder(const test::TempDirectory& folder) {
   fs::create_directory(folder / "local");
   return (folder / "local").string();
 }
 
-model::Plan wheelhouse_plan(const std::string& launcher, const test::TempFolder& folder) {
+model::Plan wheelhouse_plan(const std::string& launcher, const test::TempDirectory& folder) {
   auto plan = cached_plan(launcher, folder);
   plan.caches.clear();
   plan.python = {model::PythonKind::wheelhouse, "$SLURM_TMPDIR/env", {"torch", "numpy"}, {}, false};
@@ -73,7 +73,7 @@ model::Plan wheelhouse_plan(const std::string& launcher, const test::TempFolder&
 TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at the end") {
   for (const auto* launcher : {"srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
     CAPTURE(launcher);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     auto plan = cached_plan(launcher, folder);
     test::put_program(folder, "look",
                       "stat -c '%a %F' \"$MIOPEN_USER_DB_PATH\" \"$MIOPEN_CUSTOM_CACHE_DIR\" "
@@ -96,23 +96,25 @@ TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at th
 TEST_CASE("a planted cache directory ends the job") {
   struct Case {
     const char* what;
-    void (*put)(const std::string& path, const test::TempFolder& folder);
+    void (*put)(const std::string& path, const test::TempDirectory& folder);
   };
   const std::vector<Case> cases = {
-      {"a link", [](const std::string& path,
-                    const test::TempFolder& folder) { fs::create_directory_symlink(folder / "mine", path); }},
+      {"a link",
+       [](const std::string& path, const test::TempDirectory& folder) {
+         fs::create_directory_symlink(folder / "mine", path);
+       }},
       {"a file",
-       [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }},
+       [](const std::string& path, const test::TempDirectory&) { REQUIRE(util::write_file(path, "")); }},
       {"another user's directory",
-       [](const std::string& path, const test::TempFolder&) {
+       [](const std::string& path, const test::TempDirectory&) {
          fs::create_directory(path);
          if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
        }},
       {"the user's own directory",
-       [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }}};
+       [](const std::string& path, const test::TempDirectory&) { fs::create_directory(path); }}};
   for (const auto& example : cases) {
     CAPTURE(example.what);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     fs::create_directory(folder / "mine");
     REQUIRE(util::write_file(folder / "mine" / "precious", "x"));
     const auto path = cache_directory(folder);
@@ -128,7 +130,7 @@ TEST_CASE("a planted cache directory ends the job") {
 }
 
 TEST_CASE("folders are removed on every node, by one task each") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   test::put_program(folder, "srun",
                     "echo \"$*\" >> srun.log\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
   auto plan = cached_plan("srun", folder);
@@ -143,7 +145,7 @@ TEST_CASE("folders are removed on every node, by one task each") {
 }
 
 TEST_CASE("folders go away when the program fails, and its code stays") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = cached_plan("srun", folder);
   plan.command = {"bash", "-c", "exit 7"};
   CHECK(test::run_script(render::render_script(plan), folder).exit_code == 7);
@@ -151,7 +153,7 @@ TEST_CASE("folders go away when the program fails, and its code stays") {
 }
 
 TEST_CASE("a variable of the request stays, also where the site has a cache for it") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = cached_plan("srun", folder);
   plan.env.push_back({"MIOPEN_CUSTOM_CACHE_DIR", "/scratch/me", false, model::Scope::batch, {}});
   const auto result = test::run_script(render::render_script(plan), folder);
@@ -165,7 +167,7 @@ TEST_CASE("an environment is built once per node before the ranks start, whateve
   for (const std::string launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun",
                                      "hpcml by ibrun", "torchrun by ibrun"}) {
     CAPTURE(launcher);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), folder);
     if (launcher.find("ibrun") != std::string::npos) {
       plan.launcher.step = "ibrun";
@@ -191,7 +193,7 @@ TEST_CASE("an environment is built once per node before the ranks start, whateve
 }
 
 TEST_CASE("caches are made once per node too where a step starts the tasks of all ranks") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = cached_plan("ibrun", folder);
   plan.layout.nodes = 1;
   plan.layout.tasks_per_node = plan.layout.ranks_per_node = 4;
@@ -208,7 +210,7 @@ TEST_CASE("caches are made once per node too where a step starts the tasks of al
 }
 
 TEST_CASE("an environment is never built in a planted directory") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = wheelhouse_plan("srun", folder);
   plan.python.where = folder.path().string() + "/hpcml-$SLURM_JOB_ID-env";
   plan.python.remove = true;
@@ -224,7 +226,7 @@ TEST_CASE("an environment is never built in a planted directory") {
 TEST_CASE("an environment that Slurm does not remove goes away with the job, also when its making fails") {
   for (const bool fails : {false, true}) {
     CAPTURE(fails);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     auto plan = wheelhouse_plan("hpcml", folder);
     if (fails) test::put_program(folder, "pip", "echo no such wheel >&2\nexit 1\n");
     plan.python.where = folder.path().string() + "/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-env";

@@ -225,7 +225,7 @@ const std::vector<std::string>& hostile_texts() {
 
 std::string script_faults(const std::string& script) {
   if (k_sanitized) return {}; // bash and shellcheck say there what they say in the release run
-  TempFolder folder;
+  TempDirectory folder;
   put(folder / "job.sh", script);
   std::string faults;
   const auto env = util::EnvSnapshot::of_process();
@@ -250,23 +250,23 @@ fi
 [[ $1 != internal ]] || exit 0
 )";
 
-std::string stand_in_hpcml(const TempFolder& folder) {
+std::string stand_in_hpcml(const TempDirectory& folder) {
   put(folder / "hpcml", std::string("#!/bin/bash\n") + k_batch_stand_in +
                             "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }
 
-std::string word_writer(const TempFolder& folder) {
+std::string word_writer(const TempDirectory& folder) {
   put(folder / "show words", "#!/bin/bash\nprintf '%s\\0' \"$@\" > words\nenv -0 > env\n");
   return (folder / "show words").string();
 }
 
-void put_program(const TempFolder& folder, const std::string& name, const std::string& body) {
+void put_program(const TempDirectory& folder, const std::string& name, const std::string& body) {
   fs::create_directories(folder / "bin");
   put(folder / "bin" / name, "#!/bin/bash\n" + body);
 }
 
-util::ProcessOutput run_script(const std::string& script, const TempFolder& folder,
+util::ProcessOutput run_script(const std::string& script, const TempDirectory& folder,
                                const std::map<std::string, std::string>& more) {
   const auto offer = [&](const char* name, const char* body) {
     if (!fs::exists(folder / "bin" / name)) put_program(folder, name, body);
@@ -300,7 +300,7 @@ util::ProcessOutput run_script(const std::string& script, const TempFolder& fold
   return *result;
 }
 
-std::vector<std::string> written_words(const TempFolder& folder) {
+std::vector<std::string> written_words(const TempDirectory& folder) {
   const auto text = util::read_file(folder / "words");
   if (!text) return {"(no words were written)"};
   auto words = util::split(*text, '\0');
@@ -308,7 +308,7 @@ std::vector<std::string> written_words(const TempFolder& folder) {
   return words;
 }
 
-std::map<std::string, std::string> seen_environment(const TempFolder& folder) {
+std::map<std::string, std::string> seen_environment(const TempDirectory& folder) {
   std::map<std::string, std::string> variables;
   const auto text = util::read_file(folder / "env");
   if (!text) return variables;

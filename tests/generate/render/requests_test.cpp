@@ -13,7 +13,7 @@
 #include "core/diag/diagnostic.hpp"
 #include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
-#include "generate/import_script/port_script.hpp"
+#include "generate/import_script/import_script.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/plan/setup_plan.hpp"
 #include "generate/render/environment_script.hpp"
@@ -123,8 +123,8 @@ bool is_comparable(const std::string& code, const model::Site& site,
 }
 
 /// Each refusal that is the site's or Slurm's is one of check, too, in a script for the same.
-void judge_refusals(const model::JobSpec& job, const model::Site& site, const diag::Diagnostics& findings,
-                    bool counted, const std::string& words, Run& run) {
+void check_rejections(const model::JobSpec& job, const model::Site& site, const diag::Diagnostics& findings,
+                      bool counted, const std::string& words, Run& run) {
   const auto is_folded = [](const auto& raw) { // into the request, which would say it twice here
     return raw.value.starts_with("--gres") || raw.value.starts_with("--mem=") || raw.value[1] == 't';
   };
@@ -164,7 +164,7 @@ void port_to(const std::string& script, const model::Site& to, const std::string
   ++run.port_attempts;
   import_script::Chosen chosen;
   chosen.account = test::account_at(to).value_or("");
-  const auto ported = import_script::port_script("job.sh", script, to, chosen);
+  const auto ported = import_script::import_slurm_script("job.sh", script, to, chosen);
   if (diag::has_errors(ported.findings)) return;
   auto job = test::request_for(to);
   job.nodes.reset();
@@ -227,7 +227,7 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
         check_text(*text, site, doubts_of(planned.diagnostics), maker.description(), run);
       } else {
         ++tally.refused;
-        judge_refusals(job, site, planned.diagnostics, maker.is_counted(), maker.description(), run);
+        check_rejections(job, site, planned.diagnostics, maker.is_counted(), maker.description(), run);
       }
       if (i % 8 == 0 && !last.empty()) port_to(last, site, maker.description(), run);
       if (i % 8 == 4) set_up(job, site, maker, run);

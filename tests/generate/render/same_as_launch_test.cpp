@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The environment of a rank of a plain script, run by real bash with these variables.
-std::map<std::string, std::string> rank_environment(model::Plan plan, const test::TempFolder& folder,
+std::map<std::string, std::string> rank_environment(model::Plan plan, const test::TempDirectory& folder,
                                                     const std::map<std::string, std::string>& variables) {
   plan.command = {test::word_writer(folder)};
   const auto script = render::render_script(plan);
@@ -49,7 +49,7 @@ TEST_CASE("script and launch use the same port in the first step") {
   for (const unsigned long long job :
        {1ULL, 175ULL, 4711ULL, 16999ULL, 17000ULL, 123456ULL, 67108863ULL, 4294967293ULL}) {
     CAPTURE(job);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     slurm::StepIdentity identity;
     identity.job = job;
     CHECK(rank_environment(plain_plan(), folder, {{"SLURM_JOB_ID", std::to_string(job)}})["MASTER_PORT"] ==
@@ -60,7 +60,7 @@ TEST_CASE("script and launch use the same port in the first step") {
 TEST_CASE("script and launch use the first node's address") {
   for (const std::string suffix : {"", "i", "-ib.site.example"}) {
     CAPTURE(suffix);
-    const test::TempFolder folder;
+    const test::TempDirectory folder;
     auto plan = plain_plan();
     plan.rendezvous.suffix = suffix;
     CHECK(rank_environment(plan, folder, {{"SLURMD_NODENAME", "nid000012"}})["MASTER_ADDR"] ==
@@ -69,7 +69,7 @@ TEST_CASE("script and launch use the first node's address") {
 }
 
 TEST_CASE("script and launch find the same address of an interface") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = plain_plan();
   plan.rendezvous.interface = "lo";
   const auto address = launch::interface_address("lo");
@@ -79,7 +79,7 @@ TEST_CASE("script and launch find the same address of an interface") {
 
 TEST_CASE("a cache has the same variables and the same folders inside, and launch does not take a script's "
           "for its own leavings") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto plan = test::make_plan_for("srun");
   plan.caches[0].base = "${NO_SUCH_VARIABLE:-" + folder.path().string() + "}/$SLURM_NODEID";
   plan.caches[0].variables = {{"A", ""}, {"B", "one"}, {"C", "one/two.d"}, {"D", "one"}};
@@ -112,7 +112,7 @@ namespace {
 
 /// What `hpcml launch --dry-run` says it would set in the first rank of the script's step, under real bash.
 std::map<std::string, std::string> launched_environment(const model::Plan& planned, const model::Site& site,
-                                                        const test::TempFolder& folder,
+                                                        const test::TempDirectory& folder,
                                                         const std::map<std::string, std::string>& more = {}) {
   auto plan = planned;
   plan.hpcml_path.value = (folder / "hpcml").string();
@@ -178,7 +178,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
 
 /// The rules of the profile that hold for the script hold for its ranks, and no others.
 void check_same_rules(const model::Plan& plan, const model::Site& site) {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto seen = launched_environment(plan, site, folder);
   const auto is_planned = [&](const std::string& name) {
     return std::any_of(plan.env.begin(), plan.env.end(),
@@ -213,7 +213,7 @@ void check_same_rules(const model::Plan& plan, const model::Site& site) {
     CHECK(seen.at("MASTER_PORT") == "23456");
 }
 
-model::Site site_from(const test::TempFolder& folder, const std::string& members) {
+model::Site site_from(const test::TempDirectory& folder, const std::string& members) {
   std::filesystem::create_directory(folder / "sites");
   const auto path = folder / "sites" / "rules.json";
   REQUIRE(util::write_file(path, R"({"id": "rules", )" + members + "}"));
@@ -259,7 +259,7 @@ TEST_CASE("the profile's rules that hold for a script hold for its ranks, on eve
 }
 
 TEST_CASE("a rank judges the profile's conditions by what the script says of the job") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto site = site_from(
       folder,
       R"("node_types": [{"id": "big", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 4, "vendor": "nvidia", "slurm_type": "h100", "aliases": ["h100_80gb"],
@@ -337,7 +337,7 @@ TEST_CASE("a task of MPI's launcher knows its rank where the profile names no va
         const auto planned = plan::make_plan(job, *load.site);
         for (const auto& finding : planned.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
         REQUIRE(planned.plan);
-        const test::TempFolder folder;
+        const test::TempDirectory folder;
         auto env = agent;
         for (const auto& [name, value] : family) env[name] = value;
         std::map<std::string, std::string> seen;

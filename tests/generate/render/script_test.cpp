@@ -148,7 +148,7 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
     for (const auto& example :
          {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
       CAPTURE(launcher, example.where);
-      test::TempFolder folder;
+      test::TempDirectory folder;
       // The image's own activation comes first: it is what puts conda and python into PATH.
       const std::string say = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
       std::filesystem::create_directories(folder / "my env/bin");
@@ -185,7 +185,7 @@ TEST_CASE("where the meeting place is no name of the node, torchrun is told whic
   CHECK_FALSE(holds(render::render_script(plan), "is_host"));
   plan.rendezvous.interface = "lo";
   for (const bool first : {true, false}) {
-    test::TempFolder folder;
+    test::TempDirectory folder;
     test::put_program(folder, "torchrun", "echo \"$PET_RDZV_CONF\" > conf\n");
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
@@ -199,7 +199,7 @@ TEST_CASE("where the meeting place is no name of the node, torchrun is told whic
 TEST_CASE("accelerate gets the number of its node from whatever starts it") {
   for (const auto* step : {"srun", "ibrun"}) {
     CAPTURE(step);
-    test::TempFolder folder;
+    test::TempDirectory folder;
     auto plan = test::make_plan_for("accelerate");
     plan.launcher.step = step;
     if (plan.launcher.step == "ibrun") plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
@@ -232,7 +232,7 @@ TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together wit
 }
 
 TEST_CASE("a profile's text may name variables that nobody has set") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   auto plan = test::make_plan_for("srun");
   plan.caches.clear();
   plan.command = {test::word_writer(folder)};

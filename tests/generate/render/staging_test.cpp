@@ -21,7 +21,7 @@ if [[ $1 == --force ]]; then force=yes; shift; fi
 cp -- "$1" "$2"
 )";
 
-model::Plan staged_plan(const TempFolder& folder, const std::vector<std::string>& sources) {
+model::Plan staged_plan(const TempDirectory& folder, const std::vector<std::string>& sources) {
   auto plan = make_plan_for("srun");
   plan.caches.clear();
   plan.command = {"look"};
@@ -36,7 +36,7 @@ model::Plan staged_plan(const TempFolder& folder, const std::vector<std::string>
 } // namespace
 
 TEST_CASE("files and folders lie on the node's disk while the ranks run, and are gone at the end") {
-  const TempFolder folder;
+  const TempDirectory folder;
   fs::create_directories(folder / "my data/deep");
   REQUIRE(util::write_file(folder / "my data/deep/file", "x"));
   REQUIRE(util::write_file(folder / "labels.csv", "y"));
@@ -57,7 +57,7 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
 }
 
 TEST_CASE("a packed environment is unpacked and active in the ranks") {
-  const TempFolder folder;
+  const TempDirectory folder;
   fs::create_directories(folder / "packed/bin");
   REQUIRE(util::write_file(folder / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
   REQUIRE(
@@ -83,7 +83,7 @@ TEST_CASE("a packed environment is unpacked and active in the ranks") {
 TEST_CASE("a name of something to stage never runs as code") {
   for (const auto& hostile : hostile_texts()) {
     if (hostile.find('\xff') != std::string::npos) continue;
-    const TempFolder folder;
+    const TempDirectory folder;
     const auto script = render::render_script(staged_plan(folder, {"/" + hostile}));
     INFO(script);
     CHECK(script_faults(script) == "");
@@ -93,7 +93,7 @@ TEST_CASE("a name of something to stage never runs as code") {
 }
 
 TEST_CASE("real Slurm brings data to every node's own disk", "[slurm]") {
-  const TempFolder folder;
+  const TempDirectory folder;
   fs::create_directories(folder / "data");
   REQUIRE(util::write_file(folder / "data/file", "precious\n"));
   REQUIRE(util::write_file(folder / "labels", "seven\n"));

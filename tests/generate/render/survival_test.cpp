@@ -75,7 +75,8 @@ TEST_CASE("a script's requeue has its limit and its causes") {
   CHECK(batch_options(plan) == "--secret --store --max-requeues 2");
   plan.requeue->requeue_on = model::RetryClasses::parse("node,launcher").value();
   plan.submit_command.value = "my sbatch";
-  plan.ranks.log_dir = model::Sourced<model::LogFolder>{model::LogFolder::parse("/my logs").value(), {}};
+  plan.ranks.log_dir =
+      model::Sourced<model::LogDirectory>{model::LogDirectory::parse("/my logs").value(), {}};
   CHECK(
       holds(batch_options(plan),
             "--max-requeues 2 --requeue-on node,launcher --submit-command 'my sbatch' --log-dir '/my logs'"));

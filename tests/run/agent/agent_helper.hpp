@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "run/agent/agent_request.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace hpcml::testing {
 
@@ -40,7 +40,7 @@ public:
   bool shows(const std::string& text) const;
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   pid_t x_pid = -1;
 };
 

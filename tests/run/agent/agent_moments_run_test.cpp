@@ -19,7 +19,7 @@ using namespace hpcml::testing;
 using Catch::Contains;
 
 TEST_CASE("a node that cannot start its ranks ends those of the others") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   std::filesystem::create_directory(folder / "test");
   REQUIRE(util::write_file((folder / "test/attempt_0").string(), "no folder"));
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "exec sleep 300", 2);
@@ -44,7 +44,7 @@ TEST_CASE("an agent that has heard its last order takes no processor time while 
 }
 
 TEST_CASE("the ranks of each attempt find signals and limits as those of the first") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   rlimit before{}, low{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   low = before;
@@ -81,7 +81,7 @@ TEST_CASE("ranks that end by a signal that was sent to their agent are not start
 
 TEST_CASE("an agent that waits for the others outlives a signal for its ranks, and ends by one for itself") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "exit 0", 2);
   request.place->node_rank = 1;
   request.log_directory = folder.path().string();
@@ -94,7 +94,7 @@ TEST_CASE("an agent that waits for the others outlives a signal for its ranks, a
 }
 
 TEST_CASE("ranks whose store's process is killed are started again with another, and the run says it") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_of(2, "echo up $TORCHELASTIC_RESTART_COUNT $HPCML_STORE_ADDR;"
                              "test $TORCHELASTIC_RESTART_COUNT = 1 || exec sleep 300");
   request.log_directory = folder.path().string();
@@ -118,7 +118,7 @@ TEST_CASE("ranks whose store's process is killed are started again with another,
 }
 
 TEST_CASE("an agent that is killed while it has no ranks leaves no folder") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const std::string before = ::getenv("TMPDIR") != nullptr ? ::getenv("TMPDIR") : "/tmp";
   ::setenv("TMPDIR", folder.path().c_str(), 1);
   // It waits for a second node that does not come.

@@ -51,7 +51,7 @@ TEST_CASE("an agent's ranks find torchrun's whole contract") {
 }
 
 TEST_CASE("all ranks start again where one fails, as often as is allowed") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   // Rank 1 fails until it was started three times.
   const auto script =
       "cd " + folder.path().string() +
@@ -112,7 +112,7 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
 }
 
 TEST_CASE("all nodes start again where a rank of one fails") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto script = "cd " + folder.path().string() +
                       "; test $RANK = 3 -a $TORCHELASTIC_RESTART_COUNT = 0 && exit 1;"
                       "test $TORCHELASTIC_RESTART_COUNT = 0 && exec sleep 300; echo $RANK again";
@@ -209,7 +209,7 @@ TEST_CASE("a signal to an agent ends its ranks and those of the others, whose ow
 }
 
 TEST_CASE("what ranks have started in sessions of their own is gone before they start again") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_of(1, "cd " + folder.path().string() +
                                  "; test -e pid && { kill -0 $(cat pid) 2>/dev/null && echo alive; exit 0; };"
                                  "setsid sleep 300 & echo $! > new; mv new pid; exit 1");
@@ -220,7 +220,7 @@ TEST_CASE("what ranks have started in sessions of their own is gone before they 
 }
 
 TEST_CASE("each attempt has a folder for every rank, and nothing stays where nothing is to be kept") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request =
       agent_of(2, "test $TORCHELASTIC_RESTART_COUNT = 1; code=$?; echo $TORCHELASTIC_ERROR_FILE; exit $code");
   request.max_restarts = 1;
@@ -267,20 +267,20 @@ TEST_CASE("one run after another meets at the same port") {
 
 TEST_CASE("the record of a run names when each rank's process had begun, had met and spoke first, and the "
           "slowest") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_of(2, "test $RANK = 0 || sleep 0.3; echo word");
   request.log_directory = folder.path().string();
   request.run_id = "phases";
   CHECK(run_one(request).code == 0);
   const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");
   CHECK_THAT(text, Contains(R"("event":"phase_summary")"));
-  unsigned words = 0, meetings = 0;
+  unsigned words = 0, rendezvous_events = 0;
   for (const auto& line : util::split(text, '\n')) {
-    if (line.find(R"("phase":"meeting")") != std::string::npos) ++meetings;
+    if (line.find(R"("phase":"meeting")") != std::string::npos) ++rendezvous_events;
     if (line.find(R"("phase":"output")") == std::string::npos) continue;
     ++words;
     if (line.find("slowest") != std::string::npos) CHECK_THAT(line, Contains(R"("slowest":1,)"));
   }
   CHECK(words == 3);
-  CHECK(meetings == 3); // of each rank, and the slowest
+  CHECK(rendezvous_events == 3); // of each rank, and the slowest
 }

@@ -9,7 +9,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -138,7 +138,7 @@ public:
   std::string all_output;
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
 };
 
 unsigned count(const std::string& text, const std::string& pattern) {

@@ -13,7 +13,7 @@
 #include "run/agent/agent_helper.hpp"
 #include "run/store/channel_key.hpp"
 #include "run/store/client.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -126,7 +126,7 @@ TEST_CASE("agents with and without a key reject each other") {
 }
 
 TEST_CASE("agents use the key file that --rdzv-conf sets") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto port = test::free_port();
   auto request = agent_at(port, 1, "echo ran $RANK of $WORLD_SIZE", 2);
   request.key_file = (folder / "key").string();

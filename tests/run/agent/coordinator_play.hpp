@@ -44,7 +44,7 @@ public:
     send_event(agent, event);
   }
   void failed(AgentId agent, unsigned attempt, unsigned rank, int code, const std::string& message = {},
-              std::int64_t told_at = 0, std::int64_t age = 0) {
+              std::int64_t reported_at = 0, std::int64_t age = 0) {
     AgentEvent event;
     event.kind = AgentEvent::Kind::failed;
     event.attempt = attempt;
@@ -52,8 +52,8 @@ public:
     event.failure.status = code << 8;
     event.failure.message = message;
     event.failure.host = "node" + std::to_string(agent);
-    event.failure.told_at = told_at;
-    event.failure.told_age = age;
+    event.failure.reported_at = reported_at;
+    event.failure.reported_age = age;
     send_event(agent, event);
   }
   void say(AgentId agent, AgentEvent::Kind kind, unsigned attempt) {

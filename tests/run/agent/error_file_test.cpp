@@ -8,7 +8,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/json_line.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -70,7 +70,7 @@ TEST_CASE("what is told is bounded, the message from its beginning, the tracebac
 }
 
 TEST_CASE("an error file is read where it is a file, and never waited for") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   REQUIRE(util::write_file(folder / "error.json", k_recorded));
   CHECK(read_error_file((folder / "error.json").string())->message == "ValueError: no übung");
   CHECK_FALSE(read_error_file((folder / "missing").string()));
@@ -84,45 +84,46 @@ TEST_CASE("an error file is read where it is a file, and never waited for") {
 
 TEST_CASE("the last traceback of standard error is found with its message") {
   const auto error =
-      find_told_failure(lines("epoch 1\nTraceback (most recent call last):\n  File \"a\", line 1\n"
-                              "KeyError: 1\n\nDuring handling of the above exception, another:\n\n"
-                              "Traceback (most recent call last):\n  File \"b\", line 2, in f\n"
-                              "    g(\n    ^^\nRuntimeError: second\nbye"));
+      find_reported_failure(lines("epoch 1\nTraceback (most recent call last):\n  File \"a\", line 1\n"
+                                  "KeyError: 1\n\nDuring handling of the above exception, another:\n\n"
+                                  "Traceback (most recent call last):\n  File \"b\", line 2, in f\n"
+                                  "    g(\n    ^^\nRuntimeError: second\nbye"));
   CHECK(error.message == "RuntimeError: second");
   CHECK(
       error.traceback ==
       "Traceback (most recent call last):\n  File \"b\", line 2, in f\n    g(\n    ^^\nRuntimeError: second");
-  CHECK(find_told_failure(lines("epoch 1\nTraceback: no\nbye")).message.empty());
-  CHECK(find_told_failure({}).traceback.empty());
+  CHECK(find_reported_failure(lines("epoch 1\nTraceback: no\nbye")).message.empty());
+  CHECK(find_reported_failure({}).traceback.empty());
   // The last lines may end in the midst of it.
-  const auto half = find_told_failure(lines("Traceback (most recent call last):\n  File \"a\""));
+  const auto half = find_reported_failure(lines("Traceback (most recent call last):\n  File \"a\""));
   CHECK(half.message.empty());
   CHECK(half.traceback == "Traceback (most recent call last):\n  File \"a\"");
 }
 
 TEST_CASE("tracebacks are found behind torch's rank, a logger's words and in groups of exceptions") {
   const auto error =
-      find_told_failure(lines("[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a\"\n"
-                              "[rank3]:     f()\n[rank3]: RuntimeError: CUDA error: x\n"
-                              "[rank3]: For debugging consider\nother"));
+      find_reported_failure(lines("[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a\"\n"
+                                  "[rank3]:     f()\n[rank3]: RuntimeError: CUDA error: x\n"
+                                  "[rank3]: For debugging consider\nother"));
   CHECK(error.message == "RuntimeError: CUDA error: x\nFor debugging consider");
   CHECK(error.traceback.starts_with("Traceback (most recent call last):\n  File \"a\"\n"));
-  CHECK(find_told_failure(lines("12:00 ERROR Traceback (most recent call last):\n  File \"a\"\nKeyError: 2"))
+  CHECK(find_reported_failure(
+            lines("12:00 ERROR Traceback (most recent call last):\n  File \"a\"\nKeyError: 2"))
             .message == "KeyError: 2");
-  CHECK(find_told_failure(
+  CHECK(find_reported_failure(
             lines("  + Exception Group Traceback (most recent call last):\n  |   File \"a\"\n"
                   "  | ExceptionGroup: two (2 sub-exceptions)\n  +-+---- 1 ----\n    | ValueError: 1"))
             .message == "ExceptionGroup: two (2 sub-exceptions)");
 }
 
 TEST_CASE("a crash of Python and an exception of C++ are told, too") {
-  const auto crash = find_told_failure(
+  const auto crash = find_reported_failure(
       lines("Fatal Python error: Segmentation fault\n\nThread 0x1 (most recent call first):\n"
             "  File \"w.py\"\n\nCurrent thread 0x2 (most recent call first):\n  File \"a.py\"\n\n"
             "Extension modules: numpy, torch (total: 2)"));
   CHECK(crash.message == "Fatal Python error: Segmentation fault");
   CHECK(crash.traceback == "Current thread 0x2 (most recent call first):\n  File \"a.py\"");
-  CHECK(find_told_failure(lines("terminate called after throwing an instance of 'std::runtime_error'\n"
-                                "  what():  no weights"))
+  CHECK(find_reported_failure(lines("terminate called after throwing an instance of 'std::runtime_error'\n"
+                                    "  what():  no weights"))
             .message == "std::runtime_error: no weights");
 }

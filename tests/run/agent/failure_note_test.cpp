@@ -22,8 +22,8 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   note.last_lines = {std::string("a\0b\xff", 4), "", "last"};
   note.message = "ValueError: x";
   note.traceback = "Traceback\n  line 1";
-  note.told_at = 1764111784;
-  note.told_age = 3400;
+  note.reported_at = 1764111784;
+  note.reported_age = 3400;
   const auto back = unpack_failure(pack_failure(note));
   REQUIRE(back);
   CHECK(back->attempt == 2);
@@ -40,8 +40,8 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   CHECK(back->last_lines == note.last_lines);
   CHECK(back->message == note.message);
   CHECK(back->traceback == note.traceback);
-  CHECK(back->told_at == 1764111784);
-  CHECK(back->told_age == 3400);
+  CHECK(back->reported_at == 1764111784);
+  CHECK(back->reported_age == 3400);
 }
 
 TEST_CASE("bytes that are no failure, or half of one, are none") {

@@ -16,11 +16,11 @@ namespace {
 
 const std::string k_closed = "RuntimeError: [pair.cc:525] Connection closed by peer [127.0.0.1]:43543";
 
-failures::RankFailure note_of(const std::string& message, std::int64_t told_at = 0) {
+failures::RankFailure note_of(const std::string& message, std::int64_t reported_at = 0) {
   failures::RankFailure note;
   note.status = 1 << 8;
   note.message = message;
-  note.told_at = told_at;
+  note.reported_at = reported_at;
   return note;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("failures of two nodes are compared by the coordinator's clock") {
   first.failed_at = 50000, later.failed_at = 50300;
   CHECK_FALSE(precedes(later, first));
   CHECK(needs_arrival(later, first));
-  later.told_at = 2000; // ahead, and yet earlier
+  later.reported_at = 2000; // ahead, and yet earlier
   later.failed_at = 45000;
   CHECK(precedes(later, first));
   later.failed_at = 49500; // whole seconds do not show this difference
@@ -101,7 +101,7 @@ TEST_CASE("a failure that can have no cause in another is named at once") {
   play.failed(1, 0, 2, 7, "ValueError: x");
   const auto stop = play.sole_order(0);
   CHECK(stop.kind == AgentCommand::Kind::stop);
-  CHECK(stop.says);
+  CHECK(stop.is_reporter);
   play.failed(0, 0, 0, 9, "ValueError: y", 100);
   CHECK(play.take(0).empty());
 }
@@ -113,12 +113,12 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   for (const unsigned node : {0U, 1U}) {
     const auto stop = play.sole_order(node);
     CHECK(stop.kind == AgentCommand::Kind::stop); // nobody waits for the name
-    CHECK_FALSE(stop.says);
+    CHECK_FALSE(stop.is_reporter);
   }
   play.failed(1, 0, 3, 7, "ValueError: x");
   const auto named = play.sole_order(0);
   CHECK(named.kind == AgentCommand::Kind::name);
-  CHECK(named.says);
+  CHECK(named.is_reporter);
   REQUIRE(named.failure);
   CHECK(named.failure->rank == 3);
   CHECK(play.take(1).empty());
@@ -135,7 +135,7 @@ TEST_CASE(
   Play play(rules(2, 2, 1));
   begin(play, 2);
   play.failed(0, 0, 1, 1, "ValueError: x", 100);
-  CHECK_FALSE(play.sole_order(0).says);
+  CHECK_FALSE(play.sole_order(0).is_reporter);
   play.failed(1, 0, 2, 3, "ValueError: y", 99, 1000); // it was before, and others may have been
   CHECK(play.take(0).empty());
   const bool ends = GENERATE(true, false);
@@ -169,7 +169,7 @@ TEST_CASE("a rank that takes its time to end is named over the one that saw it g
 }
 
 TEST_CASE("the earlier of two error files is named across nodes") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto flag = [&](const char* name) { return (folder / name).string(); };
   const auto script =
       "fail() { echo '{\"message\": {\"message\": \"ValueError: '$1'\", \"extraInfo\": {\"timestamp\": \"'"

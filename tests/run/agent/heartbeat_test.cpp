@@ -149,7 +149,7 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
     const auto stop = play.only_order(node);
     CHECK(stop.kind == AgentCommand::Kind::stop);
     CHECK_FALSE(stop.restarts_all);
-    CHECK(stop.says == (node == 0));
+    CHECK(stop.is_reporter == (node == 0));
     CHECK(stop.reason == "node2 (node 2 of 4): no heartbeat from its agent for 30 s: treated as lost");
     play.ended(node, 0, false);
   }
@@ -192,7 +192,7 @@ TEST_CASE("a silent agent of the first node ends the run") {
   for (const unsigned node : {1U, 2U}) {
     const auto end = play.only_order(node);
     CHECK(end.kind == AgentCommand::Kind::end);
-    CHECK(end.says == (node == 1));
+    CHECK(end.is_reporter == (node == 1));
     CHECK(end.code == 1);
     CHECK_THAT(end.reason, Contains("node0 (node 0 of 3): no heartbeat"));
   }

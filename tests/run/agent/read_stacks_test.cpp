@@ -22,7 +22,7 @@
 #include "run/agent/process_states.hpp"
 #include "run/agent/syscall_names.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -92,13 +92,13 @@ bool calls_can_be_read() {
 }
 
 /// Only these programs are found: none of the machine's own.
-util::EnvSnapshot path_of(const test::TempFolder& folder) {
+util::EnvSnapshot path_of(const test::TempDirectory& folder) {
   util::EnvSnapshot env;
   env.set("PATH", folder.path().string());
   return env;
 }
 
-void put_program(const test::TempFolder& folder, const std::string& name, const std::string& text) {
+void put_program(const test::TempDirectory& folder, const std::string& name, const std::string& text) {
   REQUIRE(util::write_file(folder / name, "#!/bin/sh\n" + text, 0755));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("processes that wait in poll, recv, a lock and for a child say so") {
   CHECK(comes_to(in_recv.pid(), {"recvfrom"}));
   CHECK(comes_to(in_lock.pid(), {"futex"}));
   CHECK(comes_to(in_lock.pid(), {"pause", "ppoll"})); // its second thread
-  const test::TempFolder none;
+  const test::TempDirectory none;
   const auto stacks = read_stacks({{5, in_recv.pid()}, {6, in_lock.pid()}, {7, 0}}, path_of(none), {});
   REQUIRE(stacks.size() == 3);
   CHECK(stacks[0].rank == 5);
@@ -201,7 +201,7 @@ TEST_CASE("the program of a rank is found below the shells that started it") {
 }
 
 TEST_CASE("what the tools print takes the place of what the kernel says") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   put_program(folder, "gdb",
               "while [ \"$1\" != -p ]; do shift; done\n"
               "echo \"Thread 1 (Thread 0x7f (LWP $2) x):\"\necho '#0  0x01 in train (n=3) at a.c:7'\n");
@@ -215,7 +215,7 @@ TEST_CASE("what the tools print takes the place of what the kernel says") {
 }
 
 TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   put_program(folder, "gdb", "/bin/sleep 1000 & echo $! > '" + (folder / "pid").string() + "'; wait\n");
   const Waiting waiting([] { become({"sleep", "1000"}); });
   const Waiting second_waiting([] { become({"sleep", "1000"}); });

@@ -17,7 +17,7 @@
 #include "core/util/text.hpp"
 #include "holds.hpp"
 #include "random_numbers.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -110,7 +110,7 @@ TEST_CASE("an event says when it was, in UTC and since the start") {
 }
 
 TEST_CASE("a record whose folder is removed goes on in a new one, with the run's facts, which is said once") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / "run" / "record-0.jsonl";
   fs::create_directory(path.parent_path());
   auto record = opened(path);
@@ -130,7 +130,7 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
 }
 
 TEST_CASE("a record tells of a run from its beginning to its end") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / record_name(3);
   CHECK(path.filename() == "record-3.jsonl");
   {
@@ -161,7 +161,7 @@ TEST_CASE("a record tells of a run from its beginning to its end") {
 TEST_CASE("a writer that is killed at any time leaves all lines but the last one whole") {
   std::mt19937 random(17);
   for (int round = 0; round < 12; ++round) {
-    const test::TempFolder folder;
+    const test::TempDirectory folder;
     const auto path = folder / "record";
     const auto most = test::pick(random, 1000, 400'000);
     const pid_t writer = ::fork();
@@ -179,7 +179,7 @@ TEST_CASE("a writer that is killed at any time leaves all lines but the last one
 }
 
 TEST_CASE("a record that ends in the midst of a line goes on with a new one") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / "record";
   REQUIRE(util::write_file(path, "{\"event\":\"run\",\"ver"));
   REQUIRE(opened(path).add(RunEnded{}));
@@ -191,7 +191,7 @@ TEST_CASE("a record that ends in the midst of a line goes on with a new one") {
 }
 
 TEST_CASE("a full disk is said once, and the lines after it are whole again") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = folder / "record";
   const pid_t child = ::fork(); // the limit is of a process
   if (child == 0) {
@@ -221,7 +221,7 @@ TEST_CASE("a full disk is said once, and the lines after it are whole again") {
 }
 
 TEST_CASE("a record that cannot be is said by its name, and nothing waits for a reader") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto record = RunRecord::open((folder / "none" / "record").string());
   REQUIRE_FALSE(record);
   CHECK(test::holds(record.error().what, "none/record cannot be written: No such file"));

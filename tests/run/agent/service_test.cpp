@@ -12,7 +12,7 @@ using namespace hpcml::agent;
 namespace {
 
 /// Keeps what each client is answered.
-struct Heard : store::Answers {
+struct RecordedAnswers : store::Answers {
   void bytes(store::ClientId client, std::string_view bytes) override { to[client].emplace_back(bytes); }
   void value(store::ClientId client, const store::SharedValue& value) override {
     to[client].push_back(*value);
@@ -29,14 +29,14 @@ struct Play {
     message.op = op;
     message.keys = {key};
     message.values = values;
-    return service.heard(client, message, heard, now);
+    return service.on_message(client, message, recorded, now);
   }
   /// An agent that has proved the key.
   void register_agent(store::ClientId client, unsigned node, bool leads) {
     service.authenticated(client, {store::PeerRole::agent, "", "", node}, now);
-    say_hello(client, node, leads);
+    register_node(client, node, leads);
   }
-  void say_hello(store::ClientId client, unsigned node, bool leads) {
+  void register_node(store::ClientId client, unsigned node, bool leads) {
     const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
     receive(client, store::Op::compare_set, k_hello_key, {"", bytes});
   }
@@ -46,14 +46,14 @@ struct Play {
   }
   /// What `client` is told when it asks next; nothing where it has to wait.
   std::optional<AgentCommand> ask(store::ClientId client) {
-    heard.to.clear();
+    recorded.to.clear();
     receive(client, store::Op::get, k_order_key);
-    service.round(heard, now);
-    if (heard.to[client].empty()) return std::nullopt;
-    return unpack_order(std::string_view(heard.to[client].front()).substr(8));
+    service.round(recorded, now);
+    if (recorded.to[client].empty()) return std::nullopt;
+    return unpack_order(std::string_view(recorded.to[client].front()).substr(8));
   }
   Service service;
-  Heard heard;
+  RecordedAnswers recorded;
   store::Time now = std::chrono::steady_clock::now();
 };
 
@@ -109,8 +109,8 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
 TEST_CASE("an agent cannot speak for another node") {
   Play play(rules_for(2, 2));
   play.service.authenticated(8, {store::PeerRole::agent, "", "", 1}, play.now);
-  play.say_hello(8, 0, true);
-  const auto reply = unpack_reply(std::string_view(play.heard.to[8].at(0)).substr(8));
+  play.register_node(8, 0, true);
+  const auto reply = unpack_reply(std::string_view(play.recorded.to[8].at(0)).substr(8));
   REQUIRE(reply);
   CHECK(reply->refused == "does not take this process for an agent");
 }

@@ -66,7 +66,7 @@ TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all 
 }
 
 TEST_CASE("ranks that stall are looked at, then stopped, and start again where they may") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_of(2, "echo up; test $TORCHELASTIC_RESTART_COUNT = 1 && exit 0; exec sleep 300");
   request.stall_timeout = seconds(1);
   request.log_directory = folder.path().string();
@@ -90,7 +90,7 @@ TEST_CASE("ranks that stall are looked at, then stopped, and start again where t
 
 TEST_CASE(
     "ranks of several nodes stall when nothing has come of any, and the first node says where each is") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "echo up; exec sleep 300", 2);
   request.stall_timeout = seconds(1);
   request.log_directory = folder.path().string();

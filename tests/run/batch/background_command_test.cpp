@@ -10,7 +10,7 @@
 #include "core/util/file.hpp"
 #include "run/batch/background_command.hpp"
 #include "run/batch/batch_helper.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::batch;
@@ -49,7 +49,7 @@ TEST_CASE("a background command returns what it printed") {
 }
 
 TEST_CASE("a background command does not block its caller") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   BackgroundCommand command;
   const auto gate = (directory / "gate").string();
   REQUIRE(command.start({"sh", "-c", "echo first; until [ -e \"$0\" ]; do sleep 0.01; done; echo last", gate},
@@ -61,7 +61,7 @@ TEST_CASE("a background command does not block its caller") {
 }
 
 TEST_CASE("a background command is killed at its limit") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   BackgroundCommand command;
   const auto pids = directory / "pid";
   REQUIRE(command.start({"sh", "-c", "sleep 600 & echo $! > \"$0\"; echo partial; wait", pids.string()},
@@ -73,7 +73,7 @@ TEST_CASE("a background command is killed at its limit") {
 }
 
 TEST_CASE("a background command is killed with its object") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const auto pids = directory / "pid";
   pid_t child = 0;
   {
@@ -101,7 +101,7 @@ TEST_CASE("a background command that cannot start is reported") {
   CHECK_FALSE(command.start({"no-such-command"}, k_env, k_minute));
   CHECK_FALSE(command.is_running());
   // Of a file that is no program the end is all that is seen.
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const auto program = (directory / "program").string();
   REQUIRE(util::write_file(program,
                            "\x7f"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/util/env_snapshot.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace hpcml::testing {
 
@@ -56,7 +56,7 @@ public:
 private:
   void start_program(std::vector<std::string> words);
 
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   util::EnvSnapshot x_env;
   pid_t x_pid = 0; ///< 0: it does not run
   pid_t x_group = 0;

@@ -11,7 +11,7 @@
 #include "run/batch/job_requeue.hpp"
 #include "run/batch/scripted_commands.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::batch;
@@ -62,7 +62,7 @@ public:
   const Words& commands() const { return x_commands.commands(); }
 
 private:
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   ScriptedCommands x_commands;
   BatchRequest x_request;
   BatchJob x_job;

@@ -7,7 +7,7 @@
 
 #include "core/util/file.hpp"
 #include "run/batch/run_cause.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::batch;
@@ -21,7 +21,7 @@ std::string end_event(const std::string& failure) {
 }
 
 /// A record whose last change was that many minutes ago.
-void write_record(const test::TempFolder& logs, const std::string& run, const std::string& text,
+void write_record(const test::TempDirectory& logs, const std::string& run, const std::string& text,
                   int minutes = 0) {
   std::filesystem::create_directories(logs / run);
   const auto path = logs / (run + "/record-0.jsonl");
@@ -30,7 +30,9 @@ void write_record(const test::TempFolder& logs, const std::string& run, const st
                                    std::filesystem::last_write_time(path) - std::chrono::minutes(minutes));
 }
 
-std::string read_cause(const test::TempFolder& logs) { return read_run_cause(logs.path().string(), k_env); }
+std::string read_cause(const test::TempDirectory& logs) {
+  return read_run_cause(logs.path().string(), k_env);
+}
 
 } // namespace
 
@@ -51,7 +53,7 @@ TEST_CASE("class_of_record returns the class of the last end") {
 }
 
 TEST_CASE("read_run_cause reads the newest record of the job") {
-  const test::TempFolder logs;
+  const test::TempDirectory logs;
   CHECK(read_cause(logs) == "");
   write_record(logs, "70.0", end_event("node"), 2);
   CHECK(read_cause(logs) == "node");
@@ -68,7 +70,7 @@ TEST_CASE("read_run_cause reads the newest record of the job") {
 }
 
 TEST_CASE("read_run_cause finds the end of a long record") {
-  const test::TempFolder logs;
+  const test::TempDirectory logs;
   std::string text = end_event("user");
   while (text.size() < 200'000) text += "{\"event\":\"progress\",\"step\":1}\n";
   write_record(logs, "70.0", text + end_event("node"));

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "run/batch/script_steps.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::batch;
@@ -114,7 +114,7 @@ TEST_CASE("find_steps finds steps whose shell has ended") {
 }
 
 TEST_CASE("read_processes names programs by their executable") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const auto program = directory / "srun";
   std::filesystem::copy("/bin/sleep", program);
   const pid_t child = ::fork();

@@ -12,7 +12,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/store_messages.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using find_torch::TorchFound;
@@ -24,9 +24,9 @@ using Words = std::vector<std::string>;
 namespace {
 
 /// Files as another machine has them: contents by path; a link's begins with "->".
-class ToldFiles : public find_torch::FileView {
+class ListedFiles : public find_torch::FileView {
 public:
-  explicit ToldFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
+  explicit ListedFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
   bool exists(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }
   bool runs(const std::string& path) const override { return exists(path); }
   std::optional<std::string> read(const std::string& path, std::size_t most, std::size_t at) const override {
@@ -106,7 +106,7 @@ std::string told_by_python(const Words& command, const EnvSnapshot& env, const s
 } // namespace
 
 TEST_CASE("the torch that is found is the one that Python imports, wherever it lies") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const std::string at = folder.path();
   const std::string path = "/usr/bin:/bin";
   const auto make = [&](const std::string& python, const std::string& name, bool system) {
@@ -255,11 +255,11 @@ TEST_CASE("torch is found where other machines have it") {
       {}, "2.5.1");
   for (const auto& row : rows) {
     INFO(row.what);
-    const ToldFiles files(row.files);
+    const ListedFiles files(row.files);
     CHECK(text_of(find_torch::find_torch(row.command, EnvSnapshot(row.env), "/w", files)) == row.expected);
     CHECK(files.calls <= 40);
   }
-  const ToldFiles usual(rows[0].files);
+  const ListedFiles usual(rows[0].files);
   find_torch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}),
                          "/w", usual);
   CHECK(usual.calls <= 15);
@@ -421,16 +421,16 @@ TEST_CASE("a compiled program's torch is the one whose libraries its loader take
     INFO(row.what);
     auto files = row.files;
     files["/app/bin/train"] = row.program;
-    CHECK(text_of(find_torch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w", ToldFiles(files))) ==
-          row.expected);
+    CHECK(text_of(find_torch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w",
+                                         ListedFiles(files))) == row.expected);
   }
   // Half of a program, or one with a wrong byte, has an answer, too.
   for (std::size_t cut = 0; cut < origin.size(); ++cut) {
     const auto half =
-        text_of(find_torch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", origin.substr(0, cut)}})));
+        text_of(find_torch::find_torch({"/p"}, {}, "/", ListedFiles({{"/p", origin.substr(0, cut)}})));
     CHECK(half != "2.13.0+cpu");
     auto wrong = origin;
     wrong[cut] = static_cast<char>(wrong[cut] ^ 0xff);
-    CHECK_FALSE(text_of(find_torch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", wrong}}))).empty());
+    CHECK_FALSE(text_of(find_torch::find_torch({"/p"}, {}, "/", ListedFiles({{"/p", wrong}}))).empty());
   }
 }

@@ -5,12 +5,12 @@
 #include "core/util/file.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/report_bad_node.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 
 TEST_CASE("a bad node is a line in the file that the script names, whose folder need not be there yet") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto file = (folder / "logs/bad-nodes-7").string();
   util::EnvSnapshot env;
   launch::report_bad_node({"n1", "its agent died"}, env);
@@ -24,8 +24,8 @@ TEST_CASE("the preflight's hosts at fault are those of its verdict, and none of 
           "was used") {
   const std::string verdict =
       R"({"event":"culprit","phase":"all_reduce","ranks":[2,3],"hosts":["n2","n2"],"what":"w"})";
-  CHECK(launch::guilty_hosts("no JSON\n" + verdict + "\n") == std::vector<std::string>{"n2"});
-  CHECK(launch::guilty_hosts(R"({"event":"failed","phase":"all_reduce","hosts":["n2"]})").empty());
-  CHECK(launch::guilty_hosts(R"({"event":"culprit","phase":"rendezvous","hosts":["n2"]})").empty());
-  CHECK(launch::guilty_hosts(R"({"event":"culprit","phase":"all_reduce","hosts":[]})").empty());
+  CHECK(launch::faulty_hosts("no JSON\n" + verdict + "\n") == std::vector<std::string>{"n2"});
+  CHECK(launch::faulty_hosts(R"({"event":"failed","phase":"all_reduce","hosts":["n2"]})").empty());
+  CHECK(launch::faulty_hosts(R"({"event":"culprit","phase":"rendezvous","hosts":["n2"]})").empty());
+  CHECK(launch::faulty_hosts(R"({"event":"culprit","phase":"all_reduce","hosts":[]})").empty());
 }

@@ -11,12 +11,12 @@
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/meet_helper.hpp"
-#include "run/launch/meeting_ports.hpp"
+#include "run/launch/rendezvous_helper.hpp"
+#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/world.hpp"
 #include "run/store/channel_key.hpp"
 #include "run/store/client.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -76,7 +76,7 @@ private:
     return env;
   }
   std::string errors() const { return (x_directory / "errors").string(); }
-  test::TempFolder x_directory;
+  test::TempDirectory x_directory;
   Shell x_shell;
   std::string x_place;
 };
@@ -180,7 +180,7 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
 
 TEST_CASE("ranks skip a relay, and its record cannot be replayed") {
   const auto job = new_job();
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto ports = launch::rendezvous_ports(port_of_job(job));
   const auto record = (folder / "record").string();
   const Attacker relay({"port=" + std::to_string(ports[0]), at(ports[1]), "file=" + record, "relay"});
@@ -198,7 +198,7 @@ TEST_CASE("ranks skip a relay, and its record cannot be replayed") {
 
 TEST_CASE("a recorded session is not accepted again") {
   const auto job = new_job();
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto record = (folder / "record").string();
   const ScriptOfJob script(job);
   // A user's own tunnel, which hpcml store show accepts.
@@ -309,7 +309,7 @@ TEST_CASE("one launch's ranks have a random key or the user's") {
   env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   auto results = run_step({env}, launch_words("true", {"--nproc-per-node", "2", "--report"})).front();
   CHECK(count(results.err, "key from this launch") == 2);
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   env.set("HPCML_KEY_FILE", (folder / "key").string());
   REQUIRE(store::make_user_key((folder / "key").string()));
   results = run_step({env}, launch_words("true", {"--nproc-per-node", "2", "--report"})).front();
@@ -322,7 +322,7 @@ TEST_CASE("one launch's ranks have a random key or the user's") {
 
 TEST_CASE("the key file protects a step without HPCML_JOB_SECRET") {
   const auto job = new_job();
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto path = (folder / "key").string();
   REQUIRE(store::make_user_key(path));
   auto tasks = without_key(tasks_of(2, job));

@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 #include "run/launch/container_environment.hpp"
 #include "run/launch/process_helper.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;
@@ -39,7 +39,7 @@ exec env "${clean[@]}" "${set[@]}" "$@"
 )sh";
 
 struct Engines {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   Engines() {
     for (const auto* name : {"apptainer", "singularity", "wrapper"})
       REQUIRE(util::write_file(folder / name, k_engine, 0755));

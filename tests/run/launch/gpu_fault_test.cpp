@@ -6,7 +6,7 @@
 #include "core/util/file.hpp"
 #include "run/launch/process_helper.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -44,7 +44,7 @@ const std::string k_fault = "NVRM: Xid (PCI:0000:41:00): 79, pid=7, GPU has fall
 
 TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, and left out") {
   if (!can_cover_the_log()) return;
-  const test::TempFolder with_fault, without;
+  const test::TempDirectory with_fault, without;
   const auto bad = with_fault.path().string();
   const auto failed = run_with(bad, k_fault);
   INFO(failed.err);
@@ -63,7 +63,7 @@ TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, 
 
 TEST_CASE("where all ranks stall, what the kernel tells of a GPU is said") {
   if (!can_cover_the_log()) return;
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto stalled =
       run_with(folder.path().string(), k_fault, "boot", "exec sleep 60", "--stall-timeout 2");
   INFO(stalled.err);

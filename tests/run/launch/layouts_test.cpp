@@ -50,22 +50,22 @@ std::string job_script(const DrawnJob& job, unsigned number) {
 }
 
 /// A rank's line, as its label and its program have it.
-struct Told {
+struct ReportedRank {
   unsigned label = 0;   ///< the task's number by srun or mpirun
   unsigned started = 0; ///< where launch has started several: the number in its own label
   std::string host;
   std::map<std::string, std::string> values;
 };
 
-std::vector<Told> read_lines(const std::string& text) {
+std::vector<ReportedRank> read_lines(const std::string& text) {
   static const std::regex k_line(R"(^(?:\[1,(\d+)\]<stdout>:)?\s*(?:(\d+): )?(?:\[(\d+)\] )?at (.*)$)");
   static const std::regex k_colours("\x1b\\[[0-9;]*m|\r"); // srun -u gives a terminal
-  std::vector<Told> ranks;
+  std::vector<ReportedRank> ranks;
   for (const auto& coloured : util::split(text, '\n')) {
     const auto line = std::regex_replace(coloured, k_colours, "");
     std::smatch found;
     if (!std::regex_match(line, found, k_line)) continue;
-    Told result;
+    ReportedRank result;
     result.label = static_cast<unsigned>(std::stoul("0" + found[1].str() + found[2].str()));
     result.started = static_cast<unsigned>(std::stoul("0" + found[3].str()));
     const auto words = util::split(found[4].str(), ' ');
@@ -80,9 +80,10 @@ std::vector<Told> read_lines(const std::string& text) {
 }
 
 /// What is wrong with the ranks of a layout; empty if nothing is.
-class Judge {
+class LayoutChecker {
 public:
-  Judge(const DrawnLayout& layout, std::vector<Told> ranks) : x_layout(layout), x_ranks(std::move(ranks)) {}
+  LayoutChecker(const DrawnLayout& layout, std::vector<ReportedRank> ranks)
+      : x_layout(layout), x_ranks(std::move(ranks)) {}
 
   std::vector<std::string> faults() {
     const unsigned each = std::max(1U, x_layout.per_task);
@@ -91,9 +92,10 @@ public:
                          std::to_string(x_layout.tasks * each));
     if (x_ranks.empty()) return x_faults;
     for (auto& rank : x_ranks) rank.label = x_layout.per_task > 0 ? rank.started : rank.label;
-    std::sort(x_ranks.begin(), x_ranks.end(), [](const Told& a, const Told& b) { return a.label < b.label; });
+    std::sort(x_ranks.begin(), x_ranks.end(),
+              [](const ReportedRank& a, const ReportedRank& b) { return a.label < b.label; });
     for (std::size_t i = 0; i < x_ranks.size(); ++i) x_of_host[x_ranks[i].host].push_back(i);
-    for (std::size_t i = 0; i < x_ranks.size(); ++i) judge(i);
+    for (std::size_t i = 0; i < x_ranks.size(); ++i) checker(i);
     evaluate_nodes();
     return x_faults;
   }
@@ -108,7 +110,7 @@ private:
                          " instead of " + value);
   }
 
-  void judge(std::size_t i) {
+  void checker(std::size_t i) {
     auto& rank = x_ranks[i];
     if (rank.label != i)
       x_faults.push_back("label " + std::to_string(rank.label) + " instead of " + std::to_string(i));
@@ -142,7 +144,7 @@ private:
   }
 
   const DrawnLayout& x_layout;
-  std::vector<Told> x_ranks; ///< by their labels
+  std::vector<ReportedRank> x_ranks; ///< by their labels
   std::map<std::string, std::vector<std::size_t>> x_of_host;
   std::vector<std::string> x_faults;
 };
@@ -159,16 +161,17 @@ void judge_layout(const DrawnLayout& layout, const std::string& folder, const st
     return util::read_file(folder + "/" + what + name).value_or("");
   };
   const auto err = read("err-");
-  Judge judge(layout, read_lines(read("out-")));
-  auto faults = judge.faults();
+  LayoutChecker checker(layout, read_lines(read("out-")));
+  auto faults = checker.faults();
   const bool launched = err.find("hpcml launch: ") != std::string::npos;
-  if (judge.port().empty() && !launched && err.find("srun: error: ") != std::string::npos) {
+  if (checker.port().empty() && !launched && err.find("srun: error: ") != std::string::npos) {
     ++tally.refused;
     std::cerr << "refused by srun: " << layout.line << "\n  " << util::split(err, '\n').front() << "\n";
     return;
   }
-  if (!judge.port().empty() && !ports.insert(judge.port()).second && layout.tasks > 1 && layout.per_task == 0)
-    faults.push_back("another step of the job has MASTER_PORT " + judge.port());
+  if (!checker.port().empty() && !ports.insert(checker.port()).second && layout.tasks > 1 &&
+      layout.per_task == 0)
+    faults.push_back("another step of the job has MASTER_PORT " + checker.port());
   if (faults.empty()) {
     ++tally.right;
     return;

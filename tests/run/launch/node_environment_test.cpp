@@ -9,7 +9,7 @@
 #include "run/launch/gloo_interface.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/process_limits.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;
@@ -97,7 +97,7 @@ TEST_CASE("locked memory is checked where the fabric locks any") {
 }
 
 TEST_CASE("fabric that locks memory is found by the node's devices") {
-  const test::TempFolder root;
+  const test::TempDirectory root;
   CHECK(read_locking_fabric(root.path()).empty());
   const auto add = [&](const std::string& name, const std::string& state, const std::string& layer) {
     const auto port = root / ("sys/class/infiniband/" + name + "/ports/1");

@@ -14,7 +14,7 @@
 #include "core/util/memory_place.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -144,7 +144,7 @@ TEST_CASE("a kill names the limit that was reached") {
 }
 
 TEST_CASE("all groups around a process are read below the root that is given") {
-  const test::TempFolder root;
+  const test::TempDirectory root;
   put(root / "proc/self/cgroup", k_v2_cgroup);
   put(root / "proc/self/mountinfo", k_v2_mounts);
   put(root / "proc/vmstat", "nr_free 1\noom_kill 9\n");
@@ -165,7 +165,7 @@ TEST_CASE("all groups around a process are read below the root that is given") {
 }
 
 TEST_CASE("where no group counts, the machine's own counter is read") {
-  const test::TempFolder root;
+  const test::TempDirectory root;
   put(root / "proc/vmstat", "oom_kill 9\n");
   const auto levels = read_memory_levels(root.path().string());
   REQUIRE(levels.size() == 1);

@@ -14,7 +14,7 @@
 #include "run/launch/log_file.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/output_routes.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace launch;
@@ -175,7 +175,7 @@ TEST_CASE("unfinished lines of many ranks are held in bounded memory, and nothin
 }
 
 TEST_CASE("a file that could not be written goes on at the beginning of a line, and says what is missing") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto path = (folder / "a" / "b" / "stdout.log").string();
   REQUIRE(util::write_file(folder / "before", "x"));
   LogFile file;
@@ -201,7 +201,7 @@ TEST_CASE("a file that could not be written goes on at the beginning of a line, 
 }
 
 TEST_CASE("a log file that is removed while it is written is said at its end") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto path = (folder / "logs" / "stdout.log").string();
   LogFile file;
   REQUIRE(file.open(path));
@@ -212,7 +212,7 @@ TEST_CASE("a log file that is removed while it is written is said at its end") {
 }
 
 TEST_CASE("a log file is appended to, and one that cannot be made is named with its reason") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto path = (folder / "stdout.log").string();
   for (const auto* text : {"one\n", "two"}) {
     LogFile file;

@@ -10,7 +10,7 @@
 #include "core/util/file.hpp"
 #include "random_numbers.hpp"
 #include "run/launch/output_stream.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace launch;
@@ -115,7 +115,7 @@ std::string with_end(std::string text) {
 TEST_CASE("random binary pieces of many ranks arrive whole, in their files and in whole lines") {
   std::mt19937 random(4711);
   for (int round = 0; round < 40; ++round) {
-    test::TempFolder folder;
+    test::TempDirectory folder;
     const unsigned count = test::pick(random, 1, 6), newlines = test::pick(random, 0, 5);
     OutputOptions output_options;
     output_options.directory = folder.path().string();
@@ -152,7 +152,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
 }
 
 TEST_CASE("a rank that is not shown does not wait for the reader of the others") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   OutputOptions output_options;
   output_options.directory = folder.path().string();
   output_options.redirects.named[1] = {true, true};
@@ -179,7 +179,7 @@ TEST_CASE("a rank that is not shown does not wait for the reader of the others")
 }
 
 TEST_CASE("what is in the pipes goes into the files also where the reader has been given up") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   OutputOptions output_options;
   output_options.directory = folder.path().string();
   Pipes pipes(output_options, 1, false);
@@ -198,7 +198,7 @@ TEST_CASE("what is in the pipes goes into the files also where the reader has be
 }
 
 TEST_CASE("a reader that goes away ends the ranks without files, and not those with one") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   OutputOptions output_options;
   output_options.directory = folder.path().string();
   output_options.tee.named[1] = {true, true};
@@ -223,7 +223,7 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
 }
 
 TEST_CASE("a stream of which everything is in files has no fault when its reader goes away") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   OutputOptions output_options;
   output_options.directory = folder.path().string();
   Pipes pipes(output_options, 1, false);

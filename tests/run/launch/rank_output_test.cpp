@@ -12,11 +12,11 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/rank_output_helper.hpp"
 #include "run/launch/supervisor.hpp"
-#include "run/launch/wishes_helper.hpp"
 #include "skip.hpp"
 #include "sorted_lines.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -68,8 +68,8 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("with a folder each rank's streams go into files of their own and are shown") {
-  test::TempFolder folder;
-  const auto output = run_wished({into(folder / "new/logs"), 2, in_shell(k_two_words)});
+  test::TempDirectory folder;
+  const auto output = run_ranks({into(folder / "new/logs"), 2, in_shell(k_two_words)});
   CHECK(output.exit_code == 0);
   CHECK(sorted_lines(output.out) == Lines{"[0] out0", "[1] out1"});
   CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
@@ -78,16 +78,16 @@ TEST_CASE("with a folder each rank's streams go into files of their own and are 
     CHECK(bytes_of(folder / "new/logs" / rank / "stderr.log") == "err" + rank + "\n");
   }
   // Once more: they are appended to.
-  CHECK(run_wished({into(folder / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
+  CHECK(run_ranks({into(folder / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
   CHECK(bytes_of(folder / "new/logs/0/stdout.log") == "out0\nmore");
 }
 
 TEST_CASE("redirected streams are in files only, teed ones in both, and the others are shown only") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto output_options = into(folder.path());
   output_options.redirects.others = {true, false};
   output_options.tee.named[1] = {true, false};
-  const auto output = run_wished({output_options, 2, in_shell(k_two_words)});
+  const auto output = run_ranks({output_options, 2, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
   CHECK(bytes_of(folder / "0/stdout.log") == "out0\n");
@@ -97,40 +97,40 @@ TEST_CASE("redirected streams are in files only, teed ones in both, and the othe
 }
 
 TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto output_options = into(folder.path());
   output_options.shown = {1};
-  auto output = run_wished({output_options, 3, in_shell(k_two_words)});
+  auto output = run_ranks({output_options, 3, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(output.err == "[1] err1\n");
   CHECK(bytes_of(folder / "2/stdout.log") == "out2\n");
   output_options.directory.clear();
-  output = run_wished({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
+  output = run_ranks({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
   CHECK(output.exit_code == 0);
   CHECK(output.err == "[1] err1\n");
   CHECK(count_of(output.out, "\n") == 20001);
 }
 
 TEST_CASE("shown lines have the prefix that is asked for, and files none") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto output_options = into(folder.path());
   output_options.prefix = "[${role_name}${local_rank}]:";
   output_options.role = "trainer";
-  const auto output = run_wished({output_options, 2, in_shell("printf 'a\\nb'")});
+  const auto output = run_ranks({output_options, 2, in_shell("printf 'a\\nb'")});
   CHECK(sorted_lines(output.out) == Lines{"[trainer0]:a", "[trainer0]:b", "[trainer1]:a", "[trainer1]:b"});
   CHECK(bytes_of(folder / "1/stdout.log") == "a\nb");
 }
 
 TEST_CASE("lines that hold one of the strings go into a file of all ranks, too") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto output_options = into(folder.path());
   output_options.out_filters = {"loss=", "epoch"};
   output_options.err_filters = {"Error"};
   output_options.redirects.others = {true, true};
   const auto output =
-      run_wished({output_options, 2,
-                  in_shell("echo loss=$RANK; echo other; echo Error >&2; echo fine >&2; printf "
-                           "'the epoch'")});
+      run_ranks({output_options, 2,
+                 in_shell("echo loss=$RANK; echo other; echo Error >&2; echo fine >&2; printf "
+                          "'the epoch'")});
   CHECK(output.out.empty());
   CHECK(output.err.empty());
   CHECK(sorted_lines(bytes_of(folder / "filtered_stdout.log")) ==
@@ -140,14 +140,14 @@ TEST_CASE("lines that hold one of the strings go into a file of all ranks, too")
 }
 
 TEST_CASE("binary output without a last newline is in the files byte by byte") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   auto output_options = into(folder / "logs");
   output_options.redirects.named[0] = {true, true};
   output_options.tee.others = {true, true};
   const auto raw = (folder / "raw").string();
-  const auto output = run_wished({output_options, 3,
-                                  in_shell("head -c 2000000 /dev/urandom > " + raw + "$RANK; printf end >> " +
-                                           raw + "$RANK; cat " + raw + "$RANK; cat " + raw + "$RANK >&2")});
+  const auto output = run_ranks({output_options, 3,
+                                 in_shell("head -c 2000000 /dev/urandom > " + raw + "$RANK; printf end >> " +
+                                          raw + "$RANK; cat " + raw + "$RANK; cat " + raw + "$RANK >&2")});
   CHECK(output.exit_code == 0);
   for (const std::string rank : {"0", "1", "2"}) {
     const auto expected = bytes_of(raw + rank);
@@ -159,11 +159,11 @@ TEST_CASE("binary output without a last newline is in the files byte by byte") {
 }
 
 TEST_CASE("many lines of eight ranks are whole and in order, shown and in files") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   std::string lines; // 30,000 of them, 240,000 of all ranks
   for (int i = 10000; i < 40000; ++i) lines += "line " + std::to_string(i) + " of a rank\n";
   REQUIRE(util::write_file(folder / "lines", lines));
-  const auto output = run_wished({into(folder / "logs"), 8, {"cat", (folder / "lines").string()}});
+  const auto output = run_ranks({into(folder / "logs"), 8, {"cat", (folder / "lines").string()}});
   CHECK(output.exit_code == 0);
   CHECK_THAT(output.err, !Contains("lost") && !Contains("cannot be written"));
   std::vector<std::string> shown(8);
@@ -185,16 +185,16 @@ TEST_CASE("many lines of eight ranks are whole and in order, shown and in files"
 
 TEST_CASE("a log file that cannot be written is said once with its error, ranks go on and are shown") {
   if (::geteuid() != 0) return test::skip("only root can mount a device in the file's place");
-  test::TempFolder folder;
+  test::TempDirectory folder;
   for (const auto* rank : {"0", "1"}) std::filesystem::create_directories(folder / rank);
   REQUIRE(util::write_file(folder / "1/stdout.log", ""));
-  WishedRanks ranks{into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
+  RanksToStart ranks{into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
   ranks.before = [&] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("/dev/full", (folder / "1/stdout.log").c_str(), nullptr, MS_BIND, nullptr) != 0)
       ::_exit(77);
   };
-  const auto output = run_wished(ranks);
+  const auto output = run_ranks(ranks);
   if (output.exit_code == 77) return test::skip("this machine allows no mounts");
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 2000);
@@ -206,10 +206,10 @@ TEST_CASE("a log file that cannot be written is said once with its error, ranks 
 
 TEST_CASE("on a disk that fills up the files keep what there was room for, and the rest is counted") {
   if (::geteuid() != 0) return test::skip("only root can mount a small disk");
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto disk = (folder / "disk").string(), kept = (folder / "kept").string();
   std::filesystem::create_directories(disk);
-  WishedRanks ranks{into(disk), 1, {"seq", "100000", "199999"}};
+  RanksToStart ranks{into(disk), 1, {"seq", "100000", "199999"}};
   // A mount of this process alone: it is gone with it.
   ranks.before = [&] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -217,7 +217,7 @@ TEST_CASE("on a disk that fills up the files keep what there was room for, and t
       ::_exit(77);
   };
   ranks.after = [&] { std::filesystem::copy_file(disk + "/0/stdout.log", kept); };
-  const auto output = run_wished(ranks);
+  const auto output = run_ranks(ranks);
   if (output.exit_code == 77) return test::skip("this machine allows no mounts");
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 100000);
@@ -232,13 +232,13 @@ TEST_CASE("on a disk that fills up the files keep what there was room for, and t
 }
 
 TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it") {
-  test::TempFolder folder;
-  WishedRanks ranks{into(folder.path()), 1, in_shell("seq 100000 199999; echo end")};
+  test::TempDirectory folder;
+  RanksToStart ranks{into(folder.path()), 1, in_shell("seq 100000 199999; echo end")};
   ranks.before = [] {
     rlimit small{100000, 100000};
     ::setrlimit(RLIMIT_FSIZE, &small);
   };
-  const auto output = run_wished(ranks);
+  const auto output = run_ranks(ranks);
   CHECK(output.exit_code == 0);
   CHECK(output.out.ends_with("[0] end\n"));
   CHECK(count_of(output.err, "stdout.log cannot be written: File too large") == 1);
@@ -246,31 +246,31 @@ TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it
 }
 
 TEST_CASE("a log folder that cannot be made is an error before any rank starts") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   REQUIRE(util::write_file(folder / "file", "x"));
   const auto output =
-      run_wished({into(folder / "file/logs"), 2, in_shell("touch " + (folder / "started").string())});
+      run_ranks({into(folder / "file/logs"), 2, in_shell("touch " + (folder / "started").string())});
   CHECK(output.exit_code == 125);
   CHECK_THAT(output.err, Contains("cannot create directory " + (folder / "file/logs/0").string()));
   CHECK_FALSE(std::filesystem::exists(folder / "started"));
 }
 
 TEST_CASE("files are whole where our standard output is closed, full, or its reader goes away") {
-  test::TempFolder folder;
-  WishedRanks closed{into(folder / "closed"), 2, in_shell("seq 1 20000")};
+  test::TempDirectory folder;
+  RanksToStart closed{into(folder / "closed"), 2, in_shell("seq 1 20000")};
   closed.before = [] { ::close(STDOUT_FILENO); };
-  CHECK(run_wished(closed).exit_code == 0);
-  WishedRanks full{into(folder / "full"), 2, in_shell("seq 1 20000")};
+  CHECK(run_ranks(closed).exit_code == 0);
+  RanksToStart full{into(folder / "full"), 2, in_shell("seq 1 20000")};
   full.before = [] { ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO); };
-  const auto kept = run_wished(full);
+  const auto kept = run_ranks(full);
   CHECK(kept.exit_code == 0);
   CHECK(count_of(kept.err, "standard output cannot be written any more (No space left on device)") == 1);
-  auto away = start_wished({into(folder / "away"), 2, in_shell("seq 1 20000; echo end")});
+  auto away = start_ranks({into(folder / "away"), 2, in_shell("seq 1 20000; echo end")});
   char byte = 0;
   CHECK(::read(away.out, &byte, 1) == 1);
   ::close(away.out);
   away.out = -1;
-  const auto output = finish_wished(away);
+  const auto output = finish_ranks(away);
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.err, "standard output cannot be written any more") == 1);
   for (const std::string rank : {"0", "1"}) {
@@ -281,43 +281,43 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
 }
 
 TEST_CASE("launch says what failed as it does without files, and the rank's last words are in its file") {
-  test::TempFolder folder;
-  const auto output = run_wished(
-      {into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
+  test::TempDirectory folder;
+  const auto output =
+      run_ranks({into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
   CHECK(output.exit_code == 7);
   CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7"));
   CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
 }
 
 TEST_CASE("who oversees the ranks knows the last words of one when it hears that it failed") {
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto heard = (folder / "heard").string();
   Listener listener(heard);
   std::string expected = "it wrote\n";
   for (int i = 4982; i <= 5000; ++i) expected += std::to_string(i) + "\n";
   for (int round = 0; round < 10; ++round) { // it writes and ends at once: the one may be heard of before
-    WishedRanks ranks{
+    RanksToStart ranks{
         {}, 2, in_shell("test $RANK = 1 || exec sleep 60; seq 5000 >&2; printf end >&2; exit 7")};
     if (round % 2 == 1) ranks.before = [] { ::dup2(STDERR_FILENO, STDOUT_FILENO); };
     ranks.overseer = &listener;
-    CHECK(run_wished(ranks).exit_code == 7);
+    CHECK(run_ranks(ranks).exit_code == 7);
     CHECK(bytes_of(heard) == expected + "end\n");
   }
-  WishedRanks silent{{}, 1, in_shell("exit 3")};
+  RanksToStart silent{{}, 1, in_shell("exit 3")};
   silent.overseer = &listener;
-  CHECK(run_wished(silent).exit_code == 3);
+  CHECK(run_ranks(silent).exit_code == 3);
   CHECK(bytes_of(heard) == "it wrote nothing\n");
 }
 
 TEST_CASE("however much eight ranks write, launch keeps little of it", "[time]") {
-  test::TempFolder folder;
-  WishedRanks ranks{into(folder.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
+  test::TempDirectory folder;
+  RanksToStart ranks{into(folder.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
   long before = 0;
   ranks.before = [&] { before = memory("VmRSS"); };
   ranks.after = [&] {
     if (memory("VmHWM") - before > 8192) ::_exit(98);
   };
-  const auto output = run_wished(ranks);
+  const auto output = run_ranks(ranks);
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 8 * 400000);
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/util/host_names.hpp"
-#include "run/launch/meet_helper.hpp"
+#include "run/launch/rendezvous_helper.hpp"
 #include "run/store/client.hpp"
 #include "skip.hpp"
 

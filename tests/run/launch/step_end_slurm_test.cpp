@@ -7,7 +7,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/process_helper.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -55,7 +55,7 @@ over
 } // namespace
 
 TEST_CASE("a step that srun ends is not called preempted", "[slurm]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto read = [&](const std::string& name) { return util::read_file(folder / name).value_or(""); };
   REQUIRE(util::write_file(folder / "all.sh", "export H=" HPCML_BINARY + std::string(k_script)));
   auto env = util::EnvSnapshot::of_process();

@@ -262,7 +262,7 @@ TEST_CASE("a rank that wants no GPU leaves those of the node alone") {
 TEST_CASE("launch chooses network variables by the command's image") {
   auto env = step_environment(0, 1);
   env.set("SLURM_JOB_GPUS", "0,1");
-  test::TempFolder folder;
+  test::TempDirectory folder;
   const auto engine = (folder / "apptainer").string();
   REQUIRE(util::write_file(engine, "#!/bin/sh\necho ${NCCL_NET_GDR_LEVEL-none} ${FI_MR_CACHE_MONITOR-none}\n",
                            0755));

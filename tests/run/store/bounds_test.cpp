@@ -16,7 +16,7 @@
 #include "run/store/client.hpp"
 #include "samples.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -84,7 +84,7 @@ bool is_served(std::uint16_t port) {
 } // namespace
 
 TEST_CASE("a store frees the memory of a long message", "[time]") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"},
                      (folder / "errors").string());
   const auto port = util::parse_unsigned(server.read_line());
@@ -107,7 +107,7 @@ TEST_CASE("5,000 hostile connections cost a store at most 64 MB", "[time]") {
     test::skip("only " + std::to_string(most) + " connections: the limit of open files allows no more");
   for (const char* kind : {"silent", "half", "long", "own", "wait", "list", "ping"}) {
     CAPTURE(kind);
-    const test::TempFolder folder;
+    const test::TempDirectory folder;
     const auto errors = (folder / "errors").string();
     const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"}, errors);
     const auto port = util::parse_unsigned(server.read_line());

@@ -9,7 +9,7 @@
 
 #include "core/util/file.hpp"
 #include "run/store/channel_key.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::store;
@@ -52,7 +52,7 @@ TEST_CASE("keys of other jobs, restarts and users differ") {
 }
 
 TEST_CASE("HPCML_JOB_SECRET comes before the key file") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const std::string folder = directory.path().string();
   util::EnvSnapshot env;
   env.set("HOME", folder);
@@ -82,7 +82,7 @@ TEST_CASE("an invalid HPCML_JOB_SECRET is an error and is not printed") {
 }
 
 TEST_CASE("HPCML_KEY_FILE and a named file replace the default path") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const std::string folder = directory.path().string();
   const auto own = write_key(folder + "/own");
   const util::EnvSnapshot env({{"HOME", "/nowhere"}, {"HPCML_KEY_FILE", own}});
@@ -98,7 +98,7 @@ TEST_CASE("HPCML_KEY_FILE and a named file replace the default path") {
 }
 
 TEST_CASE("a key file that others could read is rejected") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const std::string folder = directory.path().string();
   const auto rejected = [&](const std::string& path, const std::string& why) {
     const auto found = load_user_key(path);
@@ -126,7 +126,7 @@ TEST_CASE("a key file that others could read is rejected") {
 }
 
 TEST_CASE("a key file is made once, with mode 0600") {
-  const test::TempFolder directory;
+  const test::TempDirectory directory;
   const std::string folder = directory.path().string();
   const auto path = folder + "/a/b/hpcml/key";
   std::vector<std::thread> makers;

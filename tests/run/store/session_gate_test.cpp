@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "run/store/meeting.hpp"
+#include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
 
 using namespace hpcml;
@@ -20,11 +20,11 @@ constexpr ClientId k_client = 7;
 /// Notes what it is told, and answers own messages with their values.
 class Recorder : public Observer {
 public:
-  bool heard(ClientId client, const Message& message, Answers& answers, Time) override {
-    heard_keys.emplace_back(message.keys.empty() ? "" : message.keys.front());
-    if (heard_keys.back().starts_with(k_own_keys) && !message.values.empty())
+  bool on_message(ClientId client, const Message& message, Answers& answers, Time) override {
+    received_keys.emplace_back(message.keys.empty() ? "" : message.keys.front());
+    if (received_keys.back().starts_with(k_own_keys) && !message.values.empty())
       answers.message(answers_all ? k_client : client, message.values.back());
-    return heard_keys.back().starts_with(k_own_keys);
+    return received_keys.back().starts_with(k_own_keys);
   }
   void authenticated(ClientId, const PeerIdentity& identity, Time) override {
     identities.push_back(identity);
@@ -32,7 +32,7 @@ public:
   void round(Answers& answers, Time) override {
     if (pushes) answers.message(k_client, "pushed");
   }
-  Lines heard_keys;
+  Lines received_keys;
   std::vector<PeerIdentity> identities;
   bool pushes = false;
   bool answers_all = false; ///< the first client gets the answers to the others' messages
@@ -87,7 +87,7 @@ TEST_CASE("a session's messages reach the observer, answers are sealed") {
   play.connect();
   CHECK(play.recorder.identities == std::vector<PeerIdentity>{{PeerRole::rank, "12.0.1000", "0", 3}});
   CHECK(play.send_sealed({Op::compare_set, k_question, "why"}).fault.empty());
-  CHECK(play.recorder.heard_keys == Lines{std::string(k_question)});
+  CHECK(play.recorder.received_keys == Lines{std::string(k_question)});
   CHECK(play.client.channel()->open(play.answers.bodies.back()) == "why");
   play.recorder.pushes = true;
   play.gate.round(play.answers, play.now);
@@ -100,20 +100,20 @@ TEST_CASE("hpcml's own messages outside of a session end the connection") {
     Play play;
     const auto receipt = play.send(op, k_question, "x");
     CHECK((receipt.taken && !receipt.fault.empty() && !receipt.proven));
-    CHECK(play.recorder.heard_keys.empty());
+    CHECK(play.recorder.received_keys.empty());
   }
   Play play;
   Message hidden; // one of several keys
   hidden.op = Op::multi_get;
   hidden.keys = {"a", k_question};
   CHECK_FALSE(play.gate.receive(k_client, hidden, play.answers, play.now).fault.empty());
-  CHECK(play.recorder.heard_keys.empty());
+  CHECK(play.recorder.received_keys.empty());
 }
 
 TEST_CASE("programs' messages pass without a key") {
   Play play;
   for (const auto op : {Op::set, Op::get, Op::add}) CHECK(play.send(op, "default/0", "x").fault.empty());
-  CHECK(play.recorder.heard_keys == Lines(3, "default/0"));
+  CHECK(play.recorder.received_keys == Lines(3, "default/0"));
 }
 
 TEST_CASE("a session is not mixed with other messages") {
@@ -121,7 +121,7 @@ TEST_CASE("a session is not mixed with other messages") {
     Play play;
     play.connect();
     CHECK_FALSE(play.send(Op::set, key, "x").fault.empty());
-    CHECK(play.recorder.heard_keys.empty());
+    CHECK(play.recorder.received_keys.empty());
   }
   Play twice;
   twice.connect();
@@ -135,7 +135,7 @@ TEST_CASE("a session is not mixed with other messages") {
   }
   // A sealed message cannot be one for programs' keys.
   CHECK_FALSE(garbage.send_sealed({Op::set, "default/0", "x"}).fault.empty());
-  CHECK(garbage.recorder.heard_keys.empty());
+  CHECK(garbage.recorder.received_keys.empty());
 }
 
 TEST_CASE("an unproven or repeated message ends the connection") {
@@ -148,7 +148,7 @@ TEST_CASE("an unproven or repeated message ends the connection") {
   const auto sealed = play.client.channel()->seal(pack_inner({Op::get, k_question, ""}));
   CHECK(play.send(Op::set, k_session_key, sealed).fault.empty());
   CHECK_THAT(play.send(Op::set, k_session_key, sealed).fault, Contains("rank 3 of step 0 sent a message"));
-  CHECK(play.recorder.heard_keys.size() == 1);
+  CHECK(play.recorder.received_keys.size() == 1);
 }
 
 TEST_CASE("without a key ranks may announce themselves, and nothing else") {
@@ -156,7 +156,7 @@ TEST_CASE("without a key ranks may announce themselves, and nothing else") {
   CHECK(play.send(Op::compare_set, k_announce_key, "x").fault.empty());
   CHECK_FALSE(play.send(Op::compare_set, k_show_key, "").fault.empty());
   CHECK_FALSE(play.send(Op::get, k_all_here_key, "").fault.empty());
-  CHECK(play.recorder.heard_keys == Lines{std::string(k_announce_key)});
+  CHECK(play.recorder.received_keys == Lines{std::string(k_announce_key)});
   CHECK(play.recorder.identities.empty());
 }
 

@@ -39,7 +39,7 @@ Snapshot scene_of(std::vector<RankStatus> ranks, std::set<std::string> keys = {}
   scene.now = k_now;
   scene.world_size = static_cast<unsigned>(ranks.size());
   scene.ranks = std::move(ranks);
-  scene.is_there = [keys = std::move(keys)](const std::string& key) { return keys.count(key) > 0; };
+  scene.has_key = [keys = std::move(keys)](const std::string& key) { return keys.count(key) > 0; };
   return scene;
 }
 
@@ -59,7 +59,7 @@ struct Served {
     if (!key.empty()) message.keys = {key};
     message.values.assign(op == Op::set ? 1 : 0, "x");
     if (known.insert(client).second) watch.connected(client, "10.0.0." + std::to_string(client));
-    watch.heard(client, message, k_now + seconds(at));
+    watch.on_message(client, message, k_now + seconds(at));
     if (op == Op::ping) return;
     REQUIRE(table.apply(client, Dialect::torch2, message, answers).empty());
   }
@@ -178,14 +178,14 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   REQUIRE(report.stalls.size() == 1);
   CHECK(report.stalls[0].waited == seconds(10));
   CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(21)).size() == 1);
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(59)).empty());
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(20)).empty());
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(21)).size() == 1);
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(59)).empty());
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
   served.receive(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
-  const auto over = served.watch.overdue(served.roster, seconds(20), k_now + seconds(71));
+  const auto over = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(71));
   CHECK(over == std::vector<std::string>{"nobody waits any longer for the default group"});
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(500)).empty());
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(500)).empty());
 }
 
 TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
@@ -195,13 +195,13 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
   served.receive(8, Op::ping, "", 101);
   served.receive(7, Op::set, key);
   served.receive(8, Op::set, key, 0, 1);
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
-  const auto lines = served.watch.overdue(served.roster, seconds(20), k_now + seconds(21));
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(20)).empty());
+  const auto lines = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(21));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] ==
         "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1 as its member 2: "
         "they make their groups in another order, or of other ranks");
-  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(22)).empty());
+  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(22)).empty());
 }
 
 TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {

@@ -13,7 +13,7 @@ using messages::u64;
 namespace {
 
 /// Collects what each client is answered.
-class Heard : public Answers {
+class RecordedAnswers : public Answers {
 public:
   void bytes(ClientId client, std::string_view bytes) override { sent[client] += bytes; }
   void value(ClientId client, const SharedValue& value) override { sent[client] += *value; }
@@ -23,7 +23,7 @@ public:
 
 struct Store {
   Table table{1 << 20};
-  Heard heard;
+  RecordedAnswers heard;
 
   std::string say(ClientId client, Op op, const std::string& body = {}, Dialect dialect = Dialect::torch2) {
     const std::string bytes = messages::op(op, body);

@@ -7,7 +7,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "holds.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/build/cmake_package.hpp"
 #include "torch/build/compile_all.hpp"
 #include "torch/build/compiler.hpp"
@@ -136,7 +136,7 @@ TEST_CASE("every source of the helper is in the program, with all that it includ
 TEST_CASE("sources are compiled several at a time, and a failure brings the compiler's own words") {
   const auto compiler = find_compiler(process_env());
   REQUIRE(compiler);
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto step = [&](const std::string& name, const std::string& text) {
     const auto source = put(folder / (name + ".cpp"), text);
     const auto object = (folder / (name + ".o")).string();
@@ -145,9 +145,9 @@ TEST_CASE("sources are compiled several at a time, and a failure brings the comp
   std::vector<CompileStep> steps;
   for (const char* name : {"a", "b", "c"})
     steps.push_back(step(name, std::string("int ") + name + "() { return 1; }\n"));
-  std::vector<std::size_t> heard;
-  CHECK(compile_all(steps, 2, process_env(), [&](std::size_t done) { heard.push_back(done); }).empty());
-  CHECK(heard == std::vector<std::size_t>{1, 2, 3});
+  std::vector<std::size_t> progress;
+  CHECK(compile_all(steps, 2, process_env(), [&](std::size_t done) { progress.push_back(done); }).empty());
+  CHECK(progress == std::vector<std::size_t>{1, 2, 3});
   for (const auto& compile_step : steps) CHECK(fs::exists(compile_step.object));
   const auto failures = compile_all(
       {step("wrong", "int wrong() { return nothing; }\n"), step("late", "int late;\n")}, 1, process_env());
@@ -162,7 +162,7 @@ TEST_CASE("a compiler that is too old for the torch is refused with its name and
   REQUIRE(compiler);
   CHECK_FALSE(try_compiler(*compiler, 17, process_env()));
   CHECK_FALSE(try_compiler(*compiler, 20, process_env()));
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto old = put(folder / "old-c++", "#!/bin/sh\nexec " + *compiler + " \"$@\" -std=c++14\n", 0755);
   for (const unsigned standard : {17U, 20U}) {
     const auto refused = try_compiler(old, standard, process_env());
@@ -175,7 +175,7 @@ TEST_CASE("a compiler that is too old for the torch is refused with its name and
 }
 
 TEST_CASE("all that is missing is said at once: the torch, the compiler, a place to keep the build") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   auto env = process_env();
   env.set("CXX", "/nowhere/g++");
   put(folder / "file", "");
@@ -208,7 +208,7 @@ TEST_CASE("each engine runs a command in an image, with the cache at one place a
 }
 
 TEST_CASE("an image is run by an engine that can run such a one, and others are refused") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   auto env = process_env();
   env.set("PATH", folder.path().string());
   env.set("XDG_CACHE_HOME", (folder / "cache").string());

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/file.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/old_builds.hpp"
 #include "torch/build/recipe.hpp"
@@ -44,7 +44,7 @@ TEST_CASE("a build is outlived when its torch is another one or gone, and nobody
 }
 
 TEST_CASE("outlived builds leave the cache whole, and all else stays") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto cache = folder / "cache";
   TorchPackage package, gone;
   package.lib = (folder / "here").string();

@@ -4,7 +4,7 @@
 
 #include "core/util/file.hpp"
 #include "holds.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/sources.hpp"
 #include "torch/build/torch_package.hpp"
@@ -42,7 +42,7 @@ torch_build::TorchSearch find(const std::map<std::string, std::string>& variable
 } // namespace
 
 TEST_CASE("a torch is found by each variable that leads to it, and the first one in the order wins") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto site = "lib/python3.11/site-packages/torch";
   for (const auto& [root, version] :
        std::map<std::string, std::string>{{"a", "2.4.1+cu124"}, {"b", "2.4.1+rocm6.0"}})
@@ -82,7 +82,7 @@ TEST_CASE("a torch is found by each variable that leads to it, and the first one
 }
 
 TEST_CASE("a torch that cannot be built against is refused with every reason") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto root = put_torch(folder / "torch", "2.5.0+cpu", k_header_2_4);
   fs::remove(root / "include/torch/csrc/distributed/c10d/ProcessGroupGloo.hpp");
   const auto search = find({}, root.string());
@@ -110,7 +110,7 @@ TEST_CASE("version, standard and ABI are read as torch's files say them") {
 }
 
 TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and names them where not") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto root = put_torch(folder / "site-packages/torch", "2.4.1+cu124", k_header_2_4);
   CHECK(holds(find({}, root.string()).package->no_nccl, "CPU build"));
   put(root / "lib/libtorch_cuda.so", "");
@@ -136,7 +136,7 @@ TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and na
 }
 
 TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto root = put_torch(folder / "torch", "2.4.1+cpu", k_header_2_4);
   auto package = *find({}, root.string()).package;
   const auto sources = embedded::torch_sources();
@@ -162,7 +162,7 @@ TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
 }
 
 TEST_CASE("what was built is found by nodes without a compiler, too, and half a build is not") {
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto cache = folder.path().string();
   CHECK_FALSE(torch_build::find_built(cache, "torch-2.4.1-abi1-x"));
   put(folder / "torch-2.4.1-abi1-x-1/build.json", "{}");

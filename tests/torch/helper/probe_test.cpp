@@ -9,7 +9,7 @@
 #include "core/util/text.hpp"
 #include "ranks_helper.hpp"
 #include "skip.hpp"
-#include "temp_folder.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace torch_test;
@@ -89,7 +89,7 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
 
 TEST_CASE("a rank in Python that alters what it sends is named, and no other", "[.probe]") {
   if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   const auto run =
       run_ranks(4, {0, 1, 2, 3},
                 [](int) {
@@ -108,7 +108,7 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
 
 TEST_CASE("hpcml preflight takes the Python that imports torch where no helper is, and names it") {
   if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
-  const test::TempFolder folder;
+  const test::TempDirectory folder;
   auto env = util::EnvSnapshot::of_process();
   std::filesystem::create_directories(folder / "bin"); // an hpcml without its helper beside it
   std::filesystem::copy_file(tested_build().hpcml, folder / "bin/hpcml");

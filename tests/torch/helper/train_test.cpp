@@ -16,9 +16,9 @@ using Catch::StartsWith;
 
 namespace {
 
-struct ReportFolder {
+struct ReportDirectory {
   fs::path path = fs::temp_directory_path() / ("hpcml-train-" + std::to_string(::getpid()));
-  ~ReportFolder() { fs::remove_all(path); }
+  ~ReportDirectory() { fs::remove_all(path); }
   nlohmann::json of(int rank) const {
     const auto text = util::read_file(path / ("rank-" + std::to_string(rank) + ".json"));
     REQUIRE(text);
@@ -34,7 +34,7 @@ Run train(int ranks, const std::vector<std::string>& flags) {
 
 TEST_CASE("ranks that each see only some digits learn all of them together and end with the same weights") {
   const int ranks = GENERATE(4, 12); // fewer and more ranks than classes
-  const ReportFolder folder;
+  const ReportDirectory folder;
   const auto run = train(ranks, {"--report-dir", folder.path.string()});
   INFO(run.transcript());
   std::set<std::string> hashes;
@@ -55,7 +55,7 @@ TEST_CASE("ranks that each see only some digits learn all of them together and e
 
 TEST_CASE(
     "without communication the same training fails: digits of other ranks are not learned, weights differ") {
-  const ReportFolder folder;
+  const ReportDirectory folder;
   const auto run = train(4, {"--no-communication", "--report-dir", folder.path.string()});
   INFO(run.transcript());
   std::set<std::string> hashes;
@@ -69,7 +69,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a training that stops goes on from its last checkpoint and ends as one that did not stop") {
-  const ReportFolder folder;
+  const ReportDirectory folder;
   const auto last_line = [&](const std::vector<std::string>& flags) {
     const auto run = run_ranks(2, {0, 1}, [&](int) {
       std::vector<std::string> words = {resume_path(), "--steps", "60", "--save-every", "20"};
@@ -90,7 +90,7 @@ TEST_CASE("a training that stops goes on from its last checkpoint and ends as on
 }
 
 TEST_CASE("ranks of which one was asked to save all stop behind the same step, and go on from it") {
-  const ReportFolder folder;
+  const ReportDirectory folder;
   const auto first_lines = [&](const std::string& start) {
     const auto run =
         run_ranks(2, {0, 1},
@@ -123,7 +123,7 @@ TEST_CASE("a missing or damaged data file is named") {
   });
   CHECK(missing.ranks.at(0).exit_code == 1);
   CHECK_THAT(missing.ranks.at(0).err, Contains("/nowhere/digits.csv.gz"));
-  const ReportFolder folder;
+  const ReportDirectory folder;
   fs::create_directories(folder.path);
   REQUIRE(util::write_file(folder.path / "bad.csv", "1,2,3\n"));
   const auto damaged = run_ranks(1, {0}, [&](int) {

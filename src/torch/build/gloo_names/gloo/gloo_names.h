@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The names of Gloo that LibTorch's ProcessGroupGloo.hpp speaks of. Wheels ship that header without Gloo's own, and the
-// program holds Gloo's objects by shared pointers that the library makes: it needs their names and nothing of their inside.
-// These files are looked at last, so where Gloo's headers are installed those are taken.
+// The names of Gloo that LibTorch's ProcessGroupGloo.hpp speaks of. Wheels ship that header without Gloo's
+// own, and the program holds Gloo's objects by shared pointers that the library makes: it needs their names
+// and nothing of their inside. These files are looked at last, so where Gloo's headers are installed those
+// are taken.
 #pragma once
 
 #include <chrono>

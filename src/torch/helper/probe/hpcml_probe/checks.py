@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from hpcml_probe.judge import partner_of, rounds_of
+from hpcml_probe.faulty_rank import partner_of, rounds_of
 
 PERIOD = 251  # prime, so that a shift by a power of two (a chunk in the wrong place) shows
 SEND_ROUNDS = 7  # of pairs that send: all pairs of up to eight ranks

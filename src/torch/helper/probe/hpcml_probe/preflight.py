@@ -12,8 +12,8 @@ from hpcml_probe import checks
 from hpcml_probe.group import Communicator, has_nccl, resolve_backend
 from hpcml_probe.json_line import line_of, write_line
 from hpcml_probe.network import Listener, choose_interface, host_name, own_connections, wait_until_reachable
-from hpcml_probe.rendezvous import PhaseError, PhaseMeeting
-from hpcml_probe.search import search_culprit
+from hpcml_probe.rendezvous import PhaseError, PhaseBarrier
+from hpcml_probe.search import search_faulty_rank
 
 OK, PREFLIGHT_FAILED = 0, 6
 
@@ -37,21 +37,21 @@ class Watchdog:
         os._exit(PREFLIGHT_FAILED)
 
 
-def check_program_port(meeting, env, port, timeout):
+def check_program_port(rendezvous, env, port, timeout):
     """MASTER_PORT is the program's: rank 0 can listen there, and all reach it."""
     place, listener = "%s:%d" % (env.master_addr, port), Listener()
     start = "the program's ranks are to meet at %s (MASTER_PORT), " % place
-    meeting.enter("listen")
+    rendezvous.enter("listen")
     reason = listener.open(port) if env.rank == 0 else ""
     if reason:
         reason = "%sand rank 0 cannot listen there: %s; another program on %s may hold the port" % (start, reason, host_name())
-    meeting.conclude("listen", reason, True)
-    meeting.enter("reach")
+    rendezvous.conclude("listen", reason, True)
+    rendezvous.enter("reach")
     if env.rank != 0:
         reason = wait_until_reachable(env.master_addr, port, time.monotonic() + timeout)
         if reason:
             reason = "%swhich cannot be reached from %s: %s" % (start, host_name(), reason)
-    meeting.conclude("reach", reason, True)
+    rendezvous.conclude("reach", reason, True)
     listener.close()
 
 
@@ -61,7 +61,7 @@ class Phases:
     def __init__(self, env, options, watchdog):
         self.env, self.options, self.watchdog = env, options, watchdog
         self.start, self.size, self.group = time.monotonic(), options.bytes, None
-        self.meeting = PhaseMeeting(env, options.timeout)
+        self.rendezvous = PhaseBarrier(env, options.timeout)
 
     def taken(self):
         return time.monotonic() - self.start
@@ -69,7 +69,7 @@ class Phases:
     def run(self, phase, work, works_alone=False):
         """Runs one phase on this rank and agrees with the others on its outcome."""
         self.watchdog.phase = phase
-        self.meeting.enter(phase)
+        self.rendezvous.enter(phase)
         fault, own, result = "", False, None
         try:
             result = work()
@@ -77,22 +77,22 @@ class Phases:
             fault, own = str(error) or "unknown error", works_alone or isinstance(error, checks.OwnFault)
             # A rank that fails closes its connections, so that its peers fail now and not after their time limit.
             self.group = None
-        if self.meeting.conclude(phase, fault, own):
+        if self.rendezvous.conclude(phase, fault, own):
             return result
         self.group = None
         self.watchdog.phase = "the search for the culprit of " + phase
-        search_culprit(self.meeting, self.env, self.options, phase, self.size)
+        search_faulty_rank(self.rendezvous, self.env, self.options, phase, self.size)
 
     def set_up(self):
         gloo = resolve_backend(self.options.backend) == "gloo"
         if gloo:
             choose_interface(self.env, self.options.interface)
         else:
-            self.meeting.patience = self.options.timeout + 4
+            self.rendezvous.patience = self.options.timeout + 4
         self.size = self.size or (4 if gloo else 64) << 20
 
     def connect(self):
-        self.group = Communicator(self.meeting.store, self.env, self.options)
+        self.group = Communicator(self.rendezvous.store, self.env, self.options)
 
     def report(self, phase, measured):
         event(phase, self.env, ok=True, backend=self.group.backend, seconds=measured[0], gbps=measured[1], bytes=self.size)
@@ -108,11 +108,11 @@ class Phases:
             "all_reduce_gbps": reduced[1],
             "send_recv_gbps": sent[1],
         }
-        self.meeting.note("send_recv", line_of(note))
+        self.rendezvous.note("send_recv", line_of(note))
         return sent
 
     def summarize(self):
-        ranks = [json.loads(note) for note in self.meeting.notes("send_recv")]
+        ranks = [json.loads(note) for note in self.rendezvous.notes("send_recv")]
         group = self.group
         event("summary", self.env, ok=True, backend=group.backend, bytes=self.size, seconds=self.taken(), ranks=ranks)
 
@@ -122,9 +122,9 @@ def run_phases(env, options, watchdog):
     event("arrived", env, local_rank=env.local_rank, seconds=phases.taken())
     if options.program_port not in (0, env.master_port):
         watchdog.phase = "the check of the program's port"
-        check_program_port(phases.meeting, env, options.program_port, options.timeout)
+        check_program_port(phases.rendezvous, env, options.program_port, options.timeout)
     if options.store_only:
-        phases.meeting.finish()
+        phases.rendezvous.finish()
         return
     # First alone: a rank whose interface is wrong would leave the others waiting for its address.
     phases.run("setup", phases.set_up, works_alone=True)
@@ -146,7 +146,7 @@ def run_phases(env, options, watchdog):
     phases.report("send_recv", sent)
     if env.rank == 0:
         phases.summarize()
-    phases.meeting.finish()
+    phases.rendezvous.finish()
 
 
 def run_preflight(options, env):
@@ -158,16 +158,16 @@ def run_preflight(options, env):
         run_phases(env, options, watchdog)
         code = OK
     except PhaseError as error:
-        culprit = error.culprit
+        failure = error.failure
         # One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
         event(
-            "culprit" if env.rank == 0 or not culprit.heard else "failed",
+            "culprit" if env.rank == 0 or not failure.is_reported else "failed",
             env,
-            phase=culprit.phase,
-            ranks=culprit.ranks,
-            hosts=culprit.hosts,
-            what=culprit.what,
-            next=culprit.next,
+            phase=failure.phase,
+            ranks=failure.ranks,
+            hosts=failure.hosts,
+            what=failure.what,
+            next=failure.next,
         )
     except Exception as error:
         event("failed", env, phase="rendezvous", what=str(error))

@@ -3,7 +3,7 @@
 import time
 
 from hpcml_probe.group import Store
-from hpcml_probe.judge import list_ranks
+from hpcml_probe.faulty_rank import list_ranks
 from hpcml_probe.network import host_name
 
 POLL, GRACE = 0.01, 4.0
@@ -16,12 +16,12 @@ def public_phase(phase):
     return "rendezvous" if phase in (ARRIVAL, "listen", "reach", "setup", "connect") else phase
 
 
-class Culprit:
+class PhaseFailure:
     """Who stands in the way, in which phase, and what to do."""
 
     def __init__(self, phase, ranks, hosts, what, advice):
         self.phase, self.ranks, self.hosts, self.what, self.next = phase, ranks, hosts, what, advice
-        self.heard = False  # rank 0 said so: this rank need not say it, too
+        self.is_reported = False  # rank 0 said so: this rank need not say it, too
 
     def pack(self):
         ranks = "".join("%d " % rank for rank in self.ranks)
@@ -32,13 +32,13 @@ class Culprit:
     def unpack(text):
         phase, ranks, hosts, what, advice = (text.split("\n") + [""] * 5)[:5]
         hosts = ["" if host == "-" else host for host in hosts.split()]
-        return Culprit(phase, [int(rank) for rank in ranks.split()], hosts, what, advice)
+        return PhaseFailure(phase, [int(rank) for rank in ranks.split()], hosts, what, advice)
 
 
 class PhaseError(Exception):
-    def __init__(self, culprit):
-        super().__init__(culprit.what)
-        self.culprit = culprit
+    def __init__(self, failure):
+        super().__init__(failure.what)
+        self.failure = failure
 
 
 def list_ranks_and_hosts(ranks, hosts):
@@ -52,7 +52,7 @@ def open_store(env, timeout):
     except Exception as error:
         server = env.rank == 0
         raise PhaseError(
-            Culprit(
+            PhaseFailure(
                 "rendezvous",
                 [0],
                 [host_name() if server else env.master_addr],
@@ -65,7 +65,7 @@ def open_store(env, timeout):
         )
 
 
-class PhaseMeeting:
+class PhaseBarrier:
     """One meeting of all ranks; every call is bounded by the timeout plus a few seconds."""
 
     def __init__(self, env, timeout):
@@ -78,7 +78,7 @@ class PhaseMeeting:
         self.store.set(self._key(ARRIVAL, "done", env.rank), host_name())
         left = max(deadline - time.monotonic(), 0)
         if env.rank != 0:
-            self._heed_verdict(ARRIVAL, left + GRACE)
+            self._wait_for_outcome(ARRIVAL, left + GRACE)
             # While it is there: where rank 0 leaves, its store goes with it.
             self.first_host = self.store.get(self._key(ARRIVAL, "done", 0), timeout) or env.master_addr
             return
@@ -93,7 +93,7 @@ class PhaseMeeting:
         ]
         missing = [rank for rank, here in enumerate(there) if not here]
         if not missing:
-            self.decree(ARRIVAL, WELL)
+            self.publish_result(ARRIVAL, WELL)
             return
         hosts = [self._probable_host(rank) for rank in missing]
         place = "%s:%d" % (env.master_addr, env.master_port)
@@ -109,7 +109,7 @@ class PhaseMeeting:
             "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE everywhere), and do "
             "their hosts reach %s?" % env.master_addr
         )
-        self.fail(ARRIVAL, Culprit("rendezvous", missing, hosts, what, advice), GRACE)
+        self.fail(ARRIVAL, PhaseFailure("rendezvous", missing, hosts, what, advice), GRACE)
 
     @staticmethod
     def _key(phase, what, rank):
@@ -130,7 +130,7 @@ class PhaseMeeting:
             self.store.set(self._key(phase, what, self.env.rank), text)
         except Exception as lost:
             message = "rank 0 is gone: %s" % lost + ("; before that: " + before if before else "")
-            raise PhaseError(Culprit(public_phase(phase), [0], [self.first_host], message, CRASH))
+            raise PhaseError(PhaseFailure(public_phase(phase), [0], [self.first_host], message, CRASH))
 
     def enter(self, phase):
         self._write(phase, "entered", "1")
@@ -151,8 +151,8 @@ class PhaseMeeting:
     def _wait_for_reports(self, phase, limit):
         self._wait_for_all(lambda rank: self._has(phase, "done", rank) or self._has(phase, "failed", rank), limit)
 
-    def _find_culprit(self, phase):
-        absent, silent, guilty, seen, confessed = [], [], [], "", ""
+    def _find_failure(self, phase):
+        absent, silent, faulty, seen, confessed = [], [], [], "", ""
         for rank in range(self.env.world_size):
             if self._has(phase, "done", rank):
                 continue
@@ -161,19 +161,19 @@ class PhaseMeeting:
                 continue
             said = self.store.get(self._key(phase, "failed", rank), self.timeout)
             if self._has(phase, "own", rank):
-                guilty.append(rank)
+                faulty.append(rank)
                 confessed = confessed or said
             else:
                 seen = seen or said
         self.reason = seen
-        ranks = guilty or absent or silent
+        ranks = faulty or absent or silent
         if not ranks:
             return None
         # A rank that says itself what is wrong with it explains the errors of the others, and so does one that fell
         # silent; not the other way round.
         name, hosts = public_phase(phase), [self.hosts[rank] for rank in ranks]
         who = list_ranks_and_hosts(ranks, hosts)
-        if not guilty:
+        if not faulty:
             what = who + (" never began " if absent else " stopped answering in ") + name + " after having arrived"
             what += "; the others saw: " + seen if seen else ""
             advice = (
@@ -188,16 +188,16 @@ class PhaseMeeting:
                 else "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken "
                 "job."
             )
-        return Culprit(name, ranks, hosts, what, advice)
+        return PhaseFailure(name, ranks, hosts, what, advice)
 
-    def _heed_verdict(self, phase, limit):
-        verdict = self.heed(phase, limit)
-        if verdict in (WELL, UNEXPLAINED):
-            return verdict == WELL
+    def _wait_for_outcome(self, phase, limit):
+        outcome = self.wait_for_result(phase, limit)
+        if outcome in (WELL, UNEXPLAINED):
+            return outcome == WELL
         self.finish()
-        culprit = Culprit.unpack(verdict)
-        culprit.heard = True
-        raise PhaseError(culprit)
+        failure = PhaseFailure.unpack(outcome)
+        failure.is_reported = True
+        raise PhaseError(failure)
 
     def conclude(self, phase, fault="", own=False):
         """True when all ranks ended the phase well; false where some saw faults and all still answer."""
@@ -206,34 +206,34 @@ class PhaseMeeting:
             self._write(phase, "own", "1", said)
         self._write(phase, "failed" if said else "done", said or "1", said)
         if self.env.rank != 0:
-            return self._heed_verdict(phase, 2 * self.timeout + 2 * GRACE)
+            return self._wait_for_outcome(phase, 2 * self.timeout + 2 * GRACE)
         self._wait_for_reports(phase, self.patience if said else self.timeout + GRACE)
-        culprit = self._find_culprit(phase)
-        if culprit:
-            self.fail(phase, culprit, GRACE)
+        failure = self._find_failure(phase)
+        if failure:
+            self.fail(phase, failure, GRACE)
         well = not self.reason
-        self.decree(phase, WELL if well else UNEXPLAINED)
+        self.publish_result(phase, WELL if well else UNEXPLAINED)
         return well
 
-    def decree(self, matter, text):
+    def publish_result(self, matter, text):
         self.store.set("hpcml/%s/verdict" % matter, text)
 
-    def heed(self, matter, limit):
+    def wait_for_result(self, matter, limit):
         try:
             return self.store.get("hpcml/%s/verdict" % matter, limit)
         except Exception as error:
             place = "%s:%d" % (self.env.master_addr, self.env.master_port)
             what = "rank 0 at %s gave no verdict on %s (%s)" % (place, public_phase(matter), error)
-            raise PhaseError(Culprit(public_phase(matter), [0], [self.first_host], what, CRASH))
+            raise PhaseError(PhaseFailure(public_phase(matter), [0], [self.first_host], what, CRASH))
 
-    def fail(self, phase, culprit, limit):
+    def fail(self, phase, failure, limit):
         """The end of a failed phase, on every rank: rank 0 says what was found, and all raise it."""
-        if self.env.rank != 0 or culprit is None:
-            self._heed_verdict(phase, limit)
+        if self.env.rank != 0 or failure is None:
+            self._wait_for_outcome(phase, limit)
             raise RuntimeError("a phase failed and nobody said why")
-        self.decree(phase, culprit.pack())
+        self.publish_result(phase, failure.pack())
         self.finish()
-        raise PhaseError(culprit)
+        raise PhaseError(failure)
 
     def note(self, phase, text):
         self._write(phase, "note", text)

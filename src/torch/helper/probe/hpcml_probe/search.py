@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# After a fault that no rank owns up to, all meet in pairs (src/torch/helper/search_culprit.cpp).
+# After a fault that no rank owns up to, all meet in pairs (src/torch/helper/search_faulty_rank.cpp).
 import time
 
 from hpcml_probe.checks import check_pair
 from hpcml_probe.group import Communicator
-from hpcml_probe.judge import Observation, judge, partner_of, rounds_of
-from hpcml_probe.rendezvous import Culprit, list_ranks_and_hosts, public_phase
+from hpcml_probe.faulty_rank import Observation, attribute_fault, partner_of, rounds_of
+from hpcml_probe.rendezvous import PhaseFailure, list_ranks_and_hosts, public_phase
 
 ANSWER, PAIR_LIMIT = 8.0, 20.0  # in which every rank that lives takes its part; of a pair's operation
 SWEEPS, MOST_ROUNDS = 4, 24  # how often all pairs meet before it is given up; of one sweep
@@ -39,13 +39,13 @@ class PairOptions:
         self.timeout = min(options.timeout, PAIR_LIMIT)
 
 
-def meet(meeting, env, options, other, turn, size):
+def test_pair(rendezvous, env, options, other, turn, size):
     """Meets `other` alone, in a group of two."""
     pair = "rank %d with rank %d: " % (env.rank, other)
     try:
         low, high = sorted((env.rank, other))
         name = "hpcml/pair%d/%d-%d" % (turn, low, high)
-        group = Communicator(meeting.store, env, PairOptions(options), name, 0 if env.rank == low else 1, 2)
+        group = Communicator(rendezvous.store, env, PairOptions(options), name, 0 if env.rank == low else 1, 2)
         fault, wrong_sum, message = check_pair(group, size, turn)
     except Exception as error:
         return Observation(env.rank, other, "B", pair + str(error))
@@ -57,24 +57,24 @@ def meet(meeting, env, options, other, turn, size):
 class Search:
     """One search, from the side of rank 0 (which leads it) or of another rank."""
 
-    def __init__(self, meeting, env, options, size):
-        self.meeting, self.env, self.options, self.size = meeting, env, options, size
+    def __init__(self, rendezvous, env, options, size):
+        self.rendezvous, self.env, self.options, self.size = rendezvous, env, options, size
         self.start, self.members, self.seen, self.absent, self.lost = time.monotonic(), [], [], [], []
 
     def run(self):
         leads = self.env.rank == 0
-        self.meeting.note("search", "here")
+        self.rendezvous.note("search", "here")
         if leads:
-            answers = self.meeting.collect("search", ANSWER)
+            answers = self.rendezvous.collect("search", ANSWER)
             self.absent = [rank for rank, answer in enumerate(answers) if answer is None]
             there = [rank for rank, answer in enumerate(answers) if answer is not None]
-            self.meeting.decree("search", "".join("%d " % rank for rank in there))
-        self.members = [int(rank) for rank in self.meeting.heed("search", 2 * ANSWER).split()]
+            self.rendezvous.publish_result("search", "".join("%d " % rank for rank in there))
+        self.members = [int(rank) for rank in self.rendezvous.wait_for_result("search", 2 * ANSWER).split()]
         turn = 0
         while self.env.rank in self.members and self._goes_on(turn):
             self._play(turn)
             turn += 1
-        return judge(self.meeting.hosts, self.seen, self.absent) if leads else None
+        return attribute_fault(self.rendezvous.hosts, self.seen, self.absent) if leads else None
 
     def _sweep(self):
         return min(rounds_of(len(self.members)), MOST_ROUNDS)
@@ -90,9 +90,9 @@ class Search:
             late = time.monotonic() - self.start > self.options.timeout
             done = sweep == 0 or turn >= SWEEPS * sweep or bool(self.lost) or (turn > 0 and late)
             if not done and turn > 0 and turn % sweep == 0 and not self.absent:
-                done = bool(judge(self.meeting.hosts, self.seen, self.absent).guilty)
-            self.meeting.decree("search%d" % turn, END if done else "go")
-        return self.meeting.heed("search%d" % turn, self._patience()) != END
+                done = bool(attribute_fault(self.rendezvous.hosts, self.seen, self.absent).faulty)
+            self.rendezvous.publish_result("search%d" % turn, END if done else "go")
+        return self.rendezvous.wait_for_result("search%d" % turn, self._patience()) != END
 
     def _play(self, turn):
         # In large worlds a sweep is a selection: rounds that lie far apart bring partners on other hosts.
@@ -100,11 +100,11 @@ class Search:
         place = partner_of(self.members.index(self.env.rank), len(self.members), turn % sweep * rounds_of(len(self.members)) // sweep)
         seen = Observation(self.env.rank, self.env.rank)  # rests
         if place is not None:
-            seen = meet(self.meeting, self.env, self.options, self.members[place], turn, self.size)
-        self.meeting.note("search%d" % turn, pack(seen))
+            seen = test_pair(self.rendezvous, self.env, self.options, self.members[place], turn, self.size)
+        self.rendezvous.note("search%d" % turn, pack(seen))
         if self.env.rank != 0:
             return
-        notes = self.meeting.collect("search%d" % turn, self._patience() - ANSWER, self.members)
+        notes = self.rendezvous.collect("search%d" % turn, self._patience() - ANSWER, self.members)
         for rank in self.members:
             if notes[rank] is None:
                 self.lost.append(rank)
@@ -113,16 +113,16 @@ class Search:
         self.absent += self.lost
 
 
-def search_culprit(meeting, env, options, phase, size):
+def search_faulty_rank(rendezvous, env, options, phase, size):
     """Ends with PhaseError on every rank."""
-    found = Search(meeting, env, options, size).run()
+    found = Search(rendezvous, env, options, size).run()
     if env.rank != 0:
-        meeting.fail("verdict", None, ANSWER)
+        rendezvous.fail("verdict", None, ANSWER)
     name = public_phase(phase)
-    hosts = [meeting.hosts[rank] for rank in found.guilty]
-    if found.guilty:
-        who = list_ranks_and_hosts(found.guilty, hosts)
-        what = "%s: %s; first seen in %s: %s" % (who, found.how, name, meeting.reason)
+    hosts = [rendezvous.hosts[rank] for rank in found.faulty]
+    if found.faulty:
+        who = list_ranks_and_hosts(found.faulty, hosts)
+        what = "%s: %s; first seen in %s: %s" % (who, found.how, name, rendezvous.reason)
     else:
-        what = "%s failed, and whose fault it is cannot be told: %s; %s" % (name, meeting.reason, found.how)
-    meeting.fail("verdict", Culprit(name, found.guilty, hosts, what.replace("\n", " "), found.next), ANSWER)
+        what = "%s failed, and whose fault it is cannot be told: %s; %s" % (name, rendezvous.reason, found.how)
+    rendezvous.fail("verdict", PhaseFailure(name, found.faulty, hosts, what.replace("\n", " "), found.next), ANSWER)

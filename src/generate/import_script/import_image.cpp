@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// The image of the old script at the new site: whether its engine takes it, and what it shows of the host.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "core/launch_chain/image.hpp"
+#include "core/model/container_engine.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
+#include "generate/import_script/program_text.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+using check::GivenOption;
+using check::Link;
+using model::EngineRow;
+using Form = model::ImageForm;
+using shell::Argument;
+
+struct Image {
+  Argument word;
+  Form form = Form::file;
+  bool of_family = false; ///< singularity's or apptainer's: what one of them takes the other takes, too
+};
+
+bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// By what names it: an engine's option or program, or nothing.
+Form form_of(const std::string& text, const EngineRow* engine, bool by_option) {
+  if (engine && engine->named_form) return *engine->named_form;
+  for (const auto* scheme : {"docker:", "oras:", "library:"})
+    if (text.starts_with(scheme)) return Form::registry;
+  if (text.ends_with(".sqsh") || text.ends_with(".squashfs")) return Form::squashed;
+  return by_option && text[0] != '/' && text[0] != '.' ? Form::registry : Form::file;
+}
+
+/// Whether the end of the name tells that it is a file's, though its folder is in a variable.
+bool is_file_name(const std::string& text) {
+  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
+    if (text.ends_with(end)) return true;
+  return false;
+}
+
+/// The image as the engine names it; nothing where it cannot take it.
+std::optional<std::string> for_engine(const std::string& image, Form form, const EngineRow& engine) {
+  const auto* end = engine.takes.begin() + engine.taken;
+  if (std::find(engine.takes.begin(), end, form) == end) return std::nullopt;
+  if (form != Form::registry) return image;
+  if (!engine.registry_scheme.empty() && holds(image, "://")) return image;
+  std::string name = image;
+  for (const std::string_view scheme : {"docker://", "docker:"})
+    if (name.starts_with(scheme)) name = name.substr(scheme.size());
+  return std::string(engine.registry_scheme) +
+         (engine.registry_hash ? name : util::replace_all(name, "#", "/"));
+}
+
+const char* describe(Form form) {
+  switch (form) {
+  case Form::file: return "an image in a file";
+  case Form::squashed: return "a squashfs image";
+  case Form::registry: return "an image from a registry";
+  case Form::edf: return "an environment definition file (EDF)";
+  case Form::uenv: return "a uenv";
+  }
+  return "";
+}
+
+class ImagePorter {
+public:
+  ImagePorter(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_header(header), x_programs(programs) {}
+
+  void port() {
+    auto image = find();
+    if (!image) return;
+    const diag::Place place = image->word.place;
+    if (x_porting.chosen.environment)
+      return x_porting.note(
+          place, "port/container",
+          fmt::format("image '{}' is removed: the request names an environment", image->word.text()));
+    const auto text = image->word.text();
+    const auto source = image->word.known() || !(image->of_family || is_file_name(text))
+                            ? std::nullopt
+                            : rebuilt(image->word);
+    if (!image->word.known() && !source)
+      return x_porting.error(place, "port/container", "the image is known only when the script runs",
+                             "use --container FILE to name it");
+    if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
+    for (const auto& rule : x_porting.to.containers) {
+      const auto& engine = model::row_of(rule.engine);
+      const auto name = for_engine(text, image->form, engine);
+      if (!name ||
+          (source && (image->of_family && !is_file_name(text) ? engine.family.empty() : engine.by_slurm)))
+        continue;
+      take(*name, place);
+      evaluate(*name, place);
+      if (source)
+        for (auto& found : x_programs) found.program.image = *source;
+      return port_binds(engine);
+    }
+    x_porting.error(place, "port/container",
+                    fmt::format("'{}' is {}, which {} on {} does not accept", text, describe(image->form),
+                                model::word_of(x_porting.to.containers.front().engine), x_porting.to.id),
+                    "use --container IMAGE with one that it accepts");
+  }
+
+private:
+  std::optional<Image> find() {
+    for (const auto& found : x_programs)
+      if (auto image = image_of(*found.launch)) return image;
+    for (const auto& directive : x_header.directives)
+      for (std::size_t i = 0; i < directive.words.size(); ++i) {
+        const auto& word = directive.words[i];
+        if (!is_image_option(word.text)) continue;
+        const auto equals = word.text.find('=');
+        const auto option = word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
+        const auto value = equals != std::string::npos      ? word.text.substr(equals + 1)
+                           : i + 1 < directive.words.size() ? directive.words[i + 1].text
+                                                            : std::string();
+        const auto place = word.place;
+        const auto* engine = model::find_image_option(option);
+        if (engine->binds_option == option)
+          x_mounts.push_back({value, place});
+        else if (!x_image && !value.empty())
+          x_image = Image{shell::known_argument(value, place), form_of(value, engine, true)};
+      }
+    return x_image;
+  }
+
+  static std::optional<Image> image_of(const check::Launch& launch) {
+    const auto image = launch_chain::find_image(launch);
+    if (!image) return std::nullopt;
+    return Image{*image->word, form_of(image->word->text(), image->engine, image->by_option),
+                 !image->by_option && image->engine && !image->engine->family.empty()};
+  }
+
+  void take(const std::string& image, diag::Place place) {
+    x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
+    x_porting.note(place, "port/container",
+                   fmt::format("the program also runs in this image on the new site: {}", image),
+                   "use --container to name another");
+  }
+
+  /// "--nv" at a site of AMD's GPUs, "--rocm" at one of NVIDIA's; empty where the script says neither.
+  std::string foreign_flag(model::GpuVendor vendor) const {
+    const std::string flag = vendor == model::GpuVendor::amd      ? "nv"
+                             : vendor == model::GpuVendor::nvidia ? "rocm"
+                                                                  : "";
+    const bool is_given =
+        !flag.empty() && std::any_of(x_programs.begin(), x_programs.end(), [&](const auto& found) {
+          const auto* container = found.launch->container();
+          return container && container->find(flag);
+        });
+    return is_given ? "--" + flag : "";
+  }
+
+  /// Made for other GPUs or other processors, as far as its name and its flags tell.
+  void evaluate(const std::string& image, diag::Place place) {
+    const auto* node = target_node(x_porting);
+    if (!node) return;
+    const auto lower = util::to_lower(image);
+    const auto names = [&](std::initializer_list<std::string_view> words) {
+      return std::any_of(words.begin(), words.end(), [&](auto word) { return holds(lower, word); });
+    };
+    const auto vendor = node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+    const auto& site = x_porting.to.id;
+    if (vendor == model::GpuVendor::nvidia && names({"rocm", "lumi-", "amd"}))
+      x_porting.warn(place, "port/image-gpu",
+                     fmt::format("by its name this image is made for AMD GPUs, but {} has NVIDIA GPUs", site),
+                     "use --container with an image made for CUDA");
+    if (vendor == model::GpuVendor::amd && names({"cuda", "nvcr.io", "nvidia", "ngc"}))
+      x_porting.warn(place, "port/image-gpu",
+                     fmt::format("by its name this image is made for NVIDIA GPUs, but {} has AMD GPUs", site),
+                     "use --container with an image made for ROCm");
+    else if (const auto flag = foreign_flag(vendor); !flag.empty())
+      x_porting.warn(
+          place, "port/image-gpu",
+          fmt::format("the script starts this image with {}, so it is made for {} GPUs, but {} has {} GPUs",
+                      flag, flag == "--nv" ? "NVIDIA" : "AMD", site, flag == "--nv" ? "AMD" : "NVIDIA"),
+          "use --container with an image made for the GPUs of the new site");
+    const bool arm = names({"aarch64", "arm64", "sbsa"});
+    if (node->cpu_arch == model::CpuArch::aarch64 && !arm)
+      x_porting.warn(
+          place, "port/image-arch",
+          fmt::format("nodes of {} are aarch64 (Arm): an image built for x86_64 does not start on them",
+                      site),
+          "use --container with an image built for aarch64");
+    if (node->cpu_arch == model::CpuArch::x86_64 && (arm || names({"ppc64le"})))
+      x_porting.warn(
+          place, "port/image-arch",
+          fmt::format("by its name this image is built for another architecture than the x86_64 of {}", site),
+          "use --container with an image built for x86_64");
+  }
+
+  struct Mount {
+    std::string text;
+    diag::Place place;
+  };
+
+  void port_binds(const EngineRow& engine) {
+    for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
+    for (auto& found : x_programs) {
+      if (const auto* step = found.launch->step())
+        for (const auto& candidate : model::k_engines)
+          if (const auto* mounts =
+                  candidate.binds_option.empty() ? nullptr : step->find(candidate.binds_option);
+              mounts && mounts->value)
+            add_bind(found, *mounts, engine);
+      const auto* container = found.launch->container();
+      if (!container) continue;
+      for (const auto& option : container->options) port_option(found, *container, option, engine);
+    }
+  }
+
+  void port_option(FoundLaunch& found, const Link& container, const GivenOption& option,
+                   const EngineRow& engine) {
+    static constexpr std::array<std::string_view, 6> k_binds = {"B",      "bind", "V",
+                                                                "volume", "v",    "container-mounts"};
+    const auto* old = model::find_engine_program(container.program);
+    if (option.name == "nv" || option.name == "rocm" || (old && option.name == old->image_option)) return;
+    if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end())
+      return add_bind(found, option, engine);
+    const bool same_family = old && !old->family.empty() && old->family == engine.family;
+    const bool same_setting = option.name == "env" && !engine.bind.empty();
+    const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
+    if (text) return found.program.image_options.push_back(*text);
+    x_porting.warn(option.place, "port/container",
+                   fmt::format("{} option '{}{}' is removed", container.program,
+                               option.name.size() == 1 ? "-" : "--", option.name));
+  }
+
+  void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
+    if (!option.value) return;
+    const auto place = option.place;
+    if (option.value->known()) return add_mounts(option.value->text(), place);
+    const auto text =
+        engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
+    if (!text)
+      return x_porting.error(place, "port/container", "this bind is known only when the script runs",
+                             "use --bind SRC:DST to name it, and remove it from the script");
+    found.program.image_options.push_back(std::string(engine.bind) + *text);
+    x_porting.note(place, "port/container",
+                   fmt::format("this bind stays: its directory must exist on {}", x_porting.to.id), "");
+  }
+
+  /// Binds with plain paths belong to the request: the plan knows them.
+  void add_mounts(const std::string& text, diag::Place place) {
+    for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
+      if (mount.empty()) continue;
+      auto parts = util::split(mount, ':');
+      if (parts.size() > 2) {
+        x_porting.note(place, "port/container",
+                       fmt::format("bind '{}' stays without ':{}'", mount, parts[2]));
+        parts.resize(2);
+      }
+      if (parts[0].empty() || parts[0][0] != '/' ||
+          (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
+        x_porting.error(place, "port/container", fmt::format("bind '{}' has no absolute path", mount),
+                        "use --bind SRC:DST to name it, and remove it from the script");
+        continue;
+      }
+      const auto value = util::join(parts, ":");
+      auto& binds = x_porting.result.job.binds;
+      if (std::any_of(binds.begin(), binds.end(), [&](const auto& bind) { return bind.value == value; }))
+        continue;
+      binds.push_back({value, x_porting.origin("the bind")});
+      x_porting.note(place, "port/container",
+                     fmt::format("bind '{}' stays: {} must exist on {}", value, parts[0], x_porting.to.id));
+    }
+  }
+
+  /// The option as it stands in the script.
+  std::optional<std::string> source_of(const FoundLaunch& found, const GivenOption& option) const {
+    const auto dashes = (option.name.size() == 1 ? "-" : "--") + option.name;
+    if (!option.value) return dashes;
+    if (option.value->known()) return dashes + " " + util::shell_quote(option.value->text());
+    if (found.launch->command->parent) return std::nullopt;
+    return std::string(x_porting.text.substr(option.place.offset, option.place.length));
+  }
+
+  ImportState& x_porting;
+  const slurm::ScriptHeader& x_header;
+  std::vector<FoundLaunch>& x_programs;
+  std::optional<Image> x_image;
+  std::vector<Mount> x_mounts;
+};
+
+} // namespace
+
+bool is_image_option(std::string_view word) {
+  if (!word.starts_with("--")) return false;
+  const auto name = word.substr(2, word.find('=') == std::string_view::npos ? word.npos : word.find('=') - 2);
+  return model::find_image_option(name) != nullptr;
+}
+
+void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {
+  ImagePorter(porting, header, programs).port();
+}
+
+} // namespace hpcml::import_script

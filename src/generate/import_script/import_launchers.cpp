@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// What becomes of the options of steps and agents: none is lost without a word.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "core/model/container_engine.hpp"
+#include "core/model/launcher.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/assignments.hpp"
+#include "generate/import_script/import_state.hpp"
+#include "generate/import_script/program_text.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+using check::GivenOption;
+using check::Link;
+using check::Role;
+using model::OptionMeaning;
+
+template <std::size_t N> bool is_in(const std::array<std::string_view, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What an srun does for the step whatever its size: given on.
+constexpr std::array<std::string_view, 13> k_kept_by_step = {
+    "label", "unbuffered", "output", "error", "input",          "wait",   "export",
+    "chdir", "open-mode",  "time",   "quiet", "disable-status", "comment"};
+/// Sizes, places and bindings: the plan's.
+constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
+                                                                "ntasks",
+                                                                "ntasks-per-node",
+                                                                "ntasks-per-gpu",
+                                                                "ntasks-per-core",
+                                                                "ntasks-per-socket",
+                                                                "cpus-per-task",
+                                                                "cpus-per-gpu",
+                                                                "gpus",
+                                                                "gpus-per-node",
+                                                                "gpus-per-task",
+                                                                "gpus-per-socket",
+                                                                "gres",
+                                                                "gpu-bind",
+                                                                "cpu-bind",
+                                                                "mem",
+                                                                "mem-per-cpu",
+                                                                "mem-per-gpu",
+                                                                "mem-bind",
+                                                                "accel-bind",
+                                                                "hint",
+                                                                "distribution",
+                                                                "threads-per-core",
+                                                                "exclusive",
+                                                                "exact",
+                                                                "overlap",
+                                                                "jobid",
+                                                                "mpi",
+                                                                "kill-on-bad-exit",
+                                                                "tres-per-task",
+                                                                "gres-flags",
+                                                                "oversubscribe",
+                                                                "overcommit",
+                                                                "whole",
+                                                                "extra-node-info",
+                                                                "map-by",
+                                                                "bind-to"};
+/// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
+bool is_replaced(OptionMeaning meaning) {
+  return meaning != OptionMeaning::none && meaning != OptionMeaning::config &&
+         meaning != OptionMeaning::no_gpus && meaning != OptionMeaning::watching;
+}
+
+std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
+
+class LauncherPorter {
+public:
+  LauncherPorter(ImportState& porting, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_programs(programs) {}
+
+  void port() {
+    for (auto& found : x_programs) {
+      if (runs_numactl(*found.launch->command))
+        x_porting.note({found.begin, found.end - found.begin}, "port/launcher",
+                       "numactl is removed: the launcher of the new site binds the ranks");
+      for (const auto& link : found.launch->chain) {
+        if (link.role == Role::step) port_step(found, link);
+        if (link.role == Role::agent) port_agent(found, link);
+      }
+    }
+  }
+
+private:
+  void port_step(FoundLaunch& found, const Link& step) {
+    const bool srun = step.program == "srun" && has_srun(x_porting.to);
+    const auto* row = model::find_launcher(step.program);
+    std::vector<std::string> planned;
+    for (const auto& option : step.options) {
+      if (model::find_image_option(option.name)) continue; // the image's affair
+      if (is_in(k_kept_by_step, option.name) && srun && !found.program.once && !found.program.per_node) {
+        if (auto text = text_of(found, option, "=")) {
+          found.program.step_options.push_back(*text);
+          continue;
+        }
+      }
+      if (option.name == "export" || option.name == "x") {
+        keep_settings(step, option);
+        continue;
+      }
+      const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
+      if (mpi && *mpi != "none")
+        x_porting.note(option.place, "port/launcher",
+                       fmt::format("{} option '--mpi={}' is removed: {} may start MPI ranks in another way",
+                                   step.program, *mpi, x_porting.to.id),
+                       "run srun --mpi=list there to see the types, and use --srun=--mpi=TYPE to set one");
+      else if (is_in(k_planned_of_step, option.name) ||
+               (row && row->meaning_of(option.name) != OptionMeaning::none))
+        util::add_once(planned, shown(option));
+      else
+        x_porting.note(option.place, "port/launcher",
+                       fmt::format("{} option '{}' is removed", step.program, shown(option)),
+                       "use --srun=OPTION to pass an option to srun");
+    }
+    if (!planned.empty())
+      x_porting.note(step.place, "port/launcher",
+                     fmt::format("{} options {} are planned again for the nodes of {}", step.program,
+                                 util::join(planned, ", "), x_porting.to.id));
+    if (!step.complete)
+      x_porting.warn(step.place, "port/launcher",
+                     fmt::format("{} has options that are known only when the script runs (an image may be "
+                                 "one); they are removed",
+                                 step.program),
+                     "use --container to name an image, or --srun=OPTION to pass an option to srun");
+  }
+
+  /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
+  void keep_settings(const Link& step, const GivenOption& option) {
+    const auto listed = option.value ? "," + option.value->text() + "," : std::string();
+    std::vector<std::string> kept, lost, owned;
+    for (const auto& set : step.sets) {
+      if (listed.find("," + set.name + "=") == std::string::npos) continue;
+      auto& env = x_porting.result.job.env;
+      const bool known =
+          std::any_of(env.begin(), env.end(), [&](const auto& entry) { return entry.first == set.name; });
+      if (known) continue;
+      if (is_owned(set.name))
+        util::add_once(owned, set.name);
+      else if (set.value.known()) {
+        env.emplace_back(set.name,
+                         model::Sourced<std::string>{set.value.text(), x_porting.origin(shown(option))});
+        util::add_once(kept, set.name);
+      } else
+        util::add_once(lost, set.name);
+    }
+    const auto which = step.program + " " + shown(option);
+    if (!kept.empty())
+      x_porting.note(option.place, "port/variable",
+                     fmt::format("{}, set by {}, is set for the whole job", util::join(kept, ", "), which),
+                     "use --env to set another value");
+    if (!owned.empty())
+      x_porting.note(option.place, "port/variable",
+                     fmt::format("{} is removed: the new script and its launcher set what this site needs",
+                                 util::join(owned, ", ")));
+    if (!lost.empty())
+      x_porting.warn(option.place, "port/variable",
+                     fmt::format("{}, set by {} to a value that only the job knows, is removed",
+                                 util::join(lost, ", "), which),
+                     fmt::format("export it before the launch, or use --env {}=VALUE", lost.front()));
+    if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
+      x_porting.note(option.place, "port/launcher",
+                     fmt::format("{} is removed: the program gets the variables of the job", which),
+                     "use --srun=OPTION to pass an option to srun");
+  }
+
+  void port_agent(FoundLaunch& found, const Link& agent) {
+    std::vector<std::string> rendezvous, watching, watching_names;
+    const auto* row = model::find_launcher(agent.program);
+    const auto& chosen = x_porting.chosen.launcher;
+    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RankStartMethod::agent &&
+                          (chosen.empty() || chosen == agent.program);
+    for (const auto& option : agent.options) {
+      const auto meaning = row ? row->meaning_of(option.name) : OptionMeaning::none;
+      if (meaning == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
+      if (is_replaced(meaning) || is_default(option)) {
+        util::add_once(rendezvous, shown(option));
+        continue;
+      }
+      const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
+      if (meaning == OptionMeaning::watching) { // no reason to keep the agent
+        util::add_once(watching_names, shown(option));
+        if (text) watching.push_back(*text);
+        continue;
+      }
+      if (text) {
+        x_porting.agent_options.push_back(*text);
+        continue;
+      }
+      x_porting.warn(
+          option.place, "port/launcher",
+          fmt::format("{} option '{}' is removed", agent.program, shown(option)),
+          row && row->ranks != model::RankStartMethod::nobody
+              ? fmt::format("use --launcher {} to keep the launcher, without this option", agent.program)
+              : "");
+    }
+    if (!rendezvous.empty())
+      x_porting.note(agent.place, "port/launcher",
+                     fmt::format("{} options {} are replaced: the launcher of the new site sets the number "
+                                 "of ranks and their rendezvous",
+                                 agent.program, util::join(rendezvous, ", ")));
+    keep_agent(agent);
+    const bool stays =
+        can_stay && (!x_porting.agent_options.empty() || x_porting.least_nodes > 0 || !chosen.empty());
+    if (stays)
+      x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
+    else if (!watching_names.empty())
+      x_porting.note(agent.place, "port/launcher",
+                     fmt::format("{} options {} are removed: the new launcher monitors its processes itself",
+                                 agent.program, util::join(watching_names, ", ")),
+                     row && row->ranks != model::RankStartMethod::nobody
+                         ? fmt::format("use --launcher {} to keep the launcher, without them", agent.program)
+                         : "");
+  }
+
+  /// The launcher stays where it does what hpcml's does not.
+  void keep_agent(const Link& agent) {
+    if (x_porting.chosen.launcher == agent.program)
+      return x_porting.note(agent.place, "port/launcher",
+                            fmt::format("{} stays the launcher, as requested", agent.program),
+                            agent.program == "torchrun" ? "if PyTorch's torchrun is not installed, add a "
+                                                          "link named torchrun to hpcml as the first in PATH"
+                                                        : "");
+    if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
+    auto kept = x_porting.agent_options;
+    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a variable number of nodes");
+    x_porting.note(agent.place, "port/launcher",
+                   fmt::format("{} stays the launcher because of {}", agent.program, util::join(kept, " ")),
+                   "use --launcher hpcml to replace it, without these options");
+    x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
+                                                                    x_porting.origin("the launcher")};
+  }
+
+  /// "1:4": as many as there are between the two. The new nodes are in proportion.
+  void port_elastic(const Link& agent, const GivenOption& option, bool can_stay) {
+    const auto text = option.value ? option.value->text() : std::string();
+    // In ${N:-4} the colon is bash's.
+    const auto colon = text.find('{') == std::string::npos ? text.find(':') : std::string::npos;
+    if (colon == std::string::npos) return;
+    const auto least = util::parse_unsigned(text.substr(0, colon));
+    const unsigned nodes = x_porting.result.job.nodes ? x_porting.result.job.nodes->value : 1;
+    if (can_stay && model::find_launcher(agent.program)->is_elastic() && least && *least > 0 &&
+        *least <= x_porting.old_nodes) {
+      const auto now =
+          static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
+      if (now < nodes) x_porting.least_nodes = now;
+      return x_porting.note(
+          option.place, "port/launcher",
+          fmt::format("--nnodes={} becomes --nnodes={}:{} on the nodes of the new site", text, now, nodes),
+          "use --sbatch=--no-kill, or Slurm ends the job when a node fails");
+    }
+    x_porting.warn(option.place, "port/launcher",
+                   fmt::format("--nnodes={} allows the number of nodes to change, but the new job keeps all "
+                               "its nodes until it ends",
+                               text),
+                   "use --nodes to set another number");
+  }
+
+  /// Options that say what happens without them, too.
+  static bool is_default(const GivenOption& option) {
+    const auto value = option.value && option.value->known() ? option.value->text() : std::string("?");
+    if (option.name == "max_restarts" || option.name == "max-restarts") return value == "0";
+    return (option.name == "mixed_precision" || option.name == "mixed-precision" ||
+            option.name == "dynamo_backend" || option.name == "dynamo-backend") &&
+           value == "no";
+  }
+
+  /// The option as the new script writes it; nothing where its value is known only in a text for another
+  /// shell.
+  std::optional<std::string> text_of(const FoundLaunch& found, const GivenOption& option,
+                                     const char* equals) const {
+    const auto dashes = shown(option);
+    if (!option.value) return dashes;
+    if (option.value->known())
+      return dashes + (option.name.size() == 1 ? " " : equals) + util::shell_quote(option.value->text());
+    if (found.launch->command->parent || option.value->many) return std::nullopt;
+    std::string text;
+    for (const auto& piece : option.value->pieces) {
+      if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+      text += piece.text;
+    }
+    if (text.find_first_of("\"\\`") != std::string::npos) return std::nullopt;
+    return dashes + equals + "\"" + text + "\"";
+  }
+
+  ImportState& x_porting;
+  std::vector<FoundLaunch>& x_programs;
+};
+
+} // namespace
+
+void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs) {
+  LauncherPorter(porting, programs).port();
+}
+
+} // namespace hpcml::import_script

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Paths and variables of the old site in the text that stays: said, each once.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "core/diag/visible_text.hpp"
+#include "core/shell/shell_names.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+/// Folders that every machine has.
+bool is_common_directory(const std::string& directory) {
+  static constexpr std::array<std::string_view, 16> k_common = {"bin", "boot", "dev",  "etc",  "lib", "lib64",
+                                                                "mnt", "opt",  "proc", "root", "run", "sbin",
+                                                                "sys", "tmp",  "usr",  "var"};
+  return std::find(k_common.begin(), k_common.end(), std::string_view(directory)) != k_common.end();
+}
+
+/// Variables that bash, the login or Slurm itself sets.
+bool is_common_variable(const std::string& name) {
+  static constexpr std::array<std::string_view, 45> k_common = {
+      "BASH",         "BASHPID",  "BASH_SOURCE",     "BASH_VERSION",
+      "COLUMNS",      "CPATH",    "DISPLAY",         "EDITOR",
+      "EPOCHSECONDS", "EUID",     "FUNCNAME",        "GROUPS",
+      "HOME",         "HOSTNAME", "HOSTTYPE",        "IFS",
+      "LANG",         "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
+      "LINENO",       "LOGNAME",  "MACHTYPE",        "MASTER_ADDR",
+      "MASTER_PORT",  "OLDPWD",   "OPTARG",          "OPTIND",
+      "OSTYPE",       "PATH",     "PIPESTATUS",      "PPID",
+      "PS1",          "PWD",      "PYTHONPATH",      "RANDOM",
+      "REPLY",        "SECONDS",  "SHELL",           "SHLVL",
+      "SRANDOM",      "TERM",     "TMPDIR",          "UID",
+      "USER"};
+  if (std::find(k_common.begin(), k_common.end(), std::string_view(name)) != k_common.end()) return true;
+  if (name.starts_with("SLURMD_")) return true;
+  if (name.starts_with("SLURM_")) return name == "SLURM_TMPDIR" ? false : true;
+  return name.find("RANK") != std::string::npos || name == "WORLD_SIZE" || name == "LOCAL_WORLD_SIZE";
+}
+
+/// Notes of a kind: a script with more has more than a reader takes in.
+constexpr std::size_t k_most_notes = 200;
+
+/// Finds whether places of a text are in comments; the places must be asked for in ascending order.
+class CommentFinder {
+public:
+  explicit CommentFinder(const std::string& text) : x_text(text) { read_line(0); }
+  bool holds(std::size_t at) {
+    while (x_end < at) read_line(x_end + 1);
+    return x_first <= at && x_first < x_text.size() && x_text[x_first] == '#';
+  }
+
+private:
+  void read_line(std::size_t begin) {
+    x_end = std::min(x_text.find('\n', begin), x_text.size());
+    x_first = x_text.find_first_not_of(" \t", begin);
+  }
+  const std::string& x_text;
+  std::size_t x_first = 0; ///< the first character of the line that is not a space or tab
+  std::size_t x_end = 0;   ///< of the line
+};
+
+/// The names in a text that are not expansions: NAME=…, read NAME, for NAME in, printf -v NAME.
+std::set<std::string_view> find_plain_names(std::string_view text) {
+  std::set<std::string_view> names;
+  for (std::size_t at = 0; at < text.size();) {
+    auto end = at;
+    while (end < text.size() && shell::is_name_char(text[end])) ++end;
+    const bool expanded = at > 0 && (text[at - 1] == '$' || text[at - 1] == '{');
+    if (end > at && !expanded) names.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+class Leftovers {
+public:
+  Leftovers(ImportState& porting, const model::ImportedBody& body)
+      : x_porting(porting), x_set(find_plain_names(porting.text)) {
+    for (const auto& piece : body.pieces) {
+      x_kept.push_back(piece.text);
+      for (const auto* words :
+           {&piece.launch.source, &piece.launch.step_options, &piece.launch.image_options})
+        for (const auto& word : *words) x_kept.push_back(word);
+      x_kept.push_back(piece.launch.image);
+    }
+    for (const auto& option : porting.result.job.sbatch) x_kept.push_back(option.value);
+    if (porting.result.job.output) x_kept.push_back(porting.result.job.output->value);
+  }
+
+  void note() {
+    for (const auto& text : x_kept) {
+      find_paths(text);
+      find_variables(text);
+    }
+    for (const auto& [directory, path] : x_paths)
+      x_porting.note(
+          place_of_text(path), "port/path",
+          fmt::format("'{}' is a path on the site that the script was written for (everything below /{})",
+                      path, directory),
+          fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
+    for (const auto& name : x_variables)
+      x_porting.note(
+          place_of_text("$" + name), "port/site-variable",
+          fmt::format(
+              "nothing in the script sets {}: it is a variable of the old site or of your login environment",
+              name),
+          fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
+    note_hidden();
+    const auto& python = x_porting.to.python;
+    const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
+      return rule.kind == model::PythonSource::wheelhouse;
+    });
+    if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
+      x_porting.note(
+          *at, "port/wheels", "pip --no-index uses the wheels of the site that the script was written for",
+          fmt::format(
+              "check that {} has such wheels, or use --venv or --conda with an environment made there",
+              x_porting.to.id));
+  }
+
+private:
+  /// Characters that nobody sees in an editor, or that turn the writing: the first of them on each line.
+  void note_hidden() const {
+    bool noted = false; // on this line
+    for (std::size_t at = 0; at < x_porting.text.size();) {
+      const auto rest = x_porting.text.substr(at);
+      const auto c = diag::first_visible(rest);
+      const bool blank = rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r';
+      if (rest[0] == '\n') noted = false;
+      if (!blank && c.shown != rest.substr(0, c.length) && !noted) {
+        noted = true;
+        x_porting.note({at, c.length}, "port/hidden-character",
+                       fmt::format("this line has an invisible character or one that reverses the text "
+                                   "direction ({}): it may run other code than it shows",
+                                   c.shown),
+                       "remove it unless it is intended");
+      }
+      at += c.length;
+    }
+  }
+
+  void find_paths(const std::string& text) {
+    constexpr std::string_view k_before = " \t\n\"'=:;(,`";
+    constexpr std::size_t k_longest_path = 4096;
+    CommentFinder comments(text);
+    for (auto at = text.find('/'); at != std::string::npos; at = text.find('/', at + 1)) {
+      const bool starts = at == 0 || k_before.find(text[at - 1]) != std::string_view::npos;
+      if (!starts || comments.holds(at) || text.compare(at, 2, "//") == 0) continue;
+      auto end = at + 1;
+      while (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-' || text[end] == '.'))
+        ++end;
+      const auto directory = text.substr(at + 1, end - at - 1);
+      if (directory.empty() || end >= text.size() || text[end] != '/' || is_common_directory(directory))
+        continue;
+      if (is_in_image(directory) || x_paths.contains(directory) || x_paths.size() >= k_most_notes) continue;
+      const auto path = std::string_view(text).substr(at, k_longest_path);
+      x_paths.emplace(directory, path.substr(0, path.find_first_of(" \t\n\"';:,)`")));
+    }
+  }
+
+  /// Whether a bind that stays puts something there: the path is then one of the image.
+  bool is_in_image(const std::string& directory) const {
+    const auto& binds = x_porting.result.job.binds;
+    return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
+      const auto target = bind.value.substr(bind.value.find(':') + 1);
+      return target == "/" + directory || target.starts_with("/" + directory + "/");
+    });
+  }
+
+  /// Whether the new site's nodes have such a variable: the place of their own disk.
+  bool is_of_new_site(const std::string& name) const {
+    const auto& nodes = x_porting.to.node_types;
+    return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
+      return node.local_disk && node.local_disk->starts_with("$" + name);
+    });
+  }
+
+  void find_variables(const std::string& text) {
+    CommentFinder comments(text);
+    for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+      const bool brace = at + 1 < text.size() && text[at + 1] == '{';
+      auto begin = at + (brace ? 2 : 1);
+      auto end = begin;
+      while (end < text.size() && shell::is_name_char(text[end])) ++end;
+      const auto name = text.substr(begin, end - begin);
+      if (name.size() < 2 || !shell::is_name_start(name[0]) || comments.holds(at)) continue;
+      // ${NAME:-…} says itself what happens without it.
+      if (brace && end < text.size() && text[end] != '}') continue;
+      if (x_set.contains(name) || is_common_variable(name) || is_of_new_site(name)) continue;
+      if (x_variables.size() < k_most_notes) x_variables.insert(name);
+    }
+  }
+
+  std::optional<diag::Place> find_kept(std::string_view word) const {
+    const bool kept = std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
+      return text.find(word) != std::string::npos;
+    });
+    return kept ? std::optional(place_of_text(word)) : std::nullopt;
+  }
+  diag::Place place_of_text(std::string_view word) const {
+    const auto at = x_porting.text.find(word);
+    return at == std::string_view::npos ? diag::Place{} : diag::Place{at, word.size()};
+  }
+
+  ImportState& x_porting;
+  std::set<std::string_view> x_set; ///< names that some line of the script may give a value
+  std::vector<std::string> x_kept;
+  std::map<std::string, std::string> x_paths;
+  std::set<std::string> x_variables;
+};
+
+} // namespace
+
+void note_leftovers(ImportState& porting, const model::ImportedBody& body) {
+  Leftovers(porting, body).note();
+}
+
+} // namespace hpcml::import_script

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// The old script's directives as a request: what people mean stays, what belongs to the old site or to its
+// nodes goes.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "core/model/pattern.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+enum class Fate {
+  kept,    ///< read into the request
+  passed,  ///< given on as it is
+  planned, ///< the plan decides it for the new nodes
+  dropped, ///< a name that only the old site knows
+};
+
+struct Row {
+  std::string_view option;
+  Fate fate;
+};
+
+constexpr std::array<Row, 61> k_rows = {{
+    {"nodes", Fate::kept},
+    {"time", Fate::kept},
+    {"job-name", Fate::kept},
+    {"output", Fate::kept},
+    {"array", Fate::kept},
+    {"dependency", Fate::kept},
+    {"signal", Fate::kept},
+    {"requeue", Fate::kept},
+    {"no-requeue", Fate::kept},
+    {"partition", Fate::kept},
+    {"error", Fate::passed},
+    {"input", Fate::passed},
+    {"open-mode", Fate::passed},
+    {"mail-type", Fate::passed},
+    {"mail-user", Fate::passed},
+    {"chdir", Fate::passed},
+    {"comment", Fate::passed},
+    {"begin", Fate::passed},
+    {"deadline", Fate::passed},
+    {"nice", Fate::passed},
+    {"hold", Fate::passed},
+    {"time-min", Fate::passed},
+    {"wait", Fate::passed},
+    {"kill-on-invalid-dep", Fate::passed},
+    {"export", Fate::passed},
+    {"propagate", Fate::passed},
+    {"profile", Fate::passed},
+    {"wait-all-nodes", Fate::passed},
+    {"ntasks", Fate::planned},
+    {"ntasks-per-node", Fate::planned},
+    {"ntasks-per-gpu", Fate::planned},
+    {"ntasks-per-core", Fate::planned},
+    {"ntasks-per-socket", Fate::planned},
+    {"cpus-per-task", Fate::planned},
+    {"cpus-per-gpu", Fate::planned},
+    {"mincpus", Fate::planned},
+    {"mem", Fate::planned},
+    {"mem-per-cpu", Fate::planned},
+    {"mem-per-gpu", Fate::planned},
+    {"gres", Fate::planned},
+    {"gpus", Fate::planned},
+    {"gpus-per-node", Fate::planned},
+    {"gpus-per-task", Fate::planned},
+    {"gpus-per-socket", Fate::planned},
+    {"gpu-bind", Fate::planned},
+    {"exclusive", Fate::planned},
+    {"oversubscribe", Fate::planned},
+    {"threads-per-core", Fate::planned},
+    {"hint", Fate::planned},
+    {"distribution", Fate::planned},
+    {"cores-per-socket", Fate::planned},
+    {"sockets-per-node", Fate::planned},
+    {"extra-node-info", Fate::planned},
+    {"overcommit", Fate::planned},
+    {"tres-per-task", Fate::planned},
+    {"mem-bind", Fate::planned},
+    {"core-spec", Fate::planned},
+    {"gres-flags", Fate::planned},
+    {"switches", Fate::planned},
+    {"contiguous", Fate::planned},
+    {"use-min-nodes", Fate::planned},
+}};
+
+/// Everything else names something of the old site: an account, a QoS, a feature, a reservation, an option of
+/// a plugin.
+Fate fate_of(std::string_view option) {
+  const auto found =
+      std::find_if(k_rows.begin(), k_rows.end(), [&](const Row& row) { return row.option == option; });
+  return found == k_rows.end() ? Fate::dropped : found->fate;
+}
+
+std::string word_of(const slurm::Setting& setting) {
+  return "--" + setting.option + (setting.value ? "=" + *setting.value : "");
+}
+
+class RequestPorter {
+public:
+  RequestPorter(ImportState& porting, const slurm::JobOptions& request)
+      : x_porting(porting), x_request(request), x_job(porting.result.job) {}
+
+  void port() {
+    for (const auto& [option, setting] : x_request.settings) port_option(setting);
+    choose_qos();
+  }
+
+private:
+  model::Origin origin(const std::string& option) const { return x_porting.origin("--" + option); }
+  void keep(model::Known<std::string>& target, const slurm::Setting& setting) {
+    target = model::Sourced<std::string>{setting.value.value_or(""), origin(setting.option)};
+  }
+
+  void port_option(const slurm::Setting& setting) {
+    switch (fate_of(setting.option)) {
+    case Fate::kept: return port_kept(setting);
+    case Fate::passed: x_job.sbatch.push_back({word_of(setting), origin(setting.option)}); return;
+    case Fate::planned:
+      x_porting.note(setting.place, "port/planned",
+                     fmt::format("'{}' is planned again for the nodes of {}", word_of(setting), name()));
+      return;
+    case Fate::dropped: break;
+    }
+    const auto chosen = setting.option == "account" ? x_porting.chosen.account
+                        : setting.option == "qos"   ? x_porting.chosen.qos
+                                                    : std::string();
+    if (!chosen.empty() && chosen == setting.value.value_or("")) return;
+    if (!chosen.empty())
+      return x_porting.note(setting.place, "port/left-out",
+                            fmt::format("'{}' is removed: '{}' replaces it", word_of(setting), chosen));
+    if (setting.option == "account" && is_of_site(setting.value.value_or(""))) {
+      keep(x_job.account, setting);
+      return x_porting.note(setting.place, "port/account",
+                            fmt::format("'{}' stays: accounts of {} have this form, and the script {}",
+                                        word_of(setting), name(),
+                                        x_request.settings.count("partition") > 0
+                                            ? "names one of its partitions"
+                                            : "names no partition"),
+                            "use --account to name another");
+    }
+    const bool same_flag =
+        setting.option == "account" || setting.option == "qos" || setting.option == "constraint";
+    x_porting.note(
+        setting.place, "port/left-out",
+        fmt::format("'{}' is removed: it names something of the site that the script was written for",
+                    word_of(setting)),
+        setting.option == "account" || setting.option == "qos"
+            ? fmt::format("use --{} to name one of {}", setting.option, name())
+            : fmt::format("use --sbatch={} to keep it, if {} has the same",
+                          same_flag ? std::string("--constraint=…") : word_of(setting), name()));
+  }
+
+  /// Whether the account is one of this site, too: it looks like them, and the script was written for this
+  /// site or for one of the same centre, as far as its partition tells.
+  bool is_of_site(const std::string& account) const {
+    const auto& to = x_porting.to;
+    const auto& rule = to.flag("account");
+    if (rule.pattern.empty() || !rule.takes() || !model::matches_pattern(account, rule.pattern)) return false;
+    const auto named = x_request.settings.find("partition");
+    if (named == x_request.settings.end()) {
+      const auto policy = to.flag("partition").policy;
+      return policy != model::Policy::optional && policy != model::Policy::required;
+    }
+    const auto partition = named->second.value.value_or("");
+    const auto& others = to.other_partitions;
+    return to.find_partition(partition) || std::find(others.begin(), others.end(), partition) != others.end();
+  }
+
+  void port_kept(const slurm::Setting& setting) {
+    const auto& option = setting.option;
+    if (option == "partition") return port_partition(setting);
+    if (option == "job-name") return keep(x_job.job_name, setting);
+    if (option == "output") return keep(x_job.output, setting);
+    if (option == "array") return keep(x_job.array, setting);
+    if (option == "dependency") return keep(x_job.dependency, setting);
+    if (option == "signal") return keep(x_job.signal, setting);
+    if (option == "requeue" || option == "no-requeue")
+      x_job.requeue = model::Sourced<bool>{x_request.requeue, origin(option)};
+    if (option == "time") {
+      const auto time = model::Walltime::parse(setting.value.value_or(""));
+      if (time)
+        x_job.time = model::Sourced<model::Walltime>{*time, origin(option)};
+      else
+        x_porting.note(setting.place, "port/left-out",
+                       fmt::format("'{}' is removed: {}", word_of(setting), time.error().what),
+                       "use --time to set the time limit");
+    }
+  }
+
+  void port_partition(const slurm::Setting& setting) {
+    const auto* partition = x_porting.to.find_partition(setting.value.value_or(""));
+    if (partition && partition->nameable)
+      x_job.partition = model::Sourced<std::string>{partition->name, origin("partition")};
+    else
+      x_porting.note(
+          setting.place, "port/left-out",
+          fmt::format("'{}' is removed: {} has no partition of that name", word_of(setting), name()),
+          "use --partition to name one");
+  }
+
+  /// Where the site's usual QoS ends before the job does, the one with most room (short ones are for trials
+  /// and for interactive work).
+  void choose_qos() {
+    if (!x_job.time || !x_porting.chosen.qos.empty()) return;
+    const auto holds = [&](const model::Qos& qos) {
+      return qos.max_time && qos.max_time->value.seconds() >= x_job.time->value.seconds();
+    };
+    const auto& all = x_porting.to.qos;
+    const auto usual = std::find_if(all.begin(), all.end(), [](const auto& qos) { return qos.is_default; });
+    if (usual == all.end() || !usual->max_time || holds(*usual)) return;
+    const model::Qos* best = nullptr;
+    for (const auto& qos : all)
+      if (holds(qos) && !qos.on_request && !qos.preemptible && qos.needs.empty() &&
+          qos.partitions == usual->partitions &&
+          (!best || qos.max_time->value.seconds() > best->max_time->value.seconds()))
+        best = &qos;
+    if (!best) return;
+    x_job.qos = model::Sourced<std::string>{best->name, origin("time")};
+    x_porting.note({}, "port/qos",
+                   fmt::format("--qos={} is used because {}, the default QoS, ends after {}", best->name,
+                               usual->name, usual->max_time->value.to_slurm()),
+                   "use --qos to name another");
+  }
+
+  const std::string& name() const { return x_porting.to.id; }
+
+  ImportState& x_porting;
+  const slurm::JobOptions& x_request;
+  model::JobSpec& x_job;
+};
+
+} // namespace
+
+void port_request(ImportState& porting, const slurm::JobOptions& request) {
+  RequestPorter(porting, request).port();
+}
+
+} // namespace hpcml::import_script

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "generate/import_script/import_script.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "core/shell/view.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+/// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of
+/// the old site's plugins.
+bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings) {
+  for (auto finding : findings.list()) {
+    // What may have come from sbatch's command line the request can say as well.
+    if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
+    if (finding.code == "slurm/missing-dependency")
+      finding.hint +=
+          (finding.hint.empty() ? "" : "; ") +
+          std::string("add what was given on the command line of sbatch to that of gen: --nodes N");
+    if (finding.code == "slurm/option-unknown") {
+      const auto at = finding.message.find("--");
+      const auto end = at == std::string::npos ? at : finding.message.find_first_of(" =,;'", at);
+      if (at != std::string::npos &&
+          is_image_option(finding.message.substr(at, end == std::string::npos ? end : end - at)))
+        continue; // the image's affair
+      finding.severity = diag::Severity::note;
+      finding.message += "; it is removed";
+      finding.hint = "use --sbatch=OPTION to keep it, if the new site has the same option";
+    }
+    porting.result.findings.push_back(std::move(finding));
+  }
+  return !diag::has_errors(porting.result.findings);
+}
+
+/// What bash cannot read it does not run; what follows the first such place is often only its consequence.
+void report_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
+  if (!unread.empty())
+    porting.error(unread.front().place, "port/syntax",
+                  fmt::format("bash cannot parse this: {}", unread.front().why),
+                  "run bash -n FILE to check a script without executing it");
+}
+
+/// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
+/// task reads those of the launcher.
+void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
+  static constexpr std::pair<std::string_view, std::string_view> k_names[] = {
+      {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
+  const auto& first = found.program.command.front();
+  if (first != "bash" && first != "sh") return;
+  for (const auto& [old, now] : k_names)
+    for (auto* words : {&found.program.source, &found.program.command})
+      for (auto& word : *words) {
+        const auto at = word.find(old);
+        const bool of_task =
+            at != std::string::npos &&
+            (word[0] == '\'' || word.find("\\$") != std::string::npos || words == &found.program.command);
+        if (!of_task) continue;
+        word = util::replace_all(word, std::string(old), std::string(now));
+        if (words == &found.program.source)
+          porting.note({found.begin, found.end - found.begin}, "port/launcher",
+                       fmt::format("{} is replaced by {}: the launcher of {} does not set it in the tasks",
+                                   old, now, porting.to.id));
+      }
+}
+
+/// The main program: the person's own command, by which the plan chooses an environment.
+const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
+  for (const auto& found : programs)
+    if (!found.program.once && !found.program.per_node) return found;
+  return programs.front();
+}
+
+} // namespace
+
+ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
+                                 const Chosen& chosen) {
+  ImportState porting{file, text, to, chosen};
+  constexpr auto k_version = slurm::k_newest_version;
+  slurm::LocatedFindings findings(file, text);
+  const auto read = slurm::read_job(text, k_version, findings);
+  const auto& header = read.header;
+  const auto& requests = read.requests;
+  const auto tree = shell::read_script(std::string(text));
+  const auto view = shell::make_view(tree);
+  const auto launches = check::find_launches(view);
+  if (!take_refusals(porting, findings)) return std::move(porting.result);
+  if (requests.size() != 1) {
+    porting.error({}, "port/hetjob", "a heterogeneous job cannot be converted for another site",
+                  "use a separate job for each component");
+    return std::move(porting.result);
+  }
+  report_unread(porting, shell::unread_parts(tree.program));
+  auto programs = find_programs(porting, launches, view, tree.program);
+  const Sizes sizes(text, requests[0], read.sizes[0]);
+  port_request(porting, requests[0]);
+  if (programs.empty()) {
+    if (!diag::has_errors(porting.result.findings))
+      porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
+                    "add the program after -- without --from, or to the script itself: srun python train.py");
+    return std::move(porting.result);
+  }
+  port_size(porting, requests[0], sizes, programs);
+  port_launchers(porting, programs);
+  port_image(porting, header, programs);
+  if (!has_srun(to))
+    for (auto& found : programs) read_launchers_ranks(porting, found);
+  auto& job = porting.result.job;
+  job.command = main_program(programs).command;
+  // sbatch names a job after its script where nobody does.
+  if (!porting.result.job.job_name)
+    porting.result.job.job_name =
+        model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
+  job.body = port_body(porting, header, tree.program, programs);
+  note_leftovers(porting, *job.body);
+  diag::sort_by_place(porting.result.findings);
+  return std::move(porting.result);
+}
+
+} // namespace hpcml::import_script

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// An existing sbatch script as a request for another site: what it asked for, its own commands, and what
+// becomes of the rest.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/diag/diagnostic.hpp"
+#include "core/model/job_spec.hpp"
+#include "core/model/site.hpp"
+
+namespace hpcml::import_script {
+
+/// What the new request chooses itself, so that the old script's choice is left out.
+struct Chosen {
+  bool environment = false;   ///< virtual environment, conda environment or image
+  std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
+  std::string account = {};   ///< empty: not said
+  std::string qos = {};
+  bool nodes = false;        ///< the number of nodes or of GPUs
+  unsigned node_count = 0;   ///< the number of nodes; 0: not said
+  std::string launcher = {}; ///< what starts the ranks; empty: not said
+  bool gpus_seen = false;    ///< what a rank sees of its node's GPUs
+};
+
+/// The request, and a note on everything that changes, each at its place in the old script. Errors where it
+/// cannot be ported.
+struct ImportResult {
+  model::JobSpec job;
+  diag::Diagnostics findings;
+};
+
+/// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
+ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
+                                 const Chosen& chosen);
+
+} // namespace hpcml::import_script

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// The same world on the new site's nodes: as many ranks with as many GPUs each.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "core/model/launcher.hpp"
+#include "core/model/launcher_row.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+diag::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
+
+/// GPUs that a list of visible ones in the script counts: "0,1,2,3".
+unsigned listed_gpus(const FoundLaunch& found) {
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+    if (const auto* value = found.launch->variable(name); value && value->known()) {
+      const auto text = value->text();
+      if (!text.empty() && text.find_first_not_of("0123456789,") == std::string::npos)
+        return static_cast<unsigned>(1 + std::count(text.begin(), text.end(), ','));
+    }
+  return 0;
+}
+
+/// Arguments of a program that say how many nodes or GPUs there are: they do not follow the new numbers.
+std::string counting_argument(const FoundLaunch& found) {
+  static constexpr std::array<std::string_view, 15> k_names = {
+      "nodes",         "num_nodes",         "num-nodes",     "nnodes", "num_machines", "gpus",
+      "num_gpus",      "num-gpus",          "ngpus",         "n_gpus", "devices",      "gpus_per_node",
+      "gpus-per-node", "num_gpus_per_node", "ngpus_per_node"};
+  const auto& words = found.command;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) continue;
+    const auto equals = words[i].find('=');
+    const auto name = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;
+    const auto value = equals != std::string::npos ? words[i].substr(equals + 1)
+                       : i + 1 < words.size()      ? words[i + 1]
+                                                   : "";
+    if (util::parse_unsigned(value)) return equals != std::string::npos ? words[i] : words[i] + " " + value;
+  }
+  return {};
+}
+
+/// Whether the agent starts the other nodes by itself.
+bool reaches_nodes(const check::Link& agent) {
+  const auto* launcher = model::find_launcher(agent.program);
+  return launcher && launcher->uses_ssh;
+}
+
+class SizePorter {
+public:
+  SizePorter(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+             std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_request(request), x_sizes(sizes), x_programs(programs),
+        x_job(porting.result.job) {}
+
+  void port() {
+    const auto main = choose_main();
+    auto shape = shape_of(x_programs[main], x_sizes);
+    x_porting.old_nodes = shape.nodes;
+    const auto& found = x_programs[main];
+    mark_others(main, shape);
+    if (!find_gpus(found, shape)) return;
+    if (shape.nodes > 1 && found.bare()) return port_on_first(x_programs[main], shape);
+    if (shape.nodes > 1 && !found.launch->step() && shape.counts_nodes) {
+      x_porting.warn(place_of_launch(found), "port/nodes",
+                     fmt::format("without srun this started on the first node only and waited for the other "
+                                 "{}; it now starts on each node",
+                                 util::counted(shape.nodes - 1, "node")),
+                     "use --nodes 1 if one node is meant");
+    } else if (shape.nodes > 1 && !found.launch->step() && !reaches_nodes(*found.launch->agent())) {
+      x_porting.warn(place_of_launch(found), "port/nodes",
+                     fmt::format("without srun this runs only on the first of {}; the new job requests one",
+                                 util::counted(shape.nodes, "node")),
+                     "use --nodes to request more");
+      shape.nodes = 1;
+    }
+    if (shape.gpus_per_node == 0) return port_cpu_job(shape);
+    if (!check_ranks(found, shape)) return;
+    spread(found, shape);
+    show_gpus(found, shape);
+  }
+
+private:
+  model::Origin origin(const std::string& what) const { return x_porting.origin(what); }
+  model::Sourced<unsigned> number(unsigned value, const char* what) const { return {value, origin(what)}; }
+
+  /// The program that the job is for: the one with most ranks.
+  std::size_t choose_main() {
+    std::size_t best = 0;
+    unsigned most = 0;
+    for (std::size_t i = 0; i < x_programs.size(); ++i) {
+      const auto shape = shape_of(x_programs[i], x_sizes);
+      const auto ranks = x_programs[i].program.once ? 0 : shape.nodes * shape.ranks_per_node;
+      if (i == 0 || ranks > most) {
+        best = i;
+        most = ranks;
+      }
+    }
+    return best;
+  }
+
+  /// The other programs run once, once per node, or as wide as the main one.
+  void mark_others(std::size_t main, const Shape& shape) {
+    if (x_programs[main].program.once && shape.nodes <= 1) x_programs[main].program.once = false;
+    for (std::size_t i = 0; i < x_programs.size(); ++i) {
+      auto& program = x_programs[i];
+      if (i == main || program.program.once || program.launch->agent() || !program.launch->step()) continue;
+      const auto its = shape_of(program, x_sizes);
+      if (its.ranks_per_node == shape.ranks_per_node && its.nodes == shape.nodes) continue;
+      if (its.ranks_per_node == 1 && its.nodes == 1)
+        program.program.once = true;
+      else if (its.ranks_per_node == 1)
+        program.program.per_node = true;
+      else
+        x_porting.warn(place_of_launch(program), "port/size",
+                       fmt::format("this step had {}; in the new script it has one per rank of the job",
+                                   util::counted(1ULL * its.nodes * its.ranks_per_node, "task")),
+                       "use a separate job for it");
+    }
+  }
+
+  bool find_gpus(const FoundLaunch& found, Shape& shape) {
+    if (shape.gpus_per_node > 0) return true;
+    const auto speaks = [&](std::string_view word) {
+      return x_porting.text.find(word) != std::string_view::npos;
+    };
+    if (!speaks("CUDA") && !speaks("NCCL") && !speaks("--nv") && !speaks("nvidia") && !speaks("rocm"))
+      return true;
+    if (const auto listed = listed_gpus(found); listed > 0)
+      shape.gpus_per_node = listed;
+    else if (shape.ranks_per_node > 1)
+      shape.gpus_per_node = shape.ranks_per_node;
+    if (shape.gpus_per_node > 0) {
+      x_porting.note({}, "port/gpus",
+                     fmt::format("the script requests no GPUs but mentions them: {} per node, {}",
+                                 util::counted(shape.gpus_per_node, "GPU"),
+                                 listed_gpus(found) > 0 ? "as it lists them" : "one for each rank"),
+                     "use --gpus-per-node to set another number");
+      return true;
+    }
+    x_porting.note(
+        {}, "port/gpus",
+        fmt::format("the script requests no GPUs but mentions them: the default number of {} is used",
+                    name()),
+        "use --gpus-per-node to set another number");
+    set_nodes(shape.nodes);
+    if (shape.one_process) x_job.tasks_per_node = number(1, "the one process");
+    return false;
+  }
+
+  void set_nodes(unsigned nodes) {
+    if (nodes > 1 || x_request.nodes) x_job.nodes = number(nodes, "the number of nodes");
+  }
+
+  /// A program that no srun starts runs on the first node; what it does with the others is its own affair.
+  void port_on_first(FoundLaunch& found, const Shape& shape) {
+    set_nodes(shape.nodes);
+    x_job.gpus_per_node = number(shape.gpus_per_node, "the number of GPUs");
+    x_job.tasks_per_node = number(1, "the one process");
+    if (shape.gpus_per_node > 1) x_job.gpus_per_task = number(shape.gpus_per_node, "the one process");
+    found.program.once = true;
+    x_porting.warn(place_of_launch(found), "port/nodes",
+                   fmt::format("no srun starts this: it stays one process on the first of {}",
+                               util::counted(shape.nodes, "node")),
+                   "add srun to the old script to start it on all of them");
+  }
+
+  void port_cpu_job(const Shape& shape) {
+    set_nodes(shape.nodes);
+    x_job.gpus_per_node = number(0, "no request for GPUs");
+    x_job.tasks_per_node = number(shape.ranks_per_node, "the number of tasks");
+    if (x_request.has("cpus-per-task"))
+      x_job.cpus_per_task =
+          number(static_cast<unsigned>(x_request.count("cpus-per-task", 1)), "--cpus-per-task");
+    if (x_request.has("mem"))
+      if (const auto mem = model::MemSize::parse(x_request.text("mem")); mem && x_request.text("mem") != "0")
+        x_job.mem = model::Sourced<model::MemSize>{*mem, origin("--mem")};
+  }
+
+  bool check_ranks(const FoundLaunch& found, const Shape& shape) {
+    if (!shape.known_ranks)
+      x_porting.warn(place_of_launch(found), "port/size",
+                     fmt::format("the number of processes is known only at run time: one is assumed for each "
+                                 "of the {} of a node",
+                                 util::counted(shape.gpus_per_node, "GPU")),
+                     "use --tasks-per-node and --gpus-per-node to set other numbers");
+    const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
+                           ? shape.nodes * std::max(1U, x_sizes.tasks_per_node)
+                           : 1;
+    if (tasks <= 1) return true;
+    x_porting.error(
+        place_of_launch(found), "port/worlds",
+        fmt::format("each of {} starts a separate training (one node each)", util::counted(tasks, "task")),
+        "set --nnodes=$SLURM_NNODES for the launcher to train once on all nodes, or use an array to train "
+        "separately");
+    return false;
+  }
+
+  /// The same number of ranks with the same GPUs, on nodes as the new site has them.
+  void spread(const FoundLaunch& found, const Shape& shape) {
+    const auto* node = target_node(x_porting);
+    const auto* partition = target_partition(x_porting);
+    const unsigned most = node && node->gpu ? node->gpu->per_node : 0;
+    const bool whole = partition && partition->exclusive;
+    const unsigned ranks = shape.ranks_per_node;
+    const unsigned gpus = shape.gpus_per_node;
+    const unsigned each = std::max(1U, gpus / ranks);
+    unsigned on_node = ranks;
+    unsigned nodes = shape.nodes;
+    const auto counting = counting_argument(found);
+    if (most > 0 && each > most)
+      return x_porting.error(place_of_launch(found), "port/nodes",
+                             fmt::format("each process uses {}, but {} has {} on a node",
+                                         util::counted(each, "GPU"), name(), most),
+                             "use a site with enough GPUs per node, or set a lower --gpus-per-node");
+    const bool fits = most == 0 || gpus <= most;
+    const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && counting.empty();
+    if (ranks <= gpus && (!fits || fill)) {
+      const unsigned world = nodes * ranks;
+      on_node = most / each;
+      while (on_node > 1 && world % on_node != 0) --on_node;
+      if (fill && on_node <= ranks) on_node = ranks;
+      nodes = world / on_node;
+    }
+    const unsigned new_gpus = on_node == ranks ? gpus : on_node * each;
+    if (x_porting.chosen.node_count > 0)
+      note_chosen(x_porting.chosen.node_count * on_node, shape.nodes * ranks);
+    else if (nodes != shape.nodes)
+      note_spread(found, shape, nodes, new_gpus, counting);
+    if (whole && most > new_gpus && !x_porting.chosen.nodes)
+      x_porting.warn(
+          {}, "port/idle-gpus",
+          fmt::format("{} allocates whole nodes with {} each and charges for all: {} of each node stay idle",
+                      name(), util::counted(most, "GPU"), most - new_gpus),
+          "use --nodes and --gpus-per-node to fill them with more ranks");
+    set_nodes(nodes);
+    x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
+    if (each > 1 && gpus % ranks == 0)
+      x_job.gpus_per_task = number(each, "the number of tasks");
+    else if (on_node != new_gpus)
+      x_job.tasks_per_node = number(on_node, "the number of tasks");
+  }
+
+  /// A number of nodes that was chosen may make another world.
+  void note_chosen(unsigned now, unsigned before) {
+    if (now == before) return;
+    x_porting.note({}, "port/nodes",
+                   fmt::format("--nodes {} gives {} on {}, but the job of the script has {}",
+                               x_porting.chosen.node_count, util::counted(now, "rank"), name(), before),
+                   "use --nodes and --gpus-per-node to set the numbers");
+  }
+
+  void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
+                   const std::string& counting) {
+    x_porting.note({}, "port/nodes",
+                   fmt::format("{} with {} become {} with {}: {} {}", util::counted(shape.nodes, "node"),
+                               util::counted(shape.gpus_per_node, "GPU"), nodes, gpus, name(),
+                               nodes < shape.nodes ? "allocates whole nodes with more GPUs"
+                                                   : "has no more GPUs on a node"),
+                   "use --nodes and --gpus-per-node to set other numbers");
+    if (!counting.empty())
+      x_porting.warn(
+          place_of_launch(found), "port/arguments",
+          fmt::format("the program's argument '{}' does not fit the new numbers of nodes and GPUs", counting),
+          "use the new numbers, or variables such as $SLURM_NNODES");
+  }
+
+  /// Ranks keep their view of the GPUs: all of the node, or their own only.
+  void show_gpus(const FoundLaunch& found, const Shape& shape) {
+    if (shape.ranks_per_node <= 1 && !found.launch->agent()) return;
+    const auto seen = shape.own_gpus ? model::GpusSeen::own : model::GpusSeen::all;
+    if (x_porting.chosen.gpus_seen) return;
+    const bool by_task = x_porting.to.gpu_request.style == model::GpuStyle::gpus_per_task;
+    if (by_task && seen == model::GpusSeen::all) {
+      if (found.launch->agent())
+        x_job.launcher =
+            model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), origin("the launcher")};
+      else
+        x_porting.error(
+            place_of_launch(found), "port/gpu-visibility",
+            fmt::format(
+                "these ranks see all GPUs of their node, but on {} each rank sees only its own, as device 0",
+                name()),
+            "use --gpu-visibility own if the program uses device 0");
+      return;
+    }
+    x_job.gpu_visibility = model::Sourced<model::GpusSeen>{seen, origin("the ranks' view of the GPUs")};
+  }
+
+  const std::string& name() const { return x_porting.to.id; }
+
+  ImportState& x_porting;
+  const slurm::JobOptions& x_request;
+  const Sizes& x_sizes;
+  std::vector<FoundLaunch>& x_programs;
+  model::JobSpec& x_job;
+};
+
+} // namespace
+
+const model::Partition* target_partition(const ImportState& porting) {
+  const auto& site = porting.to;
+  if (!porting.chosen.partition.empty()) return site.find_partition(porting.chosen.partition);
+  if (porting.result.job.partition) return site.find_partition(porting.result.job.partition->value);
+  const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(), [](const auto& partition) {
+    return partition.is_default && !partition.cpu_only;
+  });
+  return usual == site.partitions.end() ? nullptr : &*usual;
+}
+
+const model::NodeType* target_node(const ImportState& porting) {
+  const auto* place = target_partition(porting);
+  const model::NodeType* best = nullptr;
+  for (const auto& node : porting.to.node_types) {
+    const bool reachable = !place || std::find(place->node_types.begin(), place->node_types.end(), node.id) !=
+                                         place->node_types.end();
+    if (reachable && node.gpu && (!best || node.gpu->per_node > best->gpu->per_node)) best = &node;
+  }
+  return best;
+}
+
+bool has_srun(const model::Site& site) {
+  const auto usual = std::find_if(site.launchers.begin(), site.launchers.end(),
+                                  [](const auto& launcher) { return launcher.is_default; });
+  return site.launchers.empty() ||
+         (usual == site.launchers.end() ? site.launchers.front() : *usual).name == "srun";
+}
+
+void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+               std::vector<FoundLaunch>& programs) {
+  SizePorter(porting, request, sizes, programs).port();
+}
+
+} // namespace hpcml::import_script

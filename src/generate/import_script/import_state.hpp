@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// What the parts of porting share.
+#pragma once
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/subject.hpp"
+#include "core/diag/lines.hpp"
+#include "core/model/job_spec.hpp"
+#include "core/model/site.hpp"
+#include "core/slurm/job_request.hpp"
+#include "core/slurm/job_size.hpp"
+#include "core/slurm/script_header.hpp"
+#include "generate/import_script/import_script.hpp"
+
+namespace hpcml::import_script {
+
+/// One script on its way to another site.
+struct ImportState {
+  std::string file;
+  std::string_view text;
+  const model::Site& to;
+  Chosen chosen;
+  ImportResult result = {};
+  std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
+  unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
+  unsigned old_nodes = 1;
+  diag::Lines lines = diag::Lines(text);
+
+  void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+    add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
+  }
+  void warn(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+    add(diag::Severity::warning, place, std::move(code), std::move(message), std::move(hint));
+  }
+  void error(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+    add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
+  }
+  /// A value of the old script.
+  model::Origin origin(const std::string& what) const {
+    return {model::OriginKind::job_file, fmt::format("{} of {}", what, file), {}, {}, {}};
+  }
+
+private:
+  void add(diag::Severity severity, diag::Place place, std::string code, std::string message,
+           std::string hint) {
+    result.findings.push_back(
+        {severity, std::move(code), std::move(message), lines.span_at(file, place), std::move(hint)});
+  }
+};
+
+/// How many of something a launch asks for: a number, one for each GPU, or what only the running job knows.
+struct Count {
+  enum class Kind { unset, number, per_gpu, unknown };
+  Kind kind = Kind::unset;
+  unsigned value = 0;
+  bool is_number() const { return kind == Kind::number; }
+};
+
+/// A program that the script starts on the nodes, and where the words stand that start it.
+struct FoundLaunch {
+  std::size_t begin = 0;         ///< of srun, torchrun …
+  std::size_t end = 0;           ///< behind the program's last word
+  std::size_t program_begin = 0; ///< of the program's first word that the script wrote
+  model::ImportedLaunch program;
+  std::vector<std::string> command; ///< the person's own, where a shell of ours stands around it
+  const check::Launch* launch = nullptr;
+  bool bare() const { return !launch->step() && !launch->agent(); }
+};
+
+/// The numbers that the directives give, for variables in the words of launches.
+class Sizes {
+public:
+  Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
+  /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
+  Count read(const shell::Argument& word) const;
+  unsigned nodes = 1;
+  unsigned tasks_per_node = 0; ///< 0: not said
+  unsigned gpus_per_node = 0;
+  bool own_gpus = false; ///< each task sees its own only
+
+private:
+  std::optional<long> evaluate(std::string_view text) const;
+  std::optional<unsigned> variable(std::string_view name) const;
+  std::optional<unsigned> assigned(std::string_view name) const;
+  std::string_view x_text;
+  mutable unsigned x_depth = 0; ///< of variables that name others
+};
+
+/// What a launch makes of the job: ranks on each node, and GPUs of each rank.
+struct Shape {
+  unsigned nodes = 1;
+  unsigned ranks_per_node = 1;
+  unsigned gpus_per_node = 0;
+  bool one_process = false; ///< it starts what it needs itself
+  bool own_gpus = false;
+  bool one_node = false; ///< ranks that meet on their own node only
+  bool known_ranks = true;
+  bool counts_nodes = false; ///< its agent counts on its like on all the nodes
+  unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
+};
+Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
+
+/// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
+std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
+                                       const shell::View& view, const shell::SyntaxNode& tree);
+/// Fills the request from the directives.
+void port_request(ImportState& porting, const slurm::JobOptions& request);
+/// Nodes, GPUs and ranks for the new site's nodes: the same world.
+void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+               std::vector<FoundLaunch>& programs);
+/// What becomes of the launchers' own options, each said.
+void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs);
+/// The image that the programs run in, with its binds.
+void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
+/// Whether the word of a directive is an option of a plugin that names an image or its binds.
+bool is_image_option(std::string_view word);
+/// Whether srun starts the tasks at the site where nobody says otherwise.
+bool has_srun(const model::Site& site);
+/// Where the new script goes, as far as that is known; nothing where it is not.
+const model::Partition* target_partition(const ImportState& porting);
+/// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
+const model::NodeType* target_node(const ImportState& porting);
+/// The versions of modules that the new site loads, too: taken over where its environments are made for one,
+/// else said. `shown` is the statement. True if one was taken over.
+bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown);
+/// Paths and variables of the old site in the text that stays.
+void note_leftovers(ImportState& porting, const model::ImportedBody& body);
+/// The text behind the directives with its launches as gaps, without what the new script does itself.
+model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
+                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
+
+} // namespace hpcml::import_script

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// The words of a program behind what starts it, as bash text for the new script.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include "check/launch_facts.hpp"
+#include "core/model/launcher.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/program_text.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+using check::Launch;
+using check::Link;
+using model::OptionMeaning;
+using shell::Argument;
+
+bool is_starter(const Link& link) {
+  return link.role != check::Role::other || model::find_launcher(link.program) || link.program == "numactl";
+}
+
+std::size_t end_of(diag::Place place) { return std::size_t{place.offset} + place.length; }
+
+/// Behind the link's last word, so that settings before the next program (`env X=1 python`) are the
+/// program's.
+std::size_t end_of(const Link& link) {
+  auto end = end_of(link.place);
+  for (const auto& option : link.options) end = std::max(end, end_of(option.place));
+  for (const auto& operand : link.operands) end = std::max(end, end_of(operand.place));
+  return end;
+}
+
+/// The command's words behind the starter; all of them are its program and arguments.
+std::vector<Argument> words_behind(const shell::Command& command, const Link& starter, const Link& program) {
+  // numactl binds, and so does the new launch; other prefixes are the program's.
+  const bool bound = runs_numactl(command);
+  const auto end = bound ? std::string::npos : end_of(starter);
+  const auto first = std::find_if(command.words.begin(), command.words.end(), [&](const Argument& word) {
+    if (word.place.offset != program.place.offset)
+      return word.place.offset >= end && word.place.offset < program.place.offset;
+    // One variable may hold the starter, too.
+    const auto text = word.text();
+    const auto slash = text.rfind('/');
+    return text.substr(slash == std::string::npos ? 0 : slash + 1).starts_with(program.program) ||
+           !program.module.empty();
+  });
+  return {first, command.words.end()};
+}
+
+/// The Python that an agent runs scripts with: the one beside it.
+std::string interpreter_of(const Launch& launch, const Link& agent) {
+  const auto& words = launch.command->words;
+  const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
+    return argument.place.offset == agent.place.offset;
+  });
+  if (word == words.end() || !word->known() || word->place.length == 0) return "python";
+  auto text = word->text();
+  const auto slash = text.rfind('/');
+  if (!agent.module.empty() &&
+      text.find("python", slash == std::string::npos ? 0 : slash) != std::string::npos)
+    return text;
+  return slash == std::string::npos ? "python" : text.substr(0, slash + 1) + "python";
+}
+
+/// Whether the text for another shell does more than start this one command, and whether that may be done by
+/// every rank.
+struct Siblings {
+  bool any = false;
+  std::string heavy; ///< the first that must not run once per rank
+};
+
+Siblings siblings_of(const Launch& launch, const shell::View& view) {
+  static constexpr std::array<std::string_view, 17> k_light = {
+      ".",     "cd",       "conda", "date", "declare", "echo",   "export", "hostname", "module",
+      "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
+  Siblings result;
+  for (const auto& command : view.commands) {
+    if (&command == launch.command || command.parent != launch.command->parent ||
+        command.context.substitution)
+      continue;
+    result.any = true;
+    const auto name = command.name();
+    if (name && !name->empty() &&
+        std::find(k_light.begin(), k_light.end(), std::string_view(*name)) == k_light.end())
+      result.heavy = *name;
+  }
+  if (!launch.command->own.empty() || !launch.command->redirects.empty()) result.any = true;
+  return result;
+}
+
+bool passes_local_rank_option(const Link& agent) {
+  const auto* launcher = model::find_launcher(agent.program);
+  if (!launcher || agent.find(OptionMeaning::local_rank)) return false;
+  return launcher->passes_local_rank ||
+         (!launcher->local_rank_module.empty() && agent.module == launcher->local_rank_module);
+}
+
+/// Where the first of the words stands that the script itself wrote.
+std::size_t first_place(const std::vector<Argument>& words) {
+  for (const auto& word : words)
+    if (word.place.length > 0) return word.place.offset;
+  return std::string::npos;
+}
+
+class WordPorter {
+public:
+  WordPorter(std::string_view text, const Launch& launch, const shell::View& view, Expansions expansions)
+      : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
+
+  std::optional<ProgramText> port(std::string& why) {
+    read_words();
+    drop_own_words();
+    if (x_words.empty() && x_lead.empty()) return std::nullopt;
+    ProgramText result;
+    result.begin = first_place(x_words);
+    const bool local_rank = x_launch.agent() && passes_local_rank_option(*x_launch.agent());
+    const auto& command = *x_launch.command;
+    const auto siblings = command.parent ? siblings_of(x_launch, x_view) : Siblings{};
+    if (!siblings.heavy.empty()) {
+      why = fmt::format("the shell around it also runs {}, once per node, but now every rank would run it",
+                        siblings.heavy);
+      return std::nullopt;
+    }
+    if (const auto source = siblings.any ? std::nullopt : source_of(); source) {
+      result.source = *source;
+      result.command = x_lead;
+      for (const auto& word : x_words) result.command.push_back(word.text());
+      if (local_rank) add_local_rank(result);
+      return result;
+    }
+    auto shell = in_shell(siblings.any, local_rank);
+    if (!shell) return std::nullopt;
+    result.source = std::move(shell->source);
+    result.command = std::move(shell->command);
+    return result;
+  }
+
+private:
+  /// What the innermost starter runs, as words: an agent's script as python runs it, else the program behind
+  /// the chain's starters.
+  void read_words() {
+    const auto& chain = x_launch.chain;
+    std::size_t first = chain.size();
+    while (first > 0 && !is_starter(chain[first - 1])) --first;
+    const auto& last = chain.back();
+    if (first < chain.size() && first == 0) {
+      x_words = words_behind(*x_launch.command, Link{}, chain[0]);
+      return;
+    }
+    if (first < chain.size()) {
+      x_words = words_behind(*x_launch.command, chain[first - 1], chain[first]);
+      return;
+    }
+    if (last.operands.empty() || x_launch.container() == &last) return;
+    add_wrappers();
+    const bool module = last.find(OptionMeaning::module);
+    const bool plain = last.find(OptionMeaning::plain);
+    if (last.role == check::Role::agent && !plain) x_lead.push_back(interpreter_of(x_launch, last));
+    if (module) x_lead.emplace_back("-m");
+    x_words = last.operands;
+  }
+
+  /// `srun -- python`, `hpcml launch … -- python`: what ends the starter's options is not the program's, nor
+  /// is its command.
+  void drop_own_words() {
+    const auto drop = [this](std::string_view text) {
+      if (!x_words.empty() && x_words.front().known() && x_words.front().text() == text)
+        x_words.erase(x_words.begin());
+    };
+    if (x_launch.find("hpcml")) drop("launch");
+    drop("--");
+  }
+
+  /// `uv run`, `conda run -n x` before an agent give the program its environment.
+  void add_wrappers() {
+    const auto& chain = x_launch.chain;
+    auto first = chain.size() - 1;
+    while (first > 0 && chain[first - 1].role == check::Role::other && !is_starter(chain[first - 1]) &&
+           check::is_own(x_launch, chain[first - 1]))
+      --first;
+    if (first + 1 == chain.size() || chain[first].program == "singularity_wrapper") return;
+    for (const auto& word : x_launch.command->words)
+      if (word.place.offset >= chain[first].place.offset && word.place.offset < chain.back().place.offset)
+        x_lead.push_back(word.known() ? util::shell_quote(word.text())
+                                      : std::string(x_text.substr(word.place.offset, word.place.length)));
+  }
+
+  /// How many words come from one place of the script: a variable may hold several.
+  struct WordsOfPlace {
+    std::size_t of_command = 0, of_program = 0;
+    bool all_known = true; ///< those of the program
+  };
+  std::unordered_map<std::size_t, WordsOfPlace> count_words_of_places() const {
+    std::unordered_map<std::size_t, WordsOfPlace> places;
+    for (const auto& word : x_launch.command->words) ++places[word.place.offset].of_command;
+    for (const auto& word : x_words) {
+      auto& place = places[word.place.offset];
+      ++place.of_program;
+      place.all_known = place.all_known && word.known();
+    }
+    return places;
+  }
+
+  /// The words as bash text. A word that stands in the script by itself keeps its text, as does a variable
+  /// all of whose words are the program's; what came out of a variable with others, or stands in a text for
+  /// another shell, is written out.
+  std::optional<std::vector<std::string>> source_of() const {
+    const auto& command = *x_launch.command;
+    const auto places = count_words_of_places();
+    std::vector<std::string> source = x_lead;
+    for (std::size_t i = 0; i < x_words.size(); ++i) {
+      const auto& word = x_words[i];
+      const auto& counts = places.at(word.place.offset);
+      const bool plain = x_expansions == Expansions::written_out && counts.of_program > 1 && counts.all_known;
+      if (!command.parent && word.place.length > 0 && counts.of_command == counts.of_program && !plain) {
+        if (i == 0 || x_words[i - 1].place.offset != word.place.offset)
+          source.emplace_back(x_text.substr(word.place.offset, word.place.length));
+        continue;
+      }
+      if (word.known())
+        source.push_back(util::shell_quote(word.text()));
+      else if (const auto text = command.parent ? std::nullopt : rebuilt(word))
+        source.push_back(*text);
+      else
+        return std::nullopt;
+    }
+    return source;
+  }
+
+  /// Some launchers give their programs the local rank as an option.
+  static void add_local_rank(ProgramText& result) {
+    static const std::string k_start = "exec \"$@\" --local_rank=\"$LOCAL_RANK\"";
+    result.source.insert(result.source.begin(), {"bash", "-c", "'" + k_start + "'", "rank"});
+    result.inner = result.command;
+    result.command.insert(result.command.begin(), {"bash", "-c", k_start, "rank"});
+  }
+
+  /// What `srun bash -c '$LAUNCHER … $CMD'` runs, as a shell of its own in the same quotes: only that shell
+  /// knows the words.
+  std::optional<ProgramText> in_shell(bool with_others, bool local_rank) const {
+    const auto& command = *x_launch.command;
+    const auto first = first_place(x_words);
+    const auto* agent = x_launch.agent();
+    if (!command.parent || !agent || first == std::string::npos) return std::nullopt;
+    // In the launcher's own variable the program cannot be told from it.
+    const bool of_agent = first == agent->place.offset ||
+                          std::any_of(agent->options.begin(), agent->options.end(),
+                                      [&](const auto& option) { return option.place.offset == first; });
+    const auto& outer = x_view.commands[*command.parent].words;
+    const auto script = std::find_if(outer.begin(), outer.end(), [&](const Argument& word) {
+      return first > word.place.offset && first < end_of(word.place);
+    });
+    if (of_agent || script == outer.end()) return std::nullopt;
+    const auto begin = std::size_t{script->place.offset};
+    const char quote = x_text[begin];
+    const auto last = end_of(script->place) - 1;
+    if ((quote != '\'' && quote != '"') || x_text[last] != quote || agent->place.offset <= begin)
+      return std::nullopt;
+    auto before = std::string(x_text.substr(begin + 1, agent->place.offset - begin - 1));
+    auto program = std::string(util::trim(x_text.substr(first, last - first)));
+    if (util::trim(before).empty()) before.clear();
+    const bool alone =
+        !with_others && util::replace_all(program, "\\\n", " ").find_first_of(";|&<>\n") == std::string::npos;
+    if (!alone && !with_others) program = one_command(program, last - first);
+    if (program.empty() || (local_rank && !alone)) return std::nullopt;
+    if (local_rank) program += " --local_rank=" + std::string(quote == '"' ? "\\" : "") + "$LOCAL_RANK";
+    const auto line = before + (with_others ? "" : "exec ") + util::join(x_lead, " ") +
+                      (x_lead.empty() ? "" : " ") + program;
+    ProgramText result;
+    result.command = {"bash", "-c", line};
+    result.source = {"bash", "-c", quote + line + quote};
+    return result;
+  }
+
+  /// The text up to what ends the program's command.
+  std::string one_command(const std::string& text, std::size_t) const {
+    const auto& last = x_words.back();
+    if (!last.known()) return {};
+    const auto end = end_of(last.place) - first_place(x_words);
+    return end <= text.size() ? text.substr(0, end) : text;
+  }
+
+  std::string_view x_text;
+  const Launch& x_launch;
+  const shell::View& x_view;
+  Expansions x_expansions;
+  std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
+  std::vector<Argument> x_words;
+};
+
+} // namespace
+
+std::optional<std::string> rebuilt(const Argument& word) {
+  std::string text;
+  for (const auto& piece : word.pieces) {
+    if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+    if (!piece.known)
+      text += piece.text;
+    else
+      for (const char c : piece.text) {
+        if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
+        text += c;
+      }
+  }
+  return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
+}
+
+bool runs_numactl(const shell::Command& command) {
+  return std::any_of(command.words.begin(), command.words.end(), [](const Argument& word) {
+    return word.known() && (word.text() == "numactl" || word.text().ends_with("/numactl"));
+  });
+}
+
+std::optional<ProgramText> program_text(std::string_view text, const Launch& launch, const shell::View& view,
+                                        Expansions expansions, std::string& why) {
+  return WordPorter(text, launch, view, expansions).port(why);
+}
+
+} // namespace hpcml::import_script

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What rank 0's launcher decides for all ranks: where their programs meet, and by which variables they know.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/util/result.hpp"
+#include "run/launch/rank_setup.hpp"
+#include "run/launch/store_messages.hpp"
+#include "run/store/hpcml_protocol.hpp"
+
+namespace hpcml::launch {
+
+/// Whether the programs meet at hpcml's own store: from what was asked for and the program's torch, whose
+/// files are read.
+StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request);
+
+/// The decision for all, from rank 0's set-up. `ports`: those of the step, the likeliest first; one that rank
+/// 0's program is to open is kept for it. What people should know of it is said on standard error.
+store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
+                                  const RuntimeContext& context, const std::vector<std::uint16_t>& ports);
+
+/// The decision that each rank makes alone if the ranks share no key: the same for all, as it follows from
+/// the step. Rank 0 keeps the ports for its program; the error is about one that it cannot keep.
+util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
+                                           const RuntimeContext& context, std::uint16_t port);
+
+/// Gives the program of a rank the values of a decision, which are all that it gets of what ranks agree on.
+/// `store_place`: HOST:PORT of hpcml's store; empty: the program does not get it.
+void apply_decision(RankSetup& setup, const LaunchRequest& request, const store::Decision& decision,
+                    const std::string& store_place);
+
+/// The error about a port that another process has, for ranks that cannot learn another one.
+util::Error port_in_use(std::uint16_t port, const std::string& for_whom, const util::Error& why);
+
+/// An address of rank 0's node that rank 0 can send to all ranks, if its name does not resolve; empty
+/// if there is none. `preferred`: addresses that are taken if they are this node's.
+std::string find_own_address(const std::vector<std::string>& preferred);
+
+} // namespace hpcml::launch

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/rendezvous_service.hpp"
+
+#include <algorithm>
+
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::store {
+
+namespace {
+
+/// Maximum number of lines about failures that clients without a proof report.
+constexpr unsigned k_most_unproven_lines = 4;
+constexpr std::size_t k_longest_reason = 200; ///< bytes of what such a client says
+
+JoinAccepted refuse_unproven() { return {JoinError::run, "serves another run", {}, {}}; }
+
+/// What is before the first control character, and not too long.
+std::string first_line(const std::string& text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; });
+  return std::string(text.begin(), end).substr(0, k_longest_reason);
+}
+
+} // namespace
+
+RendezvousService::RendezvousService(RendezvousRules rules, MessageSink report)
+    : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.patience) {}
+
+void RendezvousService::connected(ClientId client, const std::string& peer, Time) {
+  x_peers[client] = {peer};
+  x_watch.connected(client, peer);
+}
+
+void RendezvousService::stay_for_others(std::vector<std::string> own_addresses) {
+  x_own_addresses = std::move(own_addresses);
+}
+
+/// A program of torch speaks as soon as it has connected; who only listens for who is there does not.
+void RendezvousService::note_program(ClientId client, Time now) {
+  if (!x_own_addresses) return;
+  Peer& peer = x_peers[client];
+  if (!peer.elsewhere) {
+    if (util::is_loopback_address(peer.address) || util::contains(*x_own_addresses, peer.address)) return;
+    peer.elsewhere = true;
+    ++x_programs_elsewhere;
+  }
+  x_last_elsewhere = now;
+}
+
+void RendezvousService::report(const std::vector<std::string>& lines) const {
+  for (const auto& line : lines) x_report(line);
+}
+
+void RendezvousService::welcome(ClientId client, Answers& answers) const {
+  // One that has proved nothing learns nothing of the run, not even why it is not for it.
+  if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
+    return answers.message(client, pack_welcome(x_failure.empty() ? JoinAccepted{} : refuse_unproven()));
+  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(Decision{})};
+  if (words.decision.port == 0) words.decision.port = x_port;
+  answers.message(client, pack_welcome(words));
+}
+
+void RendezvousService::authenticated(ClientId client, const PeerIdentity& identity, Time) {
+  Peer& peer = x_peers[client];
+  peer.identity = identity;
+  if (!peer.launcher) ++x_launchers;
+  peer.launcher = true;
+}
+
+std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& request) const {
+  const auto refuse = [](JoinError why, std::string clause) {
+    return JoinAccepted{why, std::move(clause), {}, {}};
+  };
+  if (request.job != x_rules.job) return refuse(JoinError::job, "is another job's store");
+  if (!x_rules.step.empty() && request.step != x_rules.step)
+    return refuse(JoinError::step, "serves another step of this job");
+  const auto& members = x_registry.members();
+  // Where no number tells two runs apart (mpirun twice in a script) the processes do.
+  if (request.rank < members.size() &&
+      (members[request.rank].announced || !members[request.rank].failed.empty()) &&
+      (members[request.rank].pid != request.pid || members[request.rank].host != request.host))
+    return refuse(JoinError::run, "serves another run of this step");
+  const auto size = x_registry.begun() ? members.size() : x_rules.world_size;
+  if (size != 0 && request.world_size != size)
+    return refuse(JoinError::size,
+                  "serves " + std::to_string(size) + " ranks, not " + std::to_string(request.world_size));
+  return std::nullopt;
+}
+
+void RendezvousService::notify_complete() {
+  if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
+}
+
+/// Messages of a client without a key only serve the log: no rank receives them, and none waits less
+/// because of them.
+void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answers& answers, Time now) {
+  if (request.rank == 0 || request.world_size != x_rules.world_size || refusal(request) || has_failed())
+    return answers.message(client, pack_welcome(refuse_unproven()));
+  if (!request.failed.empty()) {
+    answers.message(client, pack_welcome(JoinAccepted{}));
+    if (x_unproven_lines++ < k_most_unproven_lines)
+      x_report("rank " + std::to_string(request.rank) + " of " + std::to_string(request.world_size) + " (" +
+               request.host +
+               ", not authenticated) reports that it could not be set up: " + first_line(request.failed));
+    return;
+  }
+  request.decision.reset();
+  request.nodes.clear();
+  request.tasks_per_node.clear();
+  Peer& peer = x_peers[client];
+  report(x_registry.announce(request, peer.address, now));
+  // Before rank 0 connects, the store may be left over from another run.
+  if (!std::exchange(peer.waits, true)) x_wait_for_decision.push_back(client);
+  answer_when_known(answers);
+}
+
+void RendezvousService::answer_when_known(Answers& answers) {
+  notify_complete();
+  if (x_decision || !x_failure.empty())
+    for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
+  if (all_known())
+    for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
+}
+
+void RendezvousService::announce(ClientId client, const Message& message, Answers& answers, Time now) {
+  auto request = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  const auto identity = x_peers[client].identity;
+  if (request && !identity) return note_unproven(client, std::move(*request), answers, now);
+  const bool is_own =
+      request && identity &&
+      *identity == PeerIdentity{PeerRole::rank, request->job, identity_text(request->step), request->rank};
+  const auto refused =
+      is_own ? refusal(*request) : JoinAccepted{JoinError::words, "does not understand this hpcml", {}, {}};
+  if (refused) return answers.message(client, pack_welcome(*refused));
+  x_rules.step = request->step;
+  if (!x_registry.begun() && request->world_size > x_most_clients)
+    x_report("the step has " + std::to_string(request->world_size) + " ranks, and this store can have " +
+             std::to_string(x_most_clients) +
+             " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
+  const auto news = x_registry.announce(*request, x_peers[client].address, now);
+  if (request->failed.empty())
+    report(news);
+  else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
+    x_failure = news.front();
+  if (request->decision && request->rank == 0 && !x_decision) x_decision = request->decision;
+  if (Peer& peer = x_peers[client]; request->rank == 0 && !peer.leads) {
+    peer.leads = true;
+    ++x_leaders;
+  }
+  x_wait_for_decision.push_back(client);
+  answer_when_known(answers);
+}
+
+bool RendezvousService::on_message(ClientId client, const Message& message, Answers& answers, Time now) {
+  if (message.op == Op::ping) {
+    note_program(client, now);
+    report(x_registry.program_came(client, x_peers[client].address, message.number, now));
+    x_watch.on_message(client, message, now);
+    return false;
+  }
+  if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
+    note_program(client, now);
+    x_watch.on_message(client, message, now);
+    if (x_activity != nullptr && changes_store(message)) {
+      x_activity->touch(now);
+      x_activity->note_worlds(x_watch.worlds());
+    }
+    return false;
+  }
+  return receive_own(client, message, answers, now);
+}
+
+bool RendezvousService::receive_own(ClientId client, const Message& message, Answers& answers, Time now) {
+  const auto key = message.keys.front();
+  Peer& peer = x_peers[client];
+  if (!peer.launcher) {
+    peer.launcher = true;
+    ++x_launchers;
+  }
+  if (message.op == Op::compare_set && key == k_announce_key) {
+    announce(client, message, answers, now);
+    return true;
+  }
+  if (!peer.identity) return false;
+  if (message.op == Op::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
+    if (all_known())
+      answers.message(client, x_failure);
+    else
+      x_wait_for_all.push_back(client);
+  } else if (message.op == Op::get && key == k_missing_key) {
+    answers.message(client, util::join(x_registry.missing(now, unknown()), "\n"));
+  } else if (message.op == Op::compare_set && key == k_show_key) {
+    answers.message(client, pack_report(x_watch.report(x_registry, unknown(), now)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RendezvousService::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
+  if (!why.empty())
+    x_report("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
+  const auto found = x_peers.find(client);
+  if (found == x_peers.end()) return;
+  if (found->second.launcher) --x_launchers;
+  if (found->second.elsewhere) --x_programs_elsewhere;
+  // It waits for all; a rank that comes later would begin without it.
+  if (found->second.leads && --x_leaders == 0 && !all_known()) {
+    x_failure = x_registry.name(0) + " has ended before all ranks had come";
+    notify_complete();
+  }
+  x_peers.erase(found);
+  x_watch.left(client, x_registry, now);
+  x_registry.client_left(client);
+  for (auto* list : {&x_wait_for_decision, &x_wait_for_all})
+    list->erase(std::remove(list->begin(), list->end(), client), list->end());
+}
+
+bool RendezvousService::tick(const Table&, Time now) {
+  report(x_registry.due_messages(now, unknown()));
+  report(x_watch.due_messages(x_registry, x_rules.patience, now));
+  return x_is_over && x_is_over(*this, now);
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What a store's server does for hpcml's own processes: it counts the ranks, hands rank 0's decision to all
+// of them, and says who is missing.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "run/store/activity.hpp"
+#include "run/store/rank_registry.hpp"
+#include "run/store/server.hpp"
+#include "run/store/watch.hpp"
+
+namespace hpcml::store {
+
+/// Whose meeting it is.
+struct RendezvousRules {
+  std::string job;  ///< others are refused
+  std::string step; ///< empty: that of the first who announces itself
+  std::chrono::seconds patience{20};
+  unsigned world_size = 0; ///< ranks of the step; 0: as the first authenticated rank says
+};
+
+/// Programs of other nodes that say nothing for so long keep no store that is to stop: it is longer than
+/// torch's own limits of waits, and what holds the connection may be a process that a rank has left behind.
+constexpr std::chrono::hours k_longest_silence{1};
+
+class RendezvousService : public Observer {
+public:
+  using MessageSink = std::function<void(const std::string&)>;
+  /// `report` gets sentences for people.
+  RendezvousService(RendezvousRules rules, MessageSink report);
+
+  /// The server's own port, which a decision may mean.
+  void set_port(std::uint16_t port) { x_port = port; }
+  /// Called about twice a second; true ends the service.
+  void set_end(std::function<bool(const RendezvousService&, Time)> is_over) {
+    x_is_over = std::move(is_over);
+  }
+  /// Whether the step cannot begin: a rank has said that its program will not start, or rank 0's launcher,
+  /// which waits here for all, has gone.
+  bool has_failed() const { return !x_failure.empty(); }
+  /// Called once every rank has announced itself, or one has failed, before the others hear of it.
+  void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
+
+  /// Where it is to stop it serves on while programs of other nodes are connected, of which one has said
+  /// something within an hour: those that come neither from one of these addresses, this node's own, nor from
+  /// the loopback.
+  void stay_for_others(std::vector<std::string> own_addresses);
+
+  /// Programs that change something at the store are noted there.
+  void set_activity(Activity* activity) { x_activity = activity; }
+
+  void begins(const Table& table, std::size_t most_clients) override {
+    x_watch.begins(table);
+    x_most_clients = most_clients;
+  }
+  void connected(ClientId client, const std::string& peer, Time now) override;
+  bool on_message(ClientId client, const Message& message, Answers& answers, Time now) override;
+  void authenticated(ClientId client, const PeerIdentity& identity, Time now) override;
+  void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
+  bool tick(const Table& table, Time now) override;
+  bool outlasts_stop(Time now) const override {
+    return x_programs_elsewhere > 0 && now - x_last_elsewhere < k_longest_silence;
+  }
+
+  const RankRegistry& registry() const { return x_registry; }
+  /// Clients that are no launchers.
+  std::size_t programs() const { return x_peers.size() - x_launchers; }
+
+private:
+  std::size_t unknown() const { return programs() - std::min(programs(), x_registry.known_clients()); }
+  struct Peer {
+    std::string address;
+    bool launcher = false;                     ///< or another process of hpcml
+    bool leads = false;                        ///< it is rank 0's
+    bool waits = false;                        ///< for rank 0, without having proved anything
+    std::optional<PeerIdentity> identity = {}; ///< proved; none: nothing that it says is applied
+    bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
+  };
+  void note_program(ClientId client, Time now);
+  void announce(ClientId client, const Message& message, Answers& answers, Time now);
+  void note_unproven(ClientId client, JoinRequest request, Answers& answers, Time now);
+  bool receive_own(ClientId client, const Message& message, Answers& answers, Time now);
+  void answer_when_known(Answers& answers);
+  void welcome(ClientId client, Answers& answers) const;
+  bool all_known() const { return x_registry.complete() || !x_failure.empty(); }
+  /// Called where that may have become so.
+  void notify_complete();
+  void report(const std::vector<std::string>& lines) const;
+  /// Where it is none of this meeting's: an answer that says why.
+  std::optional<JoinAccepted> refusal(const JoinRequest& request) const;
+
+  RendezvousRules x_rules;
+  MessageSink x_report;
+  std::function<bool(const RendezvousService&, Time)> x_is_over;
+  std::function<void()> x_complete;
+  Activity* x_activity = nullptr;
+  std::uint16_t x_port = 0;
+  RankRegistry x_registry;
+  Watch x_watch;
+  std::size_t x_most_clients = ~std::size_t{0};
+  std::optional<Decision> x_decision;
+  std::string x_failure; ///< why the step cannot begin
+  std::unordered_map<ClientId, Peer> x_peers;
+  std::optional<std::vector<std::string>> x_own_addresses; ///< none: it stays for nobody
+  std::size_t x_programs_elsewhere = 0;
+  Time x_last_elsewhere{}; ///< when one of these said something last
+  std::size_t x_launchers = 0;
+  std::size_t x_leaders = 0; ///< connections of rank 0's launcher
+  unsigned x_unproven_lines = 0;
+  std::vector<ClientId> x_wait_for_decision, x_wait_for_all;
+};
+
+} // namespace hpcml::store

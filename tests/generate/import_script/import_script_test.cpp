@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Existing scripts as requests for another site: what is kept, what is removed, and what is said about it.
+#include "generate/import_script/import_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+namespace {
+
+const std::string k_lumi = R"(#!/bin/bash -l
+#SBATCH --job-name=train
+#SBATCH --partition=standard-g
+#SBATCH --account=project_1
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=8
+#SBATCH --cpus-per-task=7
+#SBATCH --mem=480G
+#SBATCH --time=02:00:00
+#SBATCH --mail-type=END
+
+module load LUMI PyTorch
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n1)
+export MASTER_PORT=29500
+export NCCL_SOCKET_IFNAME=hsn0,hsn1
+export WANDB_MODE=offline
+DATA=/data/$USER
+mkdir -p results/"$SLURM_JOB_ID"  # of this run
+srun --cpu-bind=mask_cpu:0xfe000000000000 python train.py --data "$DATA" --out results/$SLURM_JOB_ID > log.txt 2>&1
+echo done
+)";
+
+} // namespace
+
+TEST_CASE("What people mean stays, what belongs to the old site's nodes is planned anew") {
+  const auto result = ported(k_lumi);
+  const auto& job = result.job;
+  REQUIRE(job.time);
+  CHECK(job.time->value.to_slurm() == "02:00:00");
+  REQUIRE(job.job_name);
+  CHECK(job.job_name->value == "train");
+  CHECK_FALSE(job.partition);
+  CHECK_FALSE(job.account);
+  CHECK_FALSE(job.mem);
+  REQUIRE(job.sbatch.size() == 1);
+  CHECK(job.sbatch[0].value == "--mail-type=END");
+  CHECK(says(result, "port/left-out", "--partition=standard-g"));
+  CHECK(says(result, "port/left-out", "--account=project_1"));
+  CHECK(says(result, "port/planned", "--mem=480G"));
+  CHECK(says(result, "port/variable", "NCCL_SOCKET_IFNAME"));
+  CHECK(says(result, "port/module", "module load LUMI PyTorch"));
+}
+
+TEST_CASE("The number of GPUs stays where the new nodes have fewer each") {
+  const auto result = ported(k_lumi); // narval: 4 per node
+  REQUIRE(result.job.nodes);
+  REQUIRE(result.job.gpus_per_node);
+  CHECK(result.job.nodes->value == 4);
+  CHECK(result.job.gpus_per_node->value == 4);
+  CHECK(says(result, "port/nodes", "2 nodes with 8 GPUs become 4 with 4"));
+}
+
+TEST_CASE("The script's own commands stay as they are, its launch is the new site's") {
+  const auto script = written(k_lumi, "narval");
+  CHECK(has(script, "export WANDB_MODE=offline\n"));
+  CHECK(has(script, "DATA=/data/$USER\n"));
+  CHECK(has(script, "mkdir -p results/\"$SLURM_JOB_ID\"  # of this run\n"));
+  CHECK(has(script,
+            "python train.py --data \"$DATA\" --out results/$SLURM_JOB_ID > log.txt 2>&1\necho done\n"));
+  CHECK(has(script, "launch --site narval"));
+  CHECK_FALSE(has(script, "standard-g"));
+  CHECK_FALSE(has(script, "mask_cpu:0xfe000000000000"));
+  CHECK_FALSE(has(script, "MASTER_PORT=29500"));
+  CHECK_FALSE(has(script, "hsn0"));
+}
+
+TEST_CASE("What starts the program is taken off, however it was started") {
+  struct Row {
+    std::string launch;
+    std::vector<std::string> command, source;
+  };
+  const std::vector<Row> rows = {
+      {"srun python train.py --lr $LR",
+       {"python", "train.py", "--lr", "$LR"},
+       {"python", "train.py", "--lr", "$LR"}},
+      {"srun --ntasks-per-node=1 torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID train.py "
+       "\"$X\"",
+       {"python", "train.py", "$X"},
+       {"python", "train.py", "\"$X\""}},
+      {"python -m torch.distributed.run --nproc_per_node=8 -m pkg.train --a 'b c'",
+       {"python", "-m", "pkg.train", "--a", "b c"},
+       {"python", "-m", "pkg.train", "--a", "'b c'"}},
+      {"srun singularity exec --rocm -B /scratch image.sif python3 train.py",
+       {"python3", "train.py"},
+       {"python3", "train.py"}},
+      {"CMD=\"python train.py --epochs 3\"\nsrun $CMD",
+       {"python", "train.py", "--epochs", "3"},
+       {"python", "train.py", "--epochs", "3"}},
+      {"srun bash -c 'torchrun --node_rank=$SLURM_NODEID --nnodes=2 --nproc_per_node=8 train.py --x 1'",
+       {"python", "train.py", "--x", "1"},
+       {"python", "train.py", "--x", "1"}},
+      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nexport CMD=\"train.py --out $OUT\"\nsrun "
+       "--jobid $SLURM_JOBID bash -c '$L --node_rank $SLURM_PROCID $CMD' | tee log",
+       {"bash", "-c", "exec python $CMD"},
+       {"bash", "-c", "'exec python $CMD'"}},
+      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nsrun bash -c \"$L --node_rank \\$SLURM_PROCID "
+       "x.py --out $OUT\"",
+       {"bash", "-c", "exec python x.py --out $OUT"},
+       {"bash", "-c", "\"exec python x.py --out $OUT\""}},
+      {"srun bash -c 'RANK=$SLURM_PROCID python train.py'",
+       {"bash", "-c", "RANK=$SLURM_PROCID python train.py"},
+       {"bash", "-c", "'RANK=$SLURM_PROCID python train.py'"}},
+      {"accelerate launch --num_processes 16 --num_machines 2 train.py",
+       {"python", "train.py"},
+       {"python", "train.py"}},
+      {"srun ./train_ddp --data d", {"./train_ddp", "--data", "d"}, {"./train_ddp", "--data", "d"}},
+      {"srun hostname\nsrun -n16 ./a.out", {"./a.out"}, {"./a.out"}},
+  };
+  for (const auto& row : rows) {
+    INFO(row.launch);
+    const auto result =
+        ported("#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --time=10\n" + row.launch + "\n", "lumi");
+    for (const auto& finding : result.findings) UNSCOPED_INFO(finding.message);
+    CHECK(result.job.command == row.command);
+    REQUIRE(result.job.body);
+    std::vector<std::string> source;
+    for (const auto& piece : result.job.body->pieces)
+      if (!piece.launch.source.empty()) source = piece.launch.source;
+    CHECK(source == row.source);
+  }
+}
+
+TEST_CASE("A launch stays in its loop or condition") {
+  const auto script = written("#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8 --time=10\nfor lr in 1 2; "
+                              "do\n  if [ -e x ]; then srun python train.py --lr $lr || exit 3; fi\ndone\n",
+                              "lumi");
+  CHECK(has(script, "for lr in 1 2; do\n  if [ -e x ]; then srun "));
+  CHECK(has(script, "python train.py --lr $lr || exit 3; fi\ndone\n"));
+}
+
+TEST_CASE("Variables that the kept text reads are kept") {
+  const auto result =
+      ported("#!/bin/bash\n#SBATCH --gpus-per-node=1 --time=10\nexport OMP_NUM_THREADS=4\nexport "
+             "MASTER_PORT=12345\nsrun python x.py --port $MASTER_PORT\n",
+             "lumi");
+  REQUIRE(result.job.body);
+  const auto& text = result.job.body->pieces.front().text;
+  CHECK(has(text, "MASTER_PORT=12345"));
+  CHECK_FALSE(has(text, "OMP_NUM_THREADS"));
+}
+
+TEST_CASE("A script that cannot be ported says why") {
+  struct Row {
+    std::string script, code;
+  };
+  const std::vector<Row> rows = {
+      {"#!/bin/bash\n#SBATCH --nodes=x\nsrun python x.py\n", "slurm/value"},
+      {"#!/bin/bash\n#SBATCH -N1\n#SBATCH hetjob\n#SBATCH -N2\nsrun python x.py\n", "port/hetjob"},
+      {"#!/bin/bash\n#SBATCH -N1\necho hello\n", "port/no-program"},
+      {"#!/bin/bash\n#SBATCH -N1\nsrun torchrun $ALL\n", "port/launch"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.script);
+    const auto result = ported(row.script, "lumi");
+    CHECK(diag::has_errors(result.findings));
+    CHECK(std::any_of(result.findings.begin(), result.findings.end(),
+                      [&](const auto& finding) { return finding.code.starts_with(row.code); }));
+  }
+}

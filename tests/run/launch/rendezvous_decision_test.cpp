@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What a rank's program gets of the decision that all ranks share.
+#include <catch2/catch.hpp>
+
+#include "run/launch/planned_rank.hpp"
+#include "run/launch/rendezvous_decision.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+launch::World world_of(bool agent) {
+  launch::World world;
+  world.address = "node1";
+  world.layout.world_size = 2;
+  world.layout.nodes = {"node1", "node2"};
+  world.layout.tasks_per_node = {1, 1};
+  if (agent) {
+    launch::AgentFacts facts;
+    facts.restarts = 2;
+    world.agent = facts;
+  }
+  return world;
+}
+
+launch::RankSetup apply(const launch::LaunchRequest& request, store::AgentStore use, bool agent = false) {
+  launch::NodeView node;
+  node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
+  node.mask = node.cpus.all();
+  auto setup = testing::planned_rank(request, world_of(agent), node, {});
+  REQUIRE(setup);
+  store::Decision decision;
+  decision.port = 29400;
+  decision.agent_store = use;
+  launch::apply_decision(*setup, request, decision, "node1:29400");
+  return std::move(*setup);
+}
+
+} // namespace
+
+TEST_CASE("a decision sets the variables of torch's store") {
+  launch::LaunchRequest request;
+  request.command = {"true"};
+  const auto variable = [&](store::AgentStore use, const char* name, bool agent = false) {
+    return apply(request, use, agent).env.get_or(name, "unset");
+  };
+  const char* const k_use = "TORCHELASTIC_USE_AGENT_STORE";
+  const char* const k_restarts = "TORCHELASTIC_RESTART_COUNT";
+  CHECK(variable(store::AgentStore::unset, k_use) == "unset");
+  CHECK(variable(store::AgentStore::unset, k_restarts) == "unset");
+  CHECK(variable(store::AgentStore::allowed, k_use) == "1");
+  CHECK(variable(store::AgentStore::allowed, k_restarts) == "unset");
+  // torch before 2.7 reads the restart count if the agent's store is used: its keys have that prefix.
+  CHECK(variable(store::AgentStore::always, k_use) == "True");
+  CHECK(variable(store::AgentStore::always, k_restarts) == "0");
+  // An agent counts the restarts itself.
+  CHECK(variable(store::AgentStore::always, k_use, true) == "True");
+  CHECK(variable(store::AgentStore::always, k_restarts, true) == "2");
+  CHECK(apply(request, store::AgentStore::always).env.get_or("MASTER_PORT", "") == "29400");
+}
