@@ -2,34 +2,12 @@
 // Faults on emulated clusters: what Slurm and jobs make of them.
 #include <catch2/catch.hpp>
 
-#include "cli/page_blocks.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
 using test::Cluster;
-
-TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare one, as the page says",
-          "[slurm][alone]") {
-  const test::TempDirectory folder;
-  std::string commands, shown;
-  for (const auto& block : test::page_blocks("guides/rehearse-jobs.md")) {
-    if (block.mark == "file survivor.sh")
-      REQUIRE(util::write_file(folder.path() / "survivor.sh", block.text));
-    if (block.mark == "slurm") commands += block.text;
-    if (block.kind == "text") shown += block.text;
-  }
-  const auto ran = util::run_process({"env", "-C", folder.path().string(),
-                                      std::string("PATH=" HPCML_BINARY_DIR "/bin:") + ::getenv("PATH"),
-                                      "bash", "-c", "exec 2>&1; " + commands + "cat survivor.out"},
-                                     util::EnvSnapshot::of_process(), std::chrono::seconds(900));
-  REQUIRE(ran);
-  INFO(ran->out);
-  REQUIRE_FALSE(shown.empty());
-  CHECK(test::missing_line(shown, ran->out).empty());
-  CHECK_THAT(ran->out, Contains("Node failure on node002"));
-}
 
 TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld", "[slurm][alone]") {
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "link-cut:2@1s..3s",

@@ -4,7 +4,7 @@
 namespace hpcml::launch {
 namespace {
 
-/// docs/concepts/rendezvous.md, "Which torch meets there", has the measurements.
+/// docs/development/measurements.md, "Which torch versions use the store", has the measurements.
 bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned minor) {
   if (version.major != major) return version.major > major;
   if (version.minor != minor) return version.minor > minor;

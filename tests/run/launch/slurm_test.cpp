@@ -229,7 +229,7 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
 TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
   const bool has_key = GENERATE(true, false);
   const auto page =
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/concepts/launch-modes.md").value_or("");
+      util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/guides/heterogeneous-jobs.md").value_or("");
   const std::string mark = "```bash\n#!/bin/bash\n";
   const auto start = page.find(mark);
   REQUIRE(start != std::string::npos);

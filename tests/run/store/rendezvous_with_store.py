@@ -15,7 +15,7 @@ SIZE = 3
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rendezvous_methods.py")
 PYTHON = [sys.executable, "-W", "ignore"]
 VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
-TAKES_OTHERS_STORE = VERSION >= (2, 7)  # docs/concepts/rendezvous.md, "Which torch meets there"
+TAKES_OTHERS_STORE = VERSION >= (2, 7)  # docs/development/measurements.md, "Which torch versions use the store"
 
 
 def free_port():
