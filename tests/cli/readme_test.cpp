@@ -30,5 +30,5 @@ TEST_CASE("what the README shows is what comes out, and it is short", "[slurm]")
   }
   CHECK(count == 3);
   const auto text = util::read_file(std::string(HPCML_SOURCE_DIR) + "/README.md").value();
-  CHECK(std::count(text.begin(), text.end(), '\n') <= 150);
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 120);
 }
