@@ -37,7 +37,7 @@ const char* const k_config_footer = R"(Examples:
   hpcml config set site lumi
   hpcml config set --site lumi partition small-g
   hpcml config                             what is remembered, and where
-  hpcml config key                         the key file that protects your jobs (docs/concepts/security.md)
+  hpcml config key                         the key file of your jobs (docs/concepts/security.md)
 The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
 
 /// The configuration and its file, for one command, and what the command changes in it.
