@@ -242,8 +242,9 @@ class Pages(unittest.TestCase):
         unknown = []
         for page in DOCS.rglob("*.md"):
             text = page.read_text(encoding="utf-8")
-            blocks = re.findall(r"^```(?:bash|console|)\n(.*?)^```", text, flags=re.M | re.S)
-            code = "\n".join(blocks + re.findall(r"`([^`\n]+)`", text))
+            blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.M | re.S)
+            commands_of_blocks = [block for kind, block in blocks if kind in ("bash", "console", "")]
+            code = "\n".join(commands_of_blocks + re.findall(r"`([^`\n]+)`", text))
             for name in re.findall(r"^(?:\$ )?hpcml ([a-z][a-z-]*)(?![\w:-])", code, flags=re.M):
                 if name not in commands:
                     unknown.append(f"{page.relative_to(ROOT)}: hpcml {name}")
