@@ -5,7 +5,7 @@ from typing import Dict, Iterable, List, NamedTuple, Sequence
 
 
 class PageSet(NamedTuple):
-    """Pages by their path below docs/, and their navigation for mkdocs."""
+    """Pages and pictures by their path below docs/, and their navigation for mkdocs."""
 
     pages: Dict[str, str]
     nav: List[object]

@@ -103,6 +103,8 @@ def write(hpcml: Callable[..., str], root: pathlib.Path) -> PageSet:
         text += _own_text(root, key)
         if name in placements:
             text += "## Placement\n\nOne rank per GPU, each with all cores near its GPU. `--cpus-per-rank` reduces them.\n\n"
+            text += f'![Ranks, cores and GPUs of a node]({key}.svg){{ width="400" }}\n\n'
+            pages[f"reference/sites/{key}.svg"] = hpcml("affinity", "--site", key, "--format", "svg")
             text += placements[name]
         text += "".join(_section(part, sections[part]) for part in ("Not known", "Facts", "Sources") if sections.get(part))
         pages[f"reference/sites/{key}.md"] = text

@@ -45,33 +45,40 @@ def table(rows):
     return "\n".join(lines) + "\n"
 
 
+STYLE = """
+  .sheet { fill: #fff } text { fill: #222; font: 12px sans-serif } .head { font-weight: bold } .note { fill: #52606d }
+  .met { fill: #2b7a78 } .missed { fill: #c0392b } .line { stroke: #bbb } .goal { stroke: #222 } .scale { text-anchor: middle }
+  @media (prefers-color-scheme: dark) {
+    .sheet { fill: #1e2129 } text { fill: #e4e7eb } .note { fill: #b8c1cc } .line { stroke: #555 } .goal { stroke: #e4e7eb }
+    .met { fill: #4fb3ad } .missed { fill: #f2705f }
+  }
+"""
+
+
 def plot(rows):
-    """Each row's value as a share of its goal, on a scale of powers of ten: what is left of the line is within."""
-    width, left, right, step, top = 980, 470, 70, 22, 56
+    """Returns each row's value as a share of its goal, on a logarithmic scale: bars left of the goal's line meet it."""
+    width, left, right, step, top = 400, 22, 66, 36, 52
     least = min([row["value"] / row["goal"] for row in rows if row["value"] > 0] + [0.1])
-    low, high = math.floor(math.log10(max(least, 1e-4))), math.log10(max([row["value"] / row["goal"] for row in rows] + [1])) + 0.2
+    low, high = math.floor(math.log10(max(least, 1e-4))), math.log10(max([row["value"] / row["goal"] for row in rows] + [1])) + 0.1
 
     def place(share):
         return left + (min(max(math.log10(max(share, 10 ** low)), low), high) - low) / (high - low) * (width - left - right)
 
-    height = top + step * len(rows) + 40
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-             'font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="12">',
-             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-             '<text x="12" y="24" font-size="15" font-weight="bold" fill="#222">hpcml: each result as a share of its goal</text>',
-             '<text x="12" y="42" fill="#555">shorter is better; what ends left of the line meets its goal (scale of powers of ten)</text>']
     bottom = top + step * len(rows)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 28}" width="{width}">',
+             f'<style>{STYLE}</style>', f'<rect width="{width}" height="{bottom + 28}" rx="8" class="sheet"/>',
+             '<text x="22" y="22" class="head">Results as a share of their goals</text>',
+             '<text x="22" y="40" class="note">Shorter is better. Logarithmic scale.</text>']
     for power in range(low, 1):
         x = place(10 ** power)
-        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{"#222" if power == 0 else "#ddd"}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle" fill="#555">{"goal" if power == 0 else f"{10 ** power:g}"}</text>')
+        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" class="{"goal" if power == 0 else "line"}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" class="note scale">{"goal" if power == 0 else f"{10 ** power:g}"}</text>')
     for at, row in enumerate(rows):
         y, end = top + step * at, place(row["value"] / row["goal"])
-        parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end" fill="#222">{html.escape(row["what"])}</text>')
-        parts.append(f'<rect x="{left}" y="{y + 4}" width="{max(end - left, 1.5):.1f}" height="{step - 8}" fill="{"#2b7a78" if row["met"] else "#c0392b"}"/>')
         label = number(row["value"]) + ("" if row["unit"] == "of its time" else " " + row["unit"])
-        for look in ('stroke="#fff" stroke-width="3" fill="#fff"', 'fill="#222"'):  # a rim, where a line is behind it
-            parts.append(f'<text x="{end + 5:.1f}" y="{y + 15}" {look}>{html.escape(label)}</text>')
+        parts.append(f'<text x="{left}" y="{y + 14}">{html.escape(row["what"])}</text>')
+        parts.append(f'<rect x="{left}" y="{y + 18}" width="{max(end - left, 1.5):.1f}" height="12" class="{"met" if row["met"] else "missed"}"/>')
+        parts.append(f'<text x="{end + 5:.1f}" y="{y + 28}" class="note">{html.escape(label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -30,9 +30,9 @@ class Report(unittest.TestCase):
     def test_the_plot_is_svg_and_shows_a_missed_goal_in_another_colour(self):
         rows = report.complete([{"id": "store/64", "value": 2.0}, {"id": "gen/torchx", "value": 0.00001}])
         plot = xml.etree.ElementTree.fromstring(report.plot(rows))
-        colours = [bar.get("fill") for bar in plot.iter("{http://www.w3.org/2000/svg}rect")]
-        self.assertEqual(len(colours), 3)
-        self.assertNotEqual(colours[1], colours[2])
+        kinds = [bar.get("class") for bar in plot.iter("{http://www.w3.org/2000/svg}rect")]
+        self.assertEqual(kinds, ["sheet", "met", "missed"])
+        self.assertEqual(plot.get("width"), "400")
 
     def test_pairs_take_turns_and_the_first_of_each_is_left_out(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -4,8 +4,15 @@
 import json
 import sys
 
-WIDTH, LEFT, ROW, GAP, TOP = 1000, 120, 30, 10, 56
-COLOURS = {"forward": "#bcbcbc", "compute": "#4878a8", "network": "#d8843c"}
+WIDTH, LEFT, ROW, TOP = 400, 12, 22, 64
+STYLE = """
+  .sheet { fill: #fff } text { fill: #222; font: 12px sans-serif } .head { font-weight: bold } .note { fill: #52606d }
+  .compute { fill: #4878a8 } .network { fill: #d8843c } .first { stroke: #b02020; stroke-dasharray: 4 2 }
+  rect { stroke: #fff; stroke-width: 0.5 } .layer { fill: #fff }
+  @media (prefers-color-scheme: dark) {
+    .sheet { fill: #1e2129 } text { fill: #e4e7eb } .note { fill: #b8c1cc } .first { stroke: #ff8a80 } rect { stroke: #1e2129 }
+  }
+"""
 
 
 def last_step(file):
@@ -25,37 +32,35 @@ def last_step(file):
     return spans
 
 
-def main():
-    ranks = [last_step(file) for file in sys.argv[1:]]
-    start = min(begin for spans in ranks for _, begin, _, _ in spans)
+def draw(ranks):
+    """Returns a picture of the backward pass and of the sums, from the spans of each rank."""
+    start = min(begin for spans in ranks for _, begin, _, kind in spans if kind == "compute")
     length = max(end for spans in ranks for _, _, end, _ in spans) - start
-    scale = (WIDTH - LEFT - 10) / length
-    height = TOP + len(ranks) * (2 * ROW + GAP + 14) + 30
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12">',
-           f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-           '<text x="10" y="20" font-size="14">One step: gradients are computed (blue) while those of later layers are summed over the ranks (orange)</text>',
-           f'<text x="10" y="40" fill="#555555">{len(ranks)} ranks, {length / 1000:.0f} ms from the first forward pass to the last sum</text>']
-    y = TOP
+    scale = (WIDTH - 2 * LEFT) / length
+    height = TOP + len(ranks) * 4 * ROW + 14
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">', f"<style>{STYLE}</style>",
+           f'<rect width="{WIDTH}" height="{height}" rx="8" class="sheet"/>', f'<text x="{LEFT}" y="22" class="head">Backward pass of one step</text>',
+           f'<text x="{LEFT}" y="40" class="note">{len(ranks)} ranks, {length / 1000:.0f} ms. Dashed: all gradients are computed.</text>']
     for rank, spans in enumerate(ranks):
-        first = next(end for name, _, end, _ in spans if name == "layer 1")
-        for line, kinds in enumerate((("forward", "compute"), ("network",))):
-            out.append(f'<text x="10" y="{y + line * ROW + 18}">{"rank " + str(rank) + ": compute" if line == 0 else "all_reduce"}</text>')
-            for name, begin, end, kind in spans:
-                if kind not in kinds:
-                    continue
-                x, width = LEFT + (begin - start) * scale, max(1.0, (end - begin) * scale)
-                # Sums overlap each other: each a little lower than the one before.
-                shift = (int(name.split()[1]) - 1) % 3 * 7 if kind == "network" else 0
-                tall = 10 if kind == "network" else ROW - 6
-                out.append(f'<rect x="{x:.1f}" y="{y + line * ROW + shift:.1f}" width="{width:.1f}" height="{tall}" fill="{COLOURS[kind]}" '
-                           f'stroke="#ffffff" stroke-width="0.5"><title>{name}: {(end - begin) / 1000:.1f} ms</title></rect>')
-                if kind != "network" and width > 6.5 * len(name):
-                    out.append(f'<text x="{x + 4:.1f}" y="{y + 16}" fill="#ffffff">{name}</text>')
-        x = LEFT + (first - start) * scale
-        out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 2}" y2="{y + 2 * ROW}" stroke="#b02020" stroke-dasharray="4 2"/>')
-        y += 2 * ROW + GAP + 14
-    out.append(f'<text x="10" y="{y + 8}" fill="#b02020">dashed: the first layer\'s gradient is there</text></svg>')
-    print("\n".join(out))
+        y = TOP + rank * 4 * ROW
+        first = LEFT + (next(end for name, _, end, _ in spans if name == "layer 1") - start) * scale
+        out.append(f'<text x="{LEFT}" y="{y + 14}">rank {rank}: gradients of the layers</text>')
+        out.append(f'<text x="{LEFT}" y="{y + 2 * ROW + 14}">rank {rank}: all_reduce of the buckets</text>')
+        for name, begin, end, kind in spans:
+            if kind == "forward":
+                continue
+            x, width = LEFT + (begin - start) * scale, max(1.0, (end - begin) * scale)
+            top = y + ROW * (3 if kind == "network" else 1)
+            out.append(f'<rect x="{x:.1f}" y="{top - 4}" width="{width:.1f}" height="{ROW - 4}" class="{kind}">'
+                       f"<title>{name}: {(end - begin) / 1000:.1f} ms</title></rect>")
+            if kind == "compute":
+                out.append(f'<text x="{x + 5:.1f}" y="{top + 9}" class="layer">{name.split()[-1]}</text>')
+        out.append(f'<line x1="{first:.1f}" x2="{first:.1f}" y1="{y + ROW - 6}" y2="{y + 4 * ROW - 4}" class="first"/>')
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def main():
+    sys.stdout.write(draw([last_step(file) for file in sys.argv[1:]]))
 
 
 if __name__ == "__main__":
