@@ -76,16 +76,29 @@ def _formats(manuals: Dict[str, str]) -> str:
         for option in options_of(roff):
             if "--format" in option.names and not (name == "internal"):
                 command = option.command if option.section == "COMMANDS" else f"hpcml {name}"
-                rows.append((f"[{code(command)}](cli/{name}.md)", code(option.choices), prose(option.text)))
+                in_text = re.search(r" *\[possible values: ([^\]]*)\]", option.text)
+                choices = in_text.group(1) if in_text else option.choices
+                text = option.text.replace(in_text.group(), "") if in_text else option.text
+                rows.append((f"[{code(command)}](cli/{name}.md)", code(choices), prose(text)))
     return table(("Command", "`--format`", "Meaning"), rows)
+
+
+def _one_line(roff: str) -> str:
+    """Returns a part of a page as one line. Lines of a block that begin with a number are separated by semicolons."""
+    text, in_block = "", False
+    for line in roff.splitlines():
+        in_block = line == ".nf" or (in_block and line != ".fi")
+        if not line.startswith("."):
+            words = plain(line).strip()
+            text += (";" if in_block and re.match(r"\d", words) else "") + " " + words
+    return re.sub(r" *:; *", ": ", re.sub(r"\s+", " ", text))
 
 
 def _exit_codes(manuals: Dict[str, str]) -> str:
     text = ""
     for name, roff in manuals.items():
         for part in re.split(r"^\.(?:PP|SH).*$", roff, flags=re.M):
-            words = " ".join(plain(line) for line in part.splitlines() if not line.startswith("."))
-            found = re.search(r"Exit codes?\b.*", re.sub(r"\s+", " ", words))
+            found = re.search(r"Exit codes?\b.*", _one_line(part))
             if found:
                 text += f"[{code('hpcml ' + name)}](cli/{name}.md)" if name else "All commands"
                 text += f"\n:   {prose(found.group().strip())}\n\n"

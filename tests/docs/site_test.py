@@ -134,7 +134,7 @@ class Reference(unittest.TestCase):
             name = pathlib.Path(path).stem
             self.assertIn(f"({name}.md)", self.reference["reference/cli/index.md"])
             options = command_pages.options_of(hpcml("man", name))
-            self.assertTrue(options or name == "torchrun", name)
+            self.assertTrue(options or name in ("torchrun", "completion"), name)
             for option in options:
                 for spelling in option.names:
                     self.assertIn(f"`{spelling}`", self.reference[path], name)
@@ -179,6 +179,12 @@ class Reference(unittest.TestCase):
         self.assertRegex(page, r"\| `module` \| list of NAME \|  \|")
         self.assertIn("| `container-enter` |", page)
         self.assertNotIn("`no-", page)
+
+    def test_every_format_option_is_listed_with_its_values(self):
+        rows = re.findall(r"^\| \[`hpcml .*$", self.reference["reference/output-formats.md"], flags=re.M)
+        self.assertGreater(len(rows), 10)
+        for row in rows:
+            self.assertRegex(row, r"\| `\w+(?:, [\w-]+)+` \|")
 
     def test_the_profile_has_every_key_of_the_schema(self):
         page = self.reference["reference/site-profile.md"]
