@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -37,15 +38,15 @@ bool overlap(diag::Place a, diag::Place b) {
   return a.length > 0 && b.length > 0 && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
 }
 
-/// Whether `later`, on the same line, follows from `first` alone: only words that are no options stand
-/// between them.
+/// Whether `later`, on the same line, follows from `first` alone: only words that are not options are between
+/// them.
 bool is_tail(std::string_view text, const Finding& first, const Finding& later) {
   if (first.what.span.line != later.what.span.line) return false;
   const auto between = text.substr(first.place.offset, later.place.offset - first.place.offset);
   return between.find(" -") == std::string_view::npos && between.find("\t-") == std::string_view::npos;
 }
 
-/// Whether the first of these is only another view of the second, where both stand on one line.
+/// Whether the first of these is only another view of the second, where both are on one line.
 bool is_weaker(std::string_view code, std::string_view weaker_than) {
   return (code == "launch/master-address" && weaker_than == "launch/node-rank") ||
          (code == "slurm/short-time" && weaker_than == "slurm/foreign-directive") ||
@@ -64,7 +65,7 @@ bool refuses_gap(const diag::Diagnostic& error) {
                                               error.message.find(" cannot be '<") != std::string::npos);
 }
 
-/// Whether `error` refuses the value in which `variable` stands, which sbatch does not expand.
+/// Whether `error` refuses the value in which `variable` is, which sbatch does not expand.
 bool refuses_variable(std::string_view text, const Finding& error, const Finding& variable) {
   return error.what.severity == diag::Severity::error && error.what.code.starts_with("slurm/") &&
          error.what.message.find(" cannot be '") != std::string::npos &&
@@ -72,10 +73,10 @@ bool refuses_variable(std::string_view text, const Finding& error, const Finding
 }
 
 /// Takes out what says again what another finding says: of the parts of a heterogeneous job that share a
-/// line, of the words behind one that belongs to no option, of a gap to be filled in that is refused as a
+/// line, of the words after one that belongs to no option, of a gap to be filled in that is refused as a
 /// value. `findings` in the order of their places.
 void deduplicate(std::string_view text, Findings& findings) {
-  // Findings are in order: what says the same stands close before or behind.
+  // Findings are in order: what says the same is close before or after.
   constexpr std::size_t k_close = 32;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -98,7 +99,7 @@ void deduplicate(std::string_view text, Findings& findings) {
       for (auto j = i + 1; j < findings.size() && !again && j - i <= k_close && is_here(j); ++j)
         again = is_same(j);
     }
-    // Those before are kept at [0, kept), those behind are still to come.
+    // Those before are kept at [0, kept), those after are still to come.
     const auto any_here = [&](const auto& is_it) {
       for (auto j = kept; j-- > 0 && kept - j <= k_close && is_here(j);)
         if (is_it(j)) return true;
@@ -121,8 +122,9 @@ void deduplicate(std::string_view text, Findings& findings) {
         auto& operand = findings[j].what;
         const auto end = findings[i].place.offset + findings[i].place.length;
         if (operand.code != "slurm/unexpected-argument" || findings[j].place.offset != end) return false;
-        operand.message = "sbatch reads what begins with #SLURM as a directive: " + operand.message;
-        operand.hint = "put a blank behind the # of a comment; write #SBATCH for a directive";
+        operand.message =
+            fmt::format("sbatch reads what begins with #SLURM as a directive: {}", operand.message);
+        operand.hint = "add a space after the # of a comment, or use #SBATCH for a directive";
         return true;
       });
     if (again) continue;
@@ -168,7 +170,7 @@ std::string versions_text(const std::array<bool, k_versions>& versions) {
     while (last + 1 < k_versions && versions[last + 1]) ++last;
     if (!text.empty()) text += ", ";
     text += slurm::k_version_names[i];
-    if (last > i) text += " to " + std::string(slurm::k_version_names[last]);
+    if (last > i) text += fmt::format(" to {}", slurm::k_version_names[last]);
     i = last;
   }
   return text;
@@ -193,7 +195,7 @@ Refusals read_as_all(std::string_view text, bool at_site, slurm::JobReading& job
   Refusals list;
   for (auto& [finding, versions] : all) {
     if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
-      finding.message += " (Slurm " + versions_text(versions) + ")";
+      finding.message += fmt::format(" (Slurm {})", versions_text(versions));
       const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) ==
                                versions.end(); // hardly any cluster has it
       if (oldest_only && at_site) continue;    // those whose version nobody told have a newer one
@@ -227,13 +229,13 @@ std::vector<Edit> fix_of(const slurm::LocatedFinding& refusal, const LintContext
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
 
-/// Where the value of an option stands that Slurm does not know: behind its "=" or after it.
+/// Where the value of an option is that Slurm does not know: after its "=" or after it.
 std::size_t value_behind(std::string_view text, std::size_t at, std::string_view word) {
   const auto equals = word.find('=');
   return equals == std::string_view::npos ? text.find_first_not_of(" \t", at + word.size()) : equals;
 }
 
-/// Without the options that the site's plugins bring, and without the values behind them. What may be such an
+/// Without the options that the site's plugins bring, and without the values after them. What may be such an
 /// option is a warning, and a note where it is one of a known plugin: no profile lists all plugins of its
 /// site.
 Refusals without_site_options(Refusals refusals, const LintContext& subject) {
@@ -249,7 +251,7 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     const auto renamed = fix_of(refusal, subject);
     const bool given_up = !renamed.empty();
-    if (given_up) refusal.hint = "write --" + renamed.front().text;
+    if (given_up) refusal.hint = "use --" + renamed.front().text;
     const auto engine = site_rules::engine_of_option(name);
     const auto plugin = site_rules::plugin_option(subject.site, name);
     if (!given_up && plugin == site_rules::PluginOption::none) return false;
@@ -258,12 +260,14 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
     if (plugin == site_rules::PluginOption::brought) return true;
     refusal.severity = diag::Severity::warning;
     if (subject.site)
-      refusal.hint = "the profile of " + subject.site->name + " tells of no plugin that brings it";
+      refusal.hint = fmt::format("check the name: the profile of {} lists no plugin with this option",
+                                 subject.site->name);
     if (engine) {
       refusal.severity = subject.site ? diag::Severity::warning : diag::Severity::note;
-      refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " +
-                        std::string(model::word_of(*engine)) + " brings it where it is installed";
-      if (!subject.site) refusal.hint = "--site tells whether the cluster has it";
+      refusal.message =
+          fmt::format("--{} is not an option of Slurm; the plugin of {} adds it if it is installed", name,
+                      model::word_of(*engine));
+      if (!subject.site) refusal.hint = "use --site to check whether the cluster has it";
     }
     return false;
   };
@@ -272,7 +276,7 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
 }
 
 /// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
-/// newest one takes as they are.
+/// newest one takes unchanged.
 bool leaves(const Finding& refusal, const LintContext& subject, const diag::Lines& lines) {
   if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
   const auto fixed = apply_fixes(subject.text, {refusal}).text;
@@ -308,7 +312,8 @@ void run_rule(const Rule& rule, const LintContext& subject, Findings& findings) 
                          std::string(rule.id),
                          std::move(hit.message),
                          {},
-                         std::move(hit.hint)},
+                         std::move(hit.hint.text),
+                         std::move(hit.hint.source)},
                         hit.place.length > 0 ? hit.place : diag::Place{},
                         std::move(hit.fix)});
 }
@@ -322,7 +327,7 @@ void sort_by_place(Findings& findings) {
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
 }
 
-/// What the site's judge says to the parts of the job.
+/// What the site rules says to the parts of the job.
 void evaluate_parts(LintContext& subject) {
   for (std::size_t i = 0; i < subject.requests.size(); ++i) {
     auto& demand = subject.demands.emplace_back(site_rules::demand_of(subject.requests[i], subject.sizes[i]));
@@ -338,10 +343,9 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   if (text.size() > k_largest_script)
     return {{{diag::Severity::error,
               "slurm/script-size",
-              "the script has more than 4 MiB: Slurm refuses it where its administrators did not raise "
-              "max_script_size, and nothing in it was looked at",
+              "the script exceeds 4 MiB, the default max_script_size of Slurm, and was not checked",
               {file, 0, 0, 0},
-              "leave data out of it: a file beside it, which the commands read"}}};
+              "use a separate file for the data, which the commands read"}}};
   LintContext subject;
   subject.text = text;
   subject.read_file = target.read_file;
@@ -371,7 +375,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
 
 FixedText fix_script(std::string_view text, const Target& target) {
   FixedText result{std::string(text)};
-  // A fix can bring to light what it hid; each round leaves less, and none goes on for ever.
+  // A fix can bring to light what it hid; each round leaves less, and none continues for ever.
   for (int round = 0; round < 10; ++round) {
     auto next = apply_fixes(result.text, check_script("", result.text, target));
     if (next.text == result.text) break;

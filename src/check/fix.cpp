@@ -27,7 +27,7 @@ struct Step {
 };
 
 /// The shortest way from `a` to `b` by removing and adding lines. Equal beginnings and ends are cut off
-/// first: fixes are small, so that the table is, too.
+/// first: fixes are small, so that the table is as well.
 std::vector<Step> compare(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
@@ -121,7 +121,7 @@ std::string unified_diff(std::string_view before, std::string_view after, const 
   const auto steps = compare(split_lines(before), split_lines(after));
   const auto name =
       file +
-      (file.find(' ') == std::string::npos ? "" : "\t"); // patch takes a name with blanks up to the tab
+      (file.find(' ') == std::string::npos ? "" : "\t"); // patch takes a name with spaces up to the tab
   std::string text = "--- " + name + "\n+++ " + name + "\n";
   std::size_t old_line = 0, new_line = 0;
   for (std::size_t i = 0; i < steps.size();) {
@@ -131,7 +131,7 @@ std::string unified_diff(std::string_view before, std::string_view after, const 
     const auto begin = change - std::min(change - i, k_context);
     old_line += begin - i;
     new_line += begin - i;
-    // The hunk goes on until so many equal lines follow that the next change needs its own.
+    // The hunk continues until this many equal lines follow that the next change needs its own.
     auto end = change;
     for (auto look = change; look < steps.size() && look - end <= 2 * k_context; ++look)
       if (steps[look].mark != ' ') end = look + 1;

@@ -10,7 +10,7 @@
 
 namespace hpcml::check {
 
-/// Takes an option out of its directive; with the whole line where nothing else stands on it.
+/// Takes an option out of its directive; with the whole line where nothing else is on it.
 Edit remove_option(std::string_view text, diag::Place option);
 /// A text after fixes, and how many findings they were for.
 struct FixedText {

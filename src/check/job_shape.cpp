@@ -58,7 +58,7 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
   if (has_nodes) {
     shape.nodes = nodes;
     shape.several_nodes = nodes && *nodes > 1;
-    // srun may keep the job's number of tasks or not: who counts on either is not to be judged.
+    // srun may keep the job's number of tasks or not: who counts on either is not to be evaluated.
     if (!has_tasks && nodes != job.nodes) shape.tasks = shape.tasks_per_node = std::nullopt;
   }
   if (has_per_node) {

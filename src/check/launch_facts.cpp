@@ -11,7 +11,7 @@ namespace hpcml::check {
 
 std::vector<std::string_view> names_in(std::string_view text) {
   std::vector<std::string_view> names;
-  // Those of interest have a '_': where each stands is found faster than every word.
+  // Those of interest have a '_': where each is is found faster than every word.
   for (auto at = text.find('_'); at != std::string_view::npos; at = text.find('_', at)) {
     auto begin = at;
     while (begin > 0 && util::is_name_char(text[begin - 1])) --begin;

@@ -26,11 +26,11 @@ std::vector<std::string_view> names_in(std::string_view text);
 std::vector<SeenVariable> seen_variables(const LintContext& subject,
                                          std::initializer_list<std::string_view> names);
 
-/// Whether the link's program stands in the launch's own command, not in one around it.
+/// Whether the link's program is in the launch's own command, not in one around it.
 bool is_own(const Launch& launch, const Link& link);
 /// Whether the launch's last program is a shell: what matters are the commands in it.
 bool is_shell(const Launch& launch);
-/// Whether the launch's program is one that people run to look around, to copy or to make folders, on each
+/// Whether the launch's program is one that users run to look around, to copy or to make directories, on each
 /// node or in between.
 bool is_tool(const Launch& launch);
 /// Whether the launch does small work only, a tool's or the shell's own, which no variable of a training
@@ -46,21 +46,19 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 /// Whether torchrun is told, by its option or its variable, that its node is the only one.
 bool is_standalone(const Launch& launch, const Link& agent);
 
-/// Whether a comment on this line or the one before says that the setting is there on purpose.
-/// The srun option of a script's own step that names several components of the job; none where it is no such
-/// step.
+/// Whether a comment on this line or the one before says that the setting exists on purpose. The srun option
+/// of a script's own step that names several components of the job; none where it is no such step.
 const GivenOption* names_components(const Launch& launch);
 /// Whether the script takes the variable away in front of the place.
 bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset);
 bool is_explained(const LintContext& subject, diag::Place place);
 /// Adds a hit unless the same place has one already.
 void add_match(RuleMatches& hits, RuleMatch hit);
-/// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is
-/// written there.
+/// Puts `text` in place of `written`, the end of what is at `place`; nothing where something else is written
+/// there.
 std::vector<Edit> replace_end(const LintContext& subject, diag::Place place, std::string_view written,
                               std::string text);
-/// Puts a further option behind the program's word; nothing where that word does not stand in the script as
-/// such.
+/// Puts a further option after the program's word; nothing where that word is not in the script as such.
 std::vector<Edit> add_option(const LintContext& subject, const Link& link, const std::string& option);
 
 } // namespace hpcml::check

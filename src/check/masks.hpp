@@ -27,7 +27,7 @@ struct MaskedLaunch {
 /// In the script's order; none for a step of the text around a launch.
 std::vector<MaskedLaunch> masked_launches(const LintContext& subject);
 
-/// The kind of node of the job; nothing without a site or where it can be one of several.
+/// The node type of the job; nothing without a site or where it can be one of several.
 const model::NodeType* only_node(const LintContext& subject);
 
 } // namespace hpcml::check

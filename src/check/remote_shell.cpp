@@ -51,8 +51,7 @@ bool calls_slurm(std::span<const shell::Argument> command) {
 /// Whether the host is written out or another one, so that it is none of the nodes that this job happens to
 /// get.
 bool is_elsewhere(std::string_view program, std::span<const shell::Argument> words) {
-  constexpr std::string_view c_with_value =
-      "bceilopEFIJLmORSWw"; // ssh's options that have a word of their own
+  constexpr std::string_view c_with_value = "bceilopEFIJLmORSWw"; // ssh's options that have their own word
   const bool ssh = program == "ssh";
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto text = words[i].text();

@@ -32,7 +32,7 @@ std::string rule_object(const Rule& rule) {
       .text();
 }
 
-/// The bytes [offset, offset + length) as lines and columns; the end is the column behind the last character.
+/// The bytes [offset, offset + length) as lines and columns; the end is the column after the last character.
 JsonLine region_object(const TextPlaces& places, std::size_t offset, std::size_t length) {
   const auto begin = places.at(offset);
   const auto end = places.at(offset + length);
@@ -41,6 +41,14 @@ JsonLine region_object(const TextPlaces& places, std::size_t offset, std::size_t
       .add("startColumn", begin.column)
       .add("endLine", end.line)
       .add("endColumn", end.column);
+}
+
+/// The sentence with what follows it in the text form, on one line.
+std::string message_with_hint(const diag::Diagnostic& what) {
+  const auto source = what.source.empty() ? "" : "source: " + what.source;
+  const auto* joint = what.hint.empty() || source.empty() ? "" : "; ";
+  const auto more = what.hint + joint + source;
+  return more.empty() ? what.message : fmt::format("{} ({})", what.message, more);
 }
 
 class SarifReport : public Report {
@@ -87,7 +95,7 @@ private:
     if (what.span.line > 0)
       place.add("region", region_object(places, finding.place.offset, finding.place.length));
     result.add("level", level_name(what.severity))
-        .add("message", message_object(what.message + (what.hint.empty() ? "" : " (" + what.hint + ")")))
+        .add("message", message_object(message_with_hint(what)))
         .add("locations", std::vector{JsonLine().add("physicalLocation", place)});
     if (!finding.fix.empty()) result.add("fixes", std::vector{fix_object(places, finding, artifact)});
     return result.text();
@@ -159,6 +167,7 @@ private:
         .add("column", what.span.column)
         .add("length", what.span.length)
         .add("hint", what.hint)
+        .add("source", what.source)
         .add("link", rule ? rule->link : "")
         .add("fix", fix)
         .text();
@@ -205,8 +214,10 @@ public:
         out += begin.line == end.line ? fmt::format(",col={},endColumn={}", begin.column, end.column)
                                       : fmt::format(",endLine={}", end.line);
       }
-      out += ",title=" + workflow_text(what.code, true) +
-             "::" + workflow_text(what.message + (what.hint.empty() ? "" : "\nhint: " + what.hint), false) +
+      out += ",title=" + workflow_text(what.code, true) + "::" +
+             workflow_text(what.message + (what.hint.empty() ? "" : "\nhint: " + what.hint) +
+                               (what.source.empty() ? "" : "\nsource: " + what.source),
+                           false) +
              "\n";
     }
     return out;

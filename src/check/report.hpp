@@ -11,7 +11,7 @@
 
 namespace hpcml::check {
 
-/// Writes the findings of many scripts: `begin`, `add` for each script, `end`, one behind the other.
+/// Writes the findings of many scripts: `begin`, `add` for each script, `end`, one after the other.
 class Report {
 public:
   Report() = default;
@@ -29,7 +29,7 @@ std::unique_ptr<Report> make_report(std::string_view format, bool colour);
 
 /// "error", "warning", "note".
 std::string_view level_name(diag::Severity severity);
-/// A path as a URI reference: relative ones stay relative, whatever may not stand in a URI becomes %XX.
+/// A path as a URI reference: relative ones stay relative, whatever may not be in a URI becomes %XX.
 std::string file_uri(std::string_view path);
 /// "3 errors, 1 warning, 1 note"; "no findings" without any.
 std::string count_text(unsigned errors, unsigned warnings, unsigned notes);

@@ -22,11 +22,22 @@ struct Edit {
   std::string text;
 };
 
+/// What to do about a finding, and the document that states the fact behind it.
+struct Hint {
+  std::string text;
+  std::string source = {};
+  Hint() = default;
+  Hint(std::string what)
+      : text(std::move(what)) {}         // NOLINT(google-explicit-constructor): most have no source
+  Hint(const char* what) : text(what) {} // NOLINT(google-explicit-constructor)
+  Hint(std::string what, std::string document) : text(std::move(what)), source(std::move(document)) {}
+};
+
 /// A place in the script where the rule is broken.
 struct RuleMatch {
   diag::Place place;   ///< length 0: the script as a whole
   std::string message; ///< one sentence
-  std::string hint = {};
+  Hint hint = {};
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
   std::optional<diag::Severity> severity = {}; ///< where it is not the rule's
 };
@@ -44,7 +55,7 @@ private:
 
 /// What is wrong, and the edits that fix it together; none where that is not safe.
 struct Finding {
-  diag::Diagnostic what; ///< its span is made of the place when all findings are there
+  diag::Diagnostic what; ///< its span is made of the place when all findings exist
   diag::Place place = {};
   std::vector<Edit> fix = {};
 };
@@ -65,7 +76,7 @@ struct Example {
 inline constexpr bool k_likely_refusal = true;
 
 /// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what
-/// its author wants; note: it could be better.
+/// its author requires; note: it could be better.
 struct Rule {
   std::string_view id; ///< "launch/fixed-port": the group, then the rule
   diag::Severity severity;
@@ -77,7 +88,7 @@ struct Rule {
   RuleMatches (*find)(const LintContext&) =
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const LintContext&,
-                           diag::Place) = nullptr; ///< for a finding that is no Hit of `find`
+                           diag::Place) = nullptr; ///< for a finding that is not a Hit of `find`
   /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
   /// more names than its documents say.
   bool likely_refusal = false;

@@ -26,12 +26,12 @@ bool is_fixed(const Rule& rule, const SiteLookup& sites) {
 /// "at lumi, Slurm 23.11"; empty where the example needs neither.
 std::string where_text(const Example& example) {
   std::string text;
-  if (!example.site.empty()) text = "at " + std::string(example.site);
+  if (!example.site.empty()) text = fmt::format("at {}", example.site);
   if (!example.version.empty()) text += (text.empty() ? "Slurm " : ", Slurm ") + std::string(example.version);
   return text;
 }
 
-/// The script's lines, with escapes for what cannot be seen, each behind `indent`.
+/// The script's lines, with escapes for what cannot be seen, each after `indent`.
 std::string shown_script(std::string_view script, std::string_view indent) {
   if (!script.empty() && script.back() == '\n') script.remove_suffix(1);
   std::string text;
@@ -71,10 +71,10 @@ std::string examples_as_text(std::string_view head, const std::vector<Example>& 
 
 std::string text_page(const Rule& rule, const SiteLookup& sites) {
   return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity),
-                     is_fixed(rule, sites) ? ", mended by hpcml check --fix" : "", wrapped(rule.why, 98),
+                     is_fixed(rule, sites) ? ", fixed by hpcml check --fix" : "", wrapped(rule.why, 98),
                      rule.link) +
          examples_as_text("It finds:", rule.bad) + examples_as_text("It leaves alone:", rule.good) +
-         fmt::format("\nTo silence it, on its line or in a line above it, with the reason:\n\n  {}\n",
+         fmt::format("\nTo ignore it, add a comment with the reason on its line or above it:\n\n  {}\n",
                      silencing(rule));
 }
 

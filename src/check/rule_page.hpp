@@ -19,7 +19,7 @@ Target example_target(const Example& example, const SiteLookup& sites);
 /// Returns all rules. `format`: "text" (a line per rule: ID, severity, fix, title) or "json" (all of the
 /// pages).
 std::string render_rules(std::string_view format, const SiteLookup& sites);
-/// Why the rule is there, examples, how to silence it.
+/// Why the rule exists, examples, how to silence it.
 std::string render_rule(const Rule& rule, std::string_view format, const SiteLookup& sites);
 
 } // namespace hpcml::check

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "check/fix.hpp"
+#include "core/site_rules/violation_text.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -50,6 +52,10 @@ site_rules::PolicyViolations ComponentAtSite::under(std::string_view rule_id) co
   return found;
 }
 
+std::string ComponentAtSite::describe(const site_rules::PolicyViolation& violation) const {
+  return site_rules::describe(violation, site, fit, demand);
+}
+
 diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
   switch (violation.certainty) {
   case site_rules::Confidence::definite: return diag::Severity::error;
@@ -66,11 +72,8 @@ std::vector<ComponentAtSite> parts_of(const LintContext& subject) {
   return parts;
 }
 
-std::string append_citation(std::string hint, const model::Origin& origin) {
-  if (origin.source.empty()) return hint;
-  if (!hint.empty()) hint += "; ";
-  return hint + "from the profile: " + origin.source.text() +
-         (origin.checked.empty() ? "" : ", read " + origin.checked.text());
+Hint cite(std::string hint, const model::Origin& origin) {
+  return {std::move(hint), site_rules::describe_source(origin)};
 }
 
 std::vector<Edit> remove_option(const LintContext& subject, diag::Place place) {
@@ -78,7 +81,7 @@ std::vector<Edit> remove_option(const LintContext& subject, diag::Place place) {
       subject.text[place.offset] != '-')
     return {};
   const auto line = line_at(subject.text, place.offset);
-  if (place.offset + place.length > line.offset + line.length) return {}; // its value stands on another line
+  if (place.offset + place.length > line.offset + line.length) return {}; // its value is on another line
   const auto is_inside = [&](const slurm::HeaderWord& word) {
     return word.place.offset >= place.offset && word.place.offset < place.offset + place.length;
   };
@@ -114,12 +117,6 @@ std::optional<std::string> nearest_typo(const std::string& word, const std::vect
       found = name;
     }
   return found;
-}
-
-std::string known_names(const std::string& word, const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  const auto near = util::nearest(word, names);
-  return (near ? "did you mean " + *near + "? " : std::string()) + "it knows " + util::join(names, ", ");
 }
 
 std::vector<std::string> partition_names(const model::Site& site) {

@@ -21,9 +21,11 @@ struct ComponentAtSite {
   const model::Site& site;
   const hpcml::site_rules::PolicyViolations& violations;
 
-  /// What the site's judge has against it under the rule of that id.
+  /// Returns the sentence for a violation, the same that the planner and the emulation print.
+  std::string describe(const hpcml::site_rules::PolicyViolation& violation) const;
+  /// Returns the violations under the rule of that id.
   hpcml::site_rules::PolicyViolations under(std::string_view rule_id) const;
-  /// Where the first of these options stands; nowhere where none is given.
+  /// Where the first of these options is; nowhere where none is given.
   diag::Place place(const std::vector<std::string_view>& options) const;
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
@@ -44,14 +46,13 @@ srun true
 /// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
 diag::Severity severity_of(const hpcml::site_rules::PolicyViolation& violation);
 
-/// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
-/// Behind a hint with "; ".
-std::string append_citation(std::string hint, const model::Origin& origin);
+/// Returns the hint with the document that states the fact.
+Hint cite(std::string hint, const model::Origin& origin);
 
-/// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that
-/// cannot be seen.
+/// The option taken out: its words, or the whole line where nothing else is on it. Empty where that cannot be
+/// seen.
 std::vector<Edit> remove_option(const LintContext& subject, diag::Place place);
-/// `from`, a part of the option's value that stands there once, written as `to`; empty where it does not.
+/// `from`, a part of the option's value that is there once, written as `to`; empty where it does not.
 std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
                              const std::string& to);
 /// A directive more, on the line behind the one that holds the place.
@@ -59,10 +60,8 @@ std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place pl
                                       const std::string& option);
 
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
-/// letters swapped, one too many or missing. Numbers and what stands behind a dash make other names.
+/// letters swapped, one too many or missing. Numbers and what is after a dash make other names.
 std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names);
-/// "it has a, b"; with the likeliest of them first.
-std::string known_names(const std::string& word, const std::vector<std::string>& names);
 /// Those of the site that a job may name.
 std::vector<std::string> partition_names(const model::Site& site);
 

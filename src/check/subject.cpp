@@ -30,7 +30,7 @@ bool is_shell_script(std::string_view text) {
   if (!text.starts_with("#!")) return true;
   auto line = util::trim(text.substr(2, text.find('\n') - 2));
   std::string program;
-  // "/usr/bin/env -S bash -l": the first word that is no option and not env itself.
+  // "/usr/bin/env -S bash -l": the first word that is not an option and not env itself.
   while (!line.empty()) {
     const auto end = std::min(line.find_first_of(" \t"), line.size());
     const auto word = line.substr(0, end);

@@ -44,18 +44,18 @@ struct LintContext : slurm::JobReading {
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.
   bool may_be(std::string_view range) const { return !version_known || slurm::is_in_range(range, version); }
-  /// Whether the byte stands in a here-document or in a word of several lines: no comment begins there.
+  /// Whether the byte is in a here-document or in a word of several lines: no comment begins there.
   bool is_in_text(std::size_t offset) const;
   /// The last setting of an option in the directives of the job's first component that has it; nothing where
   /// none has.
   const slurm::Setting* directive(std::string_view option) const;
-  /// Whether the job asks for several nodes; nothing where its size is not said.
+  /// Whether the job asks for several nodes; nothing where its size is not reported.
   std::optional<bool> several_nodes() const;
 };
 
 /// Whether bash or another Bourne shell runs the script: by its first line, or where that names nothing.
 bool is_shell_script(std::string_view text);
-/// The whole line (without its end) that the byte lies in.
+/// The whole line (without its end) that the byte is in.
 diag::Place line_at(std::string_view text, std::size_t offset);
 
 } // namespace hpcml::check

@@ -2,6 +2,7 @@
 #include "check/suppress.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/diag/lines.hpp"
@@ -22,7 +23,7 @@ struct Suppression {
 constexpr std::string_view k_mark = "hpcml:";
 
 /// Where the comment of the line with our mark begins; npos without one. In a quoted text the mark hardly
-/// ever stands behind a '#'.
+/// ever is after a '#'.
 std::size_t find_comment(std::string_view line) {
   for (auto hash = line.find('#'); hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
     const auto word = line.find_first_not_of(" \t#", hash);
@@ -31,7 +32,7 @@ std::size_t find_comment(std::string_view line) {
   return std::string_view::npos;
 }
 
-/// "disable=a,b because" behind the mark; nothing else is ours.
+/// "disable=a,b because" after the mark; nothing else is ours.
 bool read_comment(std::string_view comment, Suppression& result, bool& whole_file) {
   auto rest = util::trim(comment.substr(comment.find(k_mark) + k_mark.size()));
   whole_file = rest.starts_with("disable-file=");
@@ -44,7 +45,7 @@ bool read_comment(std::string_view comment, Suppression& result, bool& whole_fil
   return true;
 }
 
-/// Whether a comment that stands alone above the line is about it: a command or a directive, also one that is
+/// Whether a comment that is alone above the line is about it: a command or a directive, also one that is
 /// switched off.
 bool has_text(std::string_view body) {
   if (body.empty()) return false;
@@ -55,7 +56,7 @@ bool has_text(std::string_view body) {
 
 std::vector<Suppression> read_suppressions(std::string_view text) {
   std::vector<Suppression> list;
-  std::vector<std::size_t> open; // comments on lines of their own that wait for a line
+  std::vector<std::size_t> open; // comments on their own lines that wait for a line
   unsigned number = 0;
   bool continued = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -90,7 +91,7 @@ std::vector<Suppression> read_suppressions(std::string_view text) {
 }
 
 /// Which comments hold for a line. Those of a few lines are listed by line; the others, of the whole file or
-/// a command that goes on for long, are few.
+/// a command that continues for long, are few.
 class LineIndex {
 public:
   explicit LineIndex(std::vector<Suppression>& list) {
@@ -154,12 +155,13 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   for (const auto& suppression : list) {
     if (suppression.ids.empty()) {
       add(suppression, diag::Severity::warning, "this comment names no rule",
-          "write the id, which stands in brackets behind the finding: # hpcml: disable=ID because …");
+          "add the id, which is in brackets after the finding: # hpcml: disable=ID because …");
       continue;
     }
     if (!suppression.has_reason) {
-      add(suppression, diag::Severity::warning, "nothing is silenced without a reason",
-          "write why behind the id: # hpcml: disable=" + util::join(suppression.ids, ",") + " because …");
+      add(suppression, diag::Severity::warning, "this comment gives no reason, so it ignores nothing",
+          fmt::format("add the reason after the id: # hpcml: disable={} because …",
+                      util::join(suppression.ids, ",")));
       continue;
     }
     bool known = true;
@@ -169,12 +171,12 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
         std::vector<std::string> ids;
         for (const auto* rule : all_rules()) ids.emplace_back(rule->id);
         const auto near = util::nearest(id, ids);
-        add(suppression, diag::Severity::warning, "there is no rule '" + id + "'",
-            near ? "did you mean " + *near + "?" : "hpcml rules lists them");
+        add(suppression, diag::Severity::warning, fmt::format("unknown rule '{}'", id),
+            near ? fmt::format("use '{}' if that is meant", *near) : "run hpcml rules to list them");
       }
     if (known && !suppression.used)
-      add(suppression, diag::Severity::note, "this comment silences nothing",
-          "remove it, or see whether it stands on the right line");
+      add(suppression, diag::Severity::note, "this comment ignores no finding",
+          "remove it, or check that it is on the right line");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Comments that silence a rule: "# hpcml: disable=ID why", for the line they stand on or the next one;
+// Comments that silence a rule: "# hpcml: disable=ID why", for the line they are on or the next one;
 // "disable-file" for the whole script; "# hpcml: not-a-job why" for a script that is none of a job.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace hpcml::check {
 bool is_no_job(std::string_view text);
 
 /// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no
-/// rule, gives no reason or silences nothing. A line that ends with a backslash goes on in the next one.
+/// rule, gives no reason or silences nothing. A line that ends with a backslash continues in the next one.
 void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
                         Findings& findings);
 

@@ -17,7 +17,7 @@ EditorPlace TextPlaces::at(std::size_t offset) const {
     const auto length = utf8_length(x_text.substr(at));
     column += length == 4
                   ? 2
-                  : 1; // beyond the basic plane: a surrogate pair; a byte that is no UTF-8 counts as one
+                  : 1; // beyond the basic plane: a surrogate pair; a byte that is not an UTF-8 counts as one
     at += std::max<std::size_t>(length, 1);
   }
   return {line, column};

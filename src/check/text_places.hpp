@@ -19,7 +19,7 @@ struct EditorPlace {
 class TextPlaces {
 public:
   explicit TextPlaces(std::string_view text);
-  /// The byte's place; of one behind the end the end.
+  /// The byte's place; of one after the end the end.
   EditorPlace at(std::size_t offset) const;
 
 private:

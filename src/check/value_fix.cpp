@@ -12,7 +12,7 @@ namespace {
 
 using slurm::Program;
 
-/// An option as it lies in the text: its name and its value, both without what stands between.
+/// An option as it is in the text: its name and its value, both without what is between.
 struct Written {
   std::string option; ///< full name
   bool is_long = false;

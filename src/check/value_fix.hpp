@@ -14,7 +14,7 @@ namespace hpcml::check {
 /// Another spelling of the value; nothing where it is not plain what was meant.
 using Respell = std::optional<std::string> (*)(std::string_view value);
 
-/// Fixes the option at that place: a stray '=', blanks around it, a missing dash, and what `respell` knows.
+/// Fixes the option at that place: a stray '=', spaces around it, a missing dash, and what `respell` knows.
 /// Nothing unless this version of sbatch takes the outcome.
 std::vector<Edit> fix_value(const LintContext& subject, diag::Place option, Respell respell = nullptr);
 /// The directive's word that begins at that byte, and the words before it; empty where none does.

@@ -52,8 +52,8 @@ std::string database_socket(const std::string& state_dir) { return state_dir + "
 
 std::vector<std::string> make_database_command(const std::string& mariadbd, const std::string& state_dir) {
   const std::string directory = state_dir + "/accounting";
-  // Nobody else reaches the socket, and nothing has to survive: no passwords, no care for power cuts, little
-  // memory.
+  // No other process reaches the socket, and nothing has to survive: no passwords, no care for power cuts,
+  // little memory.
   return {mariadbd,
           "--no-defaults",
           "--user=root",

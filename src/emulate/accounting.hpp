@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Accounts and QoS of an emulated cluster, as a slurmdbd with a database of its own wants them: pure text, no
+// Accounts and QoS of an emulated cluster, as a slurmdbd with its own database requires them: pure text, no
 // daemon needed.
 #pragma once
 
@@ -19,10 +19,10 @@ inline constexpr const char* k_usual_qos = "normal";
 
 /// The socket through which slurmdbd reaches its database; nothing else does.
 std::string database_socket(const std::string& state_dir);
-/// The database's words, for a folder `accounting` below the state directory; slurmdbd is its only user.
+/// The database's words, for a directory `accounting` below the state directory; slurmdbd is its only user.
 std::vector<std::string> make_database_command(const std::string& mariadbd, const std::string& state_dir);
 
-/// slurmdbd.conf; it wants its user by name.
+/// slurmdbd.conf; it requires its user by name.
 std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir,
                                const std::string& user);
 /// The lines of slurm.conf that have jobs recorded, and accounts, QoS and their limits enforced.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/assumed_nodes.hpp"
 
+#include <fmt/format.h>
+
 #include "emulate/cluster_layout.hpp"
 
 namespace hpcml::emulate {
@@ -21,13 +23,14 @@ std::string counted(unsigned number, const std::string& what) {
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
                                        const NodeOptions& options) {
   if (!site.partitions.empty())
-    return util::Error{site.short_name() + "'s profile describes its nodes",
-                       "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
+    return util::Error{fmt::format("the profile of {} describes its nodes", site.short_name()),
+                       "remove --cpus-per-node, --gpus-per-node and --mem-per-node"};
   if (site.launchers.empty())
-    return util::Error{site.short_name() + " has no Slurm to emulate",
-                       "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
+    return util::Error{fmt::format("{} has no Slurm to emulate", site.short_name()),
+                       "run the program directly: hpcml launch --nproc-per-node N -- CMD"};
   if (options.cpus == 0U)
-    return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
+    return util::Error{"--cpus-per-node 0 is not valid: a node needs at least one CPU",
+                       "use --cpus-per-node 1 or more"};
   model::NodeType type;
   type.id = "assumed";
   type.cpu = model::make_regular_cpus(1, options.cpus.value_or(k_cpus), 1, 0, 0);
@@ -52,8 +55,8 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
 
 std::string describe_nodes(const model::NodeType& type) {
   const std::string gpus = counted(type.gpu ? type.gpu->per_node : 0, "GPU");
-  return counted(type.cpu.cores, "CPU") + ", " + gpus + " and " +
-         (type.memory ? type.memory->value.to_slurm() : "unknown") + " of memory";
+  return fmt::format("{}, {} and {} of memory", counted(type.cpu.cores, "CPU"), gpus,
+                     type.memory ? type.memory->value.to_slurm() : "unknown");
 }
 
 } // namespace hpcml::emulate

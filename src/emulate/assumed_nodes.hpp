@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nodes for a site whose profile describes none: a plain Slurm cluster of the size that the person says.
+// Nodes for a site whose profile describes none: a plain Slurm cluster of the size that the user says.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace hpcml::emulate {
 
-/// What a person says of the nodes; what is unset is assumed.
+/// What a user says of the nodes; what is unset is assumed.
 struct NodeOptions {
   std::optional<unsigned> cpus;
   std::optional<unsigned> gpus; ///< NVIDIA's; 0: none
@@ -20,8 +20,8 @@ struct NodeOptions {
   bool any() const { return cpus || gpus || memory; }
 };
 
-/// `site` with one partition ("main", or the name given) of 64 CPUs, 4 GPUs and 256 GiB a node, or as wished.
-/// Fails for a site that describes its nodes and for one without a Slurm.
+/// `site` with one partition ("main", or the name given) of 64 CPUs, 4 GPUs and 256 GiB a node, or as
+/// requested. Fails for a site that describes its nodes and for one without a Slurm.
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
                                        const NodeOptions& options);
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,7 +85,8 @@ util::Status detach_from_terminal(const std::string& log_file) {
   const std::string path = log_file.empty() ? "/dev/null" : log_file;
   const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int out = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (in < 0 || out < 0) return util::Error{"cannot write the log " + path + ": " + std::strerror(errno), {}};
+  if (in < 0 || out < 0)
+    return util::Error{fmt::format("cannot write the log {}: {}", path, std::strerror(errno)), {}};
   ::dup2(in, 0);
   ::dup2(out, 1);
   ::dup2(out, 2);
@@ -92,13 +94,14 @@ util::Status detach_from_terminal(const std::string& log_file) {
 }
 
 util::Error execute(const std::vector<std::string>& argv, const util::EnvSnapshot& env) {
-  if (argv.empty()) return {"no command was given", {}};
+  if (argv.empty()) return {"no command given", {}};
   const auto program = util::find_program(argv[0], env);
-  if (!program) return {"cannot find the program " + argv[0], "Install it or give its path."};
+  if (!program)
+    return {fmt::format("cannot find the program '{}'", argv[0]), "check its name, or use its path"};
   std::vector<std::string> words = argv;
   std::vector<std::string> variables = env.to_envp();
   ::execve(program->c_str(), util::exec_pointers(words).data(), util::exec_pointers(variables).data());
-  return {"cannot execute " + *program + ": " + std::strerror(errno), {}};
+  return {fmt::format("cannot execute {}: {}", *program, std::strerror(errno)), {}};
 }
 
 int close_all_but(int keep) {

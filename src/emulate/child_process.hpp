@@ -25,8 +25,8 @@ public:
   void keep_child_end();
   /// In the parent: waits until the child runs its program; its error otherwise.
   std::optional<util::Error> wait();
-  /// Meeting points on the way: the child stops until the parent lets it go on. False if the other side is
-  /// gone.
+  /// Rendezvous points on the way: the child stops until the parent lets it continue. False if the other side
+  /// is gone.
   bool wait_for_parent();
   bool wait_for_child();
   bool release_child();
@@ -38,7 +38,7 @@ private:
 
 /// Signals as a program expects them at its start, whatever this process did to its own.
 void reset_signals();
-/// A session of its own, input from nowhere, output appended to `log_file` (empty: nowhere).
+/// Its own session, input from nowhere, output appended to `log_file` (empty: nowhere).
 util::Status detach_from_terminal(const std::string& log_file);
 /// Executes argv[0], looked up in the PATH of `env`; returns only on failure.
 util::Error execute(const std::vector<std::string>& argv, const util::EnvSnapshot& env);

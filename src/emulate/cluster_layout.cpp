@@ -2,6 +2,7 @@
 #include "emulate/cluster_layout.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/util/text.hpp"
@@ -15,16 +16,15 @@ constexpr unsigned k_max_nodes = 250; // one byte of the address, and far more t
 util::Result<const model::Partition*> choose_partition(const model::Site& site, const std::string& name) {
   if (name.empty()) {
     if (const auto* found = site.default_partition([](const auto&) { return true; })) return found;
-    return util::Error{"the profile of " + site.short_name() +
-                           " names no partition, so there is nothing to emulate",
-                       "choose a site with partitions: hpcml sites list"};
+    return util::Error{
+        fmt::format("the profile of {} has no partitions, so there is nothing to emulate", site.short_name()),
+        "use a site with partitions: hpcml sites list"};
   }
   if (const auto* found = site.find_partition(name)) return found;
   std::vector<std::string> names;
   for (const auto& partition : site.partitions) names.push_back(partition.name);
-  const auto near = util::nearest(name, names);
-  return util::Error{site.short_name() + " has no partition \"" + name + "\"",
-                     near ? "did you mean " + *near + "?" : "it has: " + util::join(names, ", ")};
+  return util::Error{fmt::format("{} has no partition '{}'", site.short_name(), name),
+                     util::choice_hint(name, names)};
 }
 
 /// Interfaces that nodes of this type have: the type's own, then those that the site's network rules name.
@@ -104,7 +104,7 @@ std::string default_name(const model::Site& site, const model::Partition& emulat
   return {};
 }
 
-/// Whether people call these nodes so: by their id, their GPUs' type, or a feature.
+/// Whether users call these nodes so: by their id, their GPUs' type, or a feature.
 bool is_called(const model::NodeType& type, const std::string& name) {
   return type.id == name || type.constraint == name || (type.gpu && type.gpu->slurm_type == name) ||
          std::find(type.features.begin(), type.features.end(), name) != type.features.end();
@@ -143,9 +143,10 @@ std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& pa
 /// As many of each as asked for and there are; one node in parts is enough for jobs, which get one part.
 util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, const ClusterLayout& layout,
                          const ClusterRequest& request) {
-  if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
+  if (request.nodes == 0)
+    return util::Error{"--nodes 0 is not valid: a cluster needs at least one node", "use --nodes 1 or more"};
   const std::string cannot =
-      "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name;
+      fmt::format("cannot emulate {} nodes of {}", request.nodes, layout.partition->name);
   unsigned most = 0, total = 0;
   for (auto& kind : kinds) {
     const unsigned limit = kind.type->node_count.value_or(k_max_nodes);
@@ -155,15 +156,18 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
   }
   if (request.nodes <= most && total <= k_max_nodes) return util::Done{};
   if (request.nodes > most && most < k_max_nodes)
-    return util::Error{cannot, site.short_name() + " has " + std::to_string(most) + " of them" +
-                                   (kinds.size() > 1 ? " of one kind" : "")};
-  return util::Error{cannot, kinds.size() > 1
-                                 ? "at most 250 fit on one machine, and there are " +
-                                       std::to_string(kinds.size()) + " kinds: choose one with --node-type"
-                                 : "at most 250 fit on one machine"};
+    return util::Error{cannot,
+                       fmt::format("use --nodes {} or fewer, the number of {} on {}", most,
+                                   kinds.size() > 1 ? "nodes" : "nodes of this type", site.short_name())};
+  return util::Error{
+      cannot,
+      kinds.size() > 1
+          ? fmt::format("use --node-type with one of the {} node types: at most 250 nodes fit on one machine",
+                        kinds.size())
+          : "use at most 250 nodes, which fit on one machine"};
 }
 
-/// The network of that interface, which the login node has, too.
+/// The network of that interface, which the login node has as well.
 std::size_t network_of(ClusterLayout& layout, const std::string& interface) {
   auto& known = layout.login_interfaces;
   const auto found =
@@ -198,18 +202,20 @@ void add_nodes(ClusterLayout& layout, const model::Site& site, const std::vector
 util::Error no_such_type(const model::Site& site, const ClusterRequest& request) {
   std::vector<std::string> names;
   for (const auto& type : site.node_types) names.push_back(type.id);
-  const auto near = util::nearest(request.node_type, names);
-  return {(request.partition.empty() ? site.short_name()
-                                     : "partition " + request.partition + " of " + site.short_name()) +
-              " has no nodes called \"" + request.node_type + "\"",
-          near ? "did you mean " + *near + "?" : "the site's kinds of nodes: " + util::join(names, ", ")};
+  return {fmt::format("{} has no nodes of type '{}'",
+                      request.partition.empty()
+                          ? site.short_name()
+                          : fmt::format("partition {} of {}", request.partition, site.short_name()),
+                      request.node_type),
+          util::choice_hint(request.node_type, names)};
 }
 
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (site.node_types.empty() || site.partitions.empty())
-    return util::Error{"the profile of " + site.short_name() +
-                           " describes no nodes or no partitions, so there is nothing to emulate",
-                       "say what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
+    return util::Error{
+        fmt::format("the profile of {} describes no nodes or no partitions, so there is nothing to emulate",
+                    site.short_name()),
+        "set what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
   ClusterLayout layout;
   layout.partition = site.default_partition([](const auto&) { return true; });
   for (const auto& id : layout.partition->node_types)
@@ -244,15 +250,15 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   const auto described = std::find_if(ids.begin(), ids.end(),
                                       [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   if (described == ids.end())
-    return util::Error{"the profile of " + site.short_name() + " does not describe the nodes of partition " +
-                           layout.partition->name,
-                       "choose another with --partition"};
+    return util::Error{fmt::format("the profile of {} does not describe the nodes of partition {}",
+                                   site.short_name(), layout.partition->name),
+                       "use another --partition"};
   if (kinds.empty() || kinds.front().type->cpu.cores == 0)
-    return util::Error{"the profile of " + site.short_name() +
-                           " does not say how many cores the nodes of partition " + layout.partition->name +
-                           " have",
-                       "choose another with --partition, or add \"cpu\" to node type " +
-                           (kinds.empty() ? *described : kinds.front().type->id)};
+    return util::Error{
+        fmt::format("the profile of {} does not state how many cores the nodes of partition {} have",
+                    site.short_name(), layout.partition->name),
+        fmt::format("use another --partition, or add \"cpu\" to node type {}",
+                    kinds.empty() ? *described : kinds.front().type->id)};
   layout.type = kinds.front().type;
   layout.name_suffix = site.network.master.suffix;
   TRY_DONE(count_kinds(kinds, site, layout, request));

@@ -11,9 +11,9 @@
 
 namespace hpcml::emulate {
 
-/// What a person asked `hpcml emulate` for.
+/// What a user asked `hpcml emulate` for.
 struct ClusterRequest {
-  std::string partition;   ///< chooses the kinds of nodes; empty: the site's default
+  std::string partition;   ///< chooses the node types; empty: the site's default
   unsigned nodes = 1;      ///< of each kind, or all that the site has
   bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
   std::string node_type =
@@ -47,7 +47,7 @@ struct ClusterLayout {
   std::vector<SandboxInterface> login_interfaces;
   unsigned controller_port = 6817;
   std::vector<ClusterNode> nodes;
-  std::string name_suffix;       ///< a node's name with this behind it leads to the node, too; empty: none
+  std::string name_suffix;       ///< a node's name with this after it leads to the node as well; empty: none
   std::string default_partition; ///< the one that jobs get when they name none; empty where they must
   std::vector<DormantNodes> dormant; ///< of the whole site; then there are no others
   bool is_whole_site() const { return !dormant.empty(); }
@@ -63,7 +63,7 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
 /// The default partition of a whole site where the profile knows none.
 inline constexpr const char* k_unknown_partition = "unknown";
 
-/// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
+/// The same cluster for a machine without network namespaces: all on loopback, distinguished by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
 /// Text of /etc/hosts for all hosts of the cluster: a node's name, also with the site's suffix, leads to the

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -70,7 +71,7 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
 }
 
 util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
-  return {"cannot keep the logs in " + run.logs_dir + ": " + why, {}};
+  return {fmt::format("cannot keep the logs in {}: {}", run.logs_dir, why), {}};
 }
 
 /// Login files of the site in the place of this machine's, whose `module` would win over the site's.
@@ -82,7 +83,7 @@ util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const st
   return util::Done{};
 }
 
-/// What a person wants to have afterwards must have a place before an hour of jobs.
+/// What a user requires to have afterwards must have a place before an hour of jobs.
 util::Status check_places(const ClusterRun& run) {
   if (!run.record_file.empty()) TRY_DONE(util::check_output(run.record_file));
   if (run.logs_dir.empty()) return util::Done{};
@@ -104,7 +105,7 @@ util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
   if (run.logs_dir.empty()) return util::Done{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
-  // Without `recursive` the standard lets this option copy no folder at all.
+  // Without `recursive` the standard lets this option copy no directory at all.
   fs::copy(fs::path(state_dir) / "log", run.logs_dir,
            fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
   for (const auto* name : {"slurm.conf", "gres.conf", "job_submit.lua"})
@@ -132,20 +133,20 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   const auto count = run.layout.nodes.size();
   const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
   if (run.layout.is_whole_site())
-    return run.site->short_name() +
-           ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
-  std::string text =
-      run.site->short_name() + ": " + util::counted(count, "node") + " of " + run.layout.partition->name;
+    return fmt::format("{}: all its nodes, none of which runs; sbatch --test-only works; ready in {}",
+                       run.site->short_name(), seconds);
+  std::string text = fmt::format("{}: {} of {}", run.site->short_name(), util::counted(count, "node"),
+                                 run.layout.partition->name);
   const auto kinds = group_by_kind(run.layout);
   std::vector<std::string> each;
   for (const auto& kind : kinds)
     each.push_back(std::to_string(kind.size()) + " " + kind.front()->type->id +
-                   (kind.front()->slices ? " with parts of GPUs" : ""));
+                   (kind.front()->slices ? " with MIG instances" : ""));
   if (kinds.size() > 1)
     text += " (" + util::join(each, ", ") + ")";
   else if (run.layout.type->node_count)
-    text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";
-  return text + ", ready in " + seconds;
+    text += fmt::format(" (the site has {})", *run.layout.type->node_count);
+  return fmt::format("{}, ready in {}", text, seconds);
 }
 
 /// What is to serve port 22 of the nodes; nothing where this machine cannot. It is for the run's caller.
@@ -163,7 +164,7 @@ std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& ru
 }
 
 void forgo_ssh(ClusterRun& run, const util::Error& why) {
-  run.narrator.note("port 22 of the nodes lets nobody in: " + why.what);
+  run.narrator.note(fmt::format("the nodes accept no connection on port 22: {}", why.what));
   run.ssh.reset();
 }
 
@@ -188,8 +189,8 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   if (!sandbox.has_networks() && run.keeps_accounts())
-    return util::Error{"accounts need a network of their own, which this machine does not allow",
-                       "leave --accounts and --accounting out"};
+    return util::Error{"accounts need a separate network, which this machine does not allow",
+                       "remove --accounts and --accounting"};
   if (!sandbox.has_networks()) {
     TRY(const auto port,
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
@@ -197,8 +198,7 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   }
   TRY_DONE(check_faults(sandbox, run));
   if (run.job_limits().any() && sandbox.user_id() != 0)
-    return util::Error{"the memory and devices of jobs cannot be limited: Slurm does not run as root here",
-                       {}};
+    return util::Error{"memory and devices of jobs are not limited: Slurm does not run as root here", {}};
   for (const auto& node : run.layout.nodes)
     if (run.job_limits().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;
@@ -250,7 +250,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   for (const auto& [name, value] : caller.variables())
     if (!belongs_elsewhere(name)) env.set(name, value);
   for (const auto& [name, value] : make_login_variables(site, state_dir, user)) env.set(name, value);
-  // Who runs hpcml by its path types its name there all the same.
+  // Who runs hpcml by its path types its name there anyway.
   env.set("PATH", state_dir + "/bin:" + caller.get_or("PATH", "/usr/local/bin:/usr/bin:/bin") + ":" +
                       util::own_executable().parent_path().string());
   env.set("SLURM_CONF", state_dir + "/login.conf");
@@ -271,7 +271,7 @@ util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   options.places = {"/tmp", "/var/tmp"};
   if (const auto requested = run.env.get("TMPDIR"); requested && !requested->empty())
     options.places.insert(options.places.begin(), *requested);
-  run.narrator.progress("making " + std::to_string(run.layout.nodes.size()) + " nodes");
+  run.narrator.progress(fmt::format("creating {} nodes", run.layout.nodes.size()));
   return run_in_sandbox(options,
                         [&](Sandbox& sandbox) { return run_body(sandbox, run, start, failure_code); });
 }

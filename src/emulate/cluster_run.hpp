@@ -18,7 +18,7 @@
 
 namespace hpcml::emulate {
 
-/// How a run tells the person what happens. Called from the process that runs the cluster.
+/// How a run tells the user what happens. Called from the process that runs the cluster.
 struct Narrator {
   std::function<void(const std::string&)> progress; ///< what is being done; the next one replaces it
   std::function<void(const std::string&)> note;     ///< a sentence that stays
@@ -35,14 +35,14 @@ struct ClusterRun {
   std::optional<AccountingInstall> accounting; ///< by which jobs are recorded, with or without accounts
   bool keeps_accounts() const { return accounting.has_value(); }
   std::vector<std::string> command;
-  std::string evaluate_command; ///< asks the site's judge about a submitted job, for the shell
+  std::string evaluate_command; ///< asks the site rules about a submitted job, for the shell
   util::EnvSnapshot env;        ///< the caller's
   std::string record_file;      ///< where the record goes at the end; empty: nowhere
   bool isolate_network = true;  ///< false: the nodes share this machine's loopback interface
   std::string logs_dir;         ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
-  bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too
+  bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it as well
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own
   /// By control groups.
   JobLimits job_limits() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <map>
 #include <string>
 #include <sys/mount.h>
@@ -37,7 +38,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that nodes of one kind see the GPUs' files of.
+/// The directory that nodes of one kind see the GPUs' files of.
 std::string gpu_directory(const std::string& state_dir, const ClusterNode& node) {
   return state_dir + "/gpus/" + node.type->id + (node.slices ? "/parts" : "/whole");
 }
@@ -48,14 +49,14 @@ bool has_slices(const ClusterLayout& layout) {
   return std::any_of(layout.nodes.begin(), layout.nodes.end(), [](const auto& node) { return node.slices; });
 }
 
-/// Devices of their own, one for each path of gpu_device_path. No driver is behind them: who may open one is
-/// told that (ENXIO), all others that they may not (EPERM).
+/// Their own Devices, one for each path of gpu_device_path. No driver is after them: who may open one is told
+/// that (ENXIO), all others that they may not (EPERM).
 util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
   constexpr unsigned k_major = 60; // for local use: Linux, Documentation/admin-guide/devices.txt
   const auto directory = state_dir + "/dev";
   const auto cannot = [](const std::string& what) {
-    return util::Error{"the devices of jobs cannot be limited: " + what + ": " + std::strerror(errno),
-                       "in a container: docker run --privileged"};
+    return util::Error{fmt::format("devices of jobs are not limited: {}: {}", what, std::strerror(errno)),
+                       "in a container, use docker run --privileged"};
   };
   // The sandbox's own files are on a file system without devices.
   if (::mount("tmpfs", directory.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0)
@@ -145,7 +146,8 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
   }
   for (const auto& directory : directories) {
     fs::create_directories(fs::path(state_dir) / directory, error);
-    if (error) return util::Error{"cannot make " + state_dir + "/" + directory + ": " + error.message()};
+    if (error)
+      return util::Error{fmt::format("cannot make {}/{}: {}", state_dir, directory, error.message())};
   }
   SlurmFileOptions options{state_dir,
                            sandbox.user_id(),
@@ -159,7 +161,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
                            make_cgroup_conf(sandbox.job_groups(), state_dir, run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
-  // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
+  // Not in /tmp, which nodes may have to share: two of them would make the same directory there.
   if (run.slurm.mpi == "pmix") files["mpi.conf"] = "PMIxCliTmpDirBase=" + state_dir + "/local\n";
   for (const auto& [name, text] : files) TRY_DONE(util::write_file(fs::path(state_dir) / name, text));
   // slurmdbd reads no file that others can.
@@ -206,12 +208,13 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
   while (!ready()) {
     for (const auto& daemon : daemons)
       if (!sandbox.is_alive(daemon.pid))
-        return util::Error{daemon.what + " stopped; the end of its log:" + tail(daemon)};
+        return util::Error{
+            fmt::format("{} stopped; the last lines of its log:{}", daemon.what, tail(daemon))};
     if (steady_clock::now() > end) {
       std::string text =
-          what + " did not happen within " + std::to_string(limit.count()) + " s; the ends of the logs:";
+          fmt::format("{} did not happen within {} s; the last lines of the logs:", what, limit.count());
       for (const auto& daemon : daemons) text += "\n " + daemon.what + ":" + tail(daemon);
-      return util::Error{text, "run again with --keep-logs DIR and look at the whole logs"};
+      return util::Error{text, "run it again with --keep-logs DIR to see the whole logs"};
     }
     std::this_thread::sleep_for(pause);
   }
@@ -240,7 +243,8 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60),
                                       "CREATE DATABASE mysql;\nUSE mysql;\n" + tables);
   if (!made || made->exit_code != 0)
-    return util::Error{"cannot make a database for the accounts: " + (made ? made->err : made.error().what)};
+    return util::Error{
+        fmt::format("cannot make a database for the accounts: {}", made ? made->err : made.error().what)};
   const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
   const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
@@ -252,7 +256,7 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   const auto keeper = sandbox.start_service({run.accounting->slurmdbd, "-D"}, env, log + ".out");
   if (!keeper) return util::with_context(keeper.error(), "cannot start slurmdbd");
   daemons.push_back({*keeper, "slurmdbd", {log + ".out", log + ".log"}});
-  return wait_until(sandbox, daemons, "slurmdbd taking the cluster", std::chrono::seconds(60),
+  return wait_until(sandbox, daemons, "slurmdbd accepting the cluster", std::chrono::seconds(60),
                     milliseconds(20), [&] {
                       if (!port_answers(run.layout.login_address, k_accounting_port)) return false;
                       const auto added = ask_sacctmgr(run, state_dir, {"add", "cluster", run.site->id});
@@ -264,21 +268,23 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
 util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
                             const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
-  TRY_DONE(wait_until(
-      sandbox, daemons, "slurmctld knowing its slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
-        const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
-        const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
-        return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
-               util::trim(port->out) != "0";
-      }));
+  TRY_DONE(
+      wait_until(sandbox, daemons, "slurmctld connecting to its slurmdbd", std::chrono::seconds(30),
+                 milliseconds(20), [&] {
+                   const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
+                   const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
+                   return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
+                          util::trim(port->out) != "0";
+                 }));
   auto entries = make_accounting_entries(*run.site, run.accounts, user);
   const auto more = make_preemption_entries(*run.site, run.faults, !run.accounts.empty());
   entries.insert(entries.end(), more.begin(), more.end());
   for (const auto& words : entries) {
     const auto done = ask_sacctmgr(run, state_dir, words);
     if (!done || done->exit_code != 0)
-      return util::Error{"sacctmgr " + util::join(words, " ") + ": " +
-                         (done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
+      return util::Error{
+          fmt::format("sacctmgr {}: {}", util::join(words, " "),
+                      done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
   }
   return util::Done{};
 }
@@ -294,7 +300,7 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
   return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_idle));
 }
 
-/// The cluster's file of hosts in the place of the machine's; where that has none, beside what is in /etc.
+/// The cluster's file of hosts in the place of the machine's; where that has none, next to what is in /etc.
 util::Status show_hosts(Sandbox& sandbox) {
   const std::string& state_dir = sandbox.state_dir();
   if (::access("/etc/hosts", F_OK) == 0) return sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"});
@@ -304,8 +310,8 @@ util::Status show_hosts(Sandbox& sandbox) {
   TRY_DONE(util::write_file(directory + "/hosts", hosts));
   auto added = sandbox.mount_on_login({directory, "/etc", true});
   if (added) return added;
-  return util::Error{"this machine has no /etc/hosts, and " + added.error().what,
-                     "make one, as an empty file: touch /etc/hosts"};
+  return util::Error{fmt::format("this machine has no /etc/hosts, and {}", added.error().what),
+                     "run touch /etc/hosts to make an empty one"};
 }
 
 } // namespace
@@ -347,21 +353,22 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
       {slurm.controller, "slurmctld", {state_dir + "/log/slurmctld.out", state_dir + "/log/slurmctld.log"}});
   if (run.keeps_accounts()) TRY_DONE(enter_accounts(sandbox, run, user, daemons));
   for (const auto& node : run.layout.nodes) {
-    run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
-                          std::to_string(run.layout.nodes.size()) + ")");
+    run.narrator.progress(
+        fmt::format("starting {} ({} of {})", node.name, daemons.size(), run.layout.nodes.size()));
     auto made = make_node(run, node, state_dir);
     if (run.job_limits().any()) show_group_view(made, sandbox.job_groups(), state_dir);
     const auto started = sandbox.start_node(made);
-    if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
-    daemons.push_back(
-        {*started, "slurmd on " + node.name, {made.log_file, slurmd_log(state_dir, node.name)}});
+    if (!started)
+      return util::with_context(started.error(), fmt::format("cannot start slurmd on {}", node.name));
+    daemons.push_back({*started,
+                       fmt::format("slurmd on {}", node.name),
+                       {made.log_file, slurmd_log(state_dir, node.name)}});
     slurm.nodes.push_back(*started);
   }
   const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
   TRY_DONE(wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
     const auto ready = count_ready(run, state_dir);
-    run.narrator.progress(std::to_string(ready) + " of " + std::to_string(run.layout.nodes.size()) +
-                          " nodes ready");
+    run.narrator.progress(fmt::format("{} of {} nodes ready", ready, run.layout.nodes.size()));
     return ready >= run.layout.nodes.size();
   }));
   return slurm;
@@ -385,8 +392,8 @@ util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) 
     for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);
     if (all) return first;
   }
-  return util::Error{"no " + std::to_string(count) + " free ports in a row on this machine",
-                     "end other emulated clusters first"};
+  return util::Error{fmt::format("no {} free ports in a row on this machine", count),
+                     "stop other emulated clusters first"};
 }
 
 } // namespace hpcml::emulate

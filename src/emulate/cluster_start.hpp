@@ -29,11 +29,11 @@ util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bo
 /// What the daemons and Slurm's own programs are started with.
 util::EnvSnapshot daemon_environment(const std::string& state_dir);
 
-/// The file that is there once a job's first task is about to begin on a node.
+/// The file that exists once a job's first task is about to begin on a node.
 std::string job_mark(const std::string& state_dir);
 
 /// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides
-/// where the search begins, so that two clusters rarely meet.
+/// where the search begins, so that two clusters rarely connect.
 util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed);
 
 } // namespace hpcml::emulate

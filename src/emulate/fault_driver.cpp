@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <new>
 #include <optional>
 #include <string>
@@ -74,10 +75,10 @@ std::optional<unsigned long long> read_number(const fs::path& path) {
   return util::parse_unsigned(util::trim(read_value(path)));
 }
 
-/// What the kernel has killed in the folder and those in it; nothing where it does not count that.
+/// What the kernel has killed in the directory and those in it; nothing where it does not count that.
 std::optional<unsigned long long> count_kills(const fs::path& directory) {
   std::optional<unsigned long long> kills;
-  // cgroup v2 counts in each group what happened in those in it, too.
+  // cgroup v2 counts in each group what happened in those in it as well.
   for (const auto& each :
        is_unified_group(directory) ? std::vector{directory} : directories_of_group(directory))
     for (const auto& line : util::split(read_value(each / files_of(directory).kills), '\n'))
@@ -101,7 +102,7 @@ std::optional<MemoryUser> read_memory_user(pid_t pid) {
   return user.pages == 0 ? std::nullopt : std::optional(user);
 }
 
-/// The biggest process of the node's steps. Beside steps of srun's the batch script's waits for them.
+/// The biggest process of the node's steps. Next to steps of srun's the batch script's waits for them.
 std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
   std::optional<MemoryUser> biggest;
   for (const auto& directory : directories_of_group(node_group)) {
@@ -117,7 +118,7 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
       const auto pid = util::parse_unsigned(line);
       auto user = pid && *pid > 1 ? read_memory_user(static_cast<pid_t>(*pid)) : std::nullopt;
       if (!user) continue;
-      user->step = is_unified_group(step) ? step / "user" : step; // beside it is slurmstepd, without a limit
+      user->step = is_unified_group(step) ? step / "user" : step; // next to it is slurmstepd, without a limit
       user->group = is_unified_group(step) ? directory : step;
       user->job = job;
       user->of_srun = util::parse_unsigned(step.filename().string().substr(5)).has_value();
@@ -162,13 +163,15 @@ util::Status strike(const MemoryUser& user) {
   const auto files = files_of(step);
   const auto before = count_kills(step);
   if (!before)
-    return util::Error{"this kernel does not count what it kills for want of memory; Linux 4.13 does", {}};
+    return util::Error{"this kernel does not count the processes that it kills when memory runs out (Linux "
+                       "4.13 and later does)",
+                       {}};
   const auto file = step / files.limit;
   const auto limit = read_value(file);
   const auto cannot = [&](const std::string& what) {
     return util::Error{what + ": " + std::strerror(errno), {}};
   };
-  if (!lower_limit(file, step / files.usage)) return cannot("cannot lower " + file.string());
+  if (!lower_limit(file, step / files.usage)) return cannot(fmt::format("cannot lower {}", file.string()));
   const pid_t eater = ::fork();
   if (eater == 0) take_memory(user, *before);
   const auto end = steady_clock::now() + k_longest_try;
@@ -178,7 +181,7 @@ util::Status strike(const MemoryUser& user) {
     std::this_thread::sleep_for(k_glance);
     ended = ::waitpid(eater, nullptr, WNOHANG) == eater;
   }
-  // At once: what the rest of the step takes now must not be its end, too.
+  // At once: what the rest of the step takes now must not be its end as well.
   [[maybe_unused]] const auto raised = util::write_kernel_file(file, limit);
   const bool killed = has_killed();
   if (eater > 0 && !ended) {
@@ -186,7 +189,7 @@ util::Status strike(const MemoryUser& user) {
     while (::waitpid(eater, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  if (eater < 0) return cannot("cannot start the process that takes the memory");
+  if (eater < 0) return cannot("cannot start the process that uses the memory");
   if (killed) return util::Done{};
   return util::Error{"the kernel killed nothing", {}};
 }
@@ -203,7 +206,8 @@ util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     user = find_biggest(node_group);
   }
-  if (!user) return util::Error{"no job has a process there", "let it happen while a job runs on that node"};
+  if (!user)
+    return util::Error{"the job has no process on that node", "use a time at which a job runs on that node"};
   // Else the kernel might take a launcher, or what takes the memory: in small examples these are the biggest.
   [[maybe_unused]] const auto ignored =
       util::write_kernel_file("/proc/" + std::to_string(user->pid) + "/oom_score_adj", "1000");
@@ -242,13 +246,13 @@ util::Status stop_controller(pid_t pid) {
   // One of this process's own is reaped here; another's stays a zombie, which has no mark either.
   while (!read_node_mark(pid).empty()) {
     ::waitpid(pid, nullptr, WNOHANG);
-    if (steady_clock::now() > end) return util::Error{"slurmctld does not end", {}};
+    if (steady_clock::now() > end) return util::Error{"slurmctld does not stop", {}};
     std::this_thread::sleep_for(k_look);
   }
   return util::Done{};
 }
 
-/// What makes the faults happen, in the process beside the command.
+/// What makes the faults happen, in the process next to the command.
 class FaultInjector {
 public:
   FaultInjector(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons)
@@ -259,19 +263,20 @@ public:
     switch (fault.kind) {
     case FaultKind::node_down:
       TRY_DONE(x_sandbox.end_node(daemon_of(fault)));
-      return name_of(fault) + " is down";
+      return fmt::format("{} is down", name_of(fault));
     case FaultKind::link_cut:
       TRY_DONE(x_sandbox.switch_links(daemon_of(fault), !begins));
-      return name_of(fault) + (begins ? "'s links are cut" : "'s links are whole again");
+      return name_of(fault) + (begins ? ": links cut" : ": links restored");
     case FaultKind::slow_link:
       TRY_DONE(x_sandbox.slow_links(daemon_of(fault), begins ? fault.factor : 1));
-      return name_of(fault) + (begins ? "'s links carry " + describe_link_speed(fault.factor) + " each way"
-                                      : std::string("'s links are as fast as before"));
+      return name_of(fault) +
+             (begins ? fmt::format(": links limited to {} each way", describe_link_speed(fault.factor))
+                     : std::string(": links at full speed again"));
     case FaultKind::controller_restart: return restart(fault, begins);
     case FaultKind::preempt: return preempt(fault, begins);
     case FaultKind::out_of_memory: return take_memory(fault);
     }
-    return util::Error{"there is no such fault", {}};
+    return util::Error{"unknown fault", {}};
   }
 
 private:
@@ -282,15 +287,15 @@ private:
 
   util::Result<std::string> take_memory(const ClusterFault& fault) {
     TRY(const auto victim, run_out_of_memory(node_group(x_sandbox.job_groups().memory, name_of(fault))));
-    return name_of(fault) + " has no memory left for job " + victim.job + ": the kernel has killed its " +
-           victim.name;
+    return fmt::format("{} has no memory left for job {}: the kernel killed its {}", name_of(fault),
+                       victim.job, victim.name);
   }
 
   util::Result<std::string> restart(const ClusterFault& fault, bool begins) {
     if (begins) TRY_DONE(stop_controller(x_daemons.controller));
-    if (begins && fault.until) return std::string("slurmctld is gone");
+    if (begins && fault.until) return std::string("slurmctld stopped");
     TRY(x_daemons.controller, start_controller(x_sandbox, x_run, false));
-    return std::string(fault.until ? "slurmctld is back" : "slurmctld has been restarted");
+    return std::string(fault.until ? "slurmctld started again" : "slurmctld restarted");
   }
 
   /// Takes all nodes by a job of the partition that goes before all others, and gives them back.
@@ -301,7 +306,7 @@ private:
     }
     if (x_preempting.empty()) return util::Error{"there is no job that could end", {}};
     TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));
-    return std::string("the job that took all nodes has ended");
+    return std::string("the job that used all nodes has ended");
   }
 
   Sandbox& x_sandbox;
@@ -315,16 +320,16 @@ private:
 util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
   for (const auto& fault : run.faults) {
     if (needs_links(fault.kind) && !sandbox.has_networks())
-      return util::Error{"--fault " + fault.text + ": this machine gives the nodes no network of their own",
-                         {}};
+      return util::Error{
+          fmt::format("--fault {}: this machine gives the nodes no separate network", fault.text), {}};
     if (fault.kind == FaultKind::slow_link)
       if (const auto step = try_link_speed(); !step)
-        return util::with_context(step.error(), "--fault " + fault.text);
+        return util::with_context(step.error(), fmt::format("--fault {}", fault.text));
   }
   return util::Done{};
 }
 
-/// What the process beside the command has done so far.
+/// What the process next to the command has done so far.
 struct FaultDriver::Shared {
   std::atomic<bool> began{false};
   steady_clock::time_point first_job{};
@@ -337,7 +342,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const auto cannot = [&] {
     run.narrator.failure(
-        {std::string("cannot start the process that makes faults happen: ") + std::strerror(errno), {}});
+        {std::string("cannot start the process that injects faults: ") + std::strerror(errno), {}});
   };
   if (memory == MAP_FAILED) {
     cannot();
@@ -363,11 +368,12 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
     ++x_shared->taken;
     const auto done = hand.take(fault, step.begins);
     if (!done) {
-      run.narrator.failure(util::with_context(done.error(), "--fault " + fault.text));
+      run.narrator.failure(util::with_context(done.error(), fmt::format("--fault {}", fault.text)));
       continue;
     }
     const auto passed = std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job);
-    run.narrator.event("fault: " + *done + ", " + describe_seconds(passed) + " after the first job began");
+    run.narrator.event(
+        fmt::format("fault: {}, {} after the first job began", *done, describe_seconds(passed)));
   }
   ::_exit(0);
 }
@@ -390,14 +396,15 @@ std::vector<std::string> FaultDriver::finish() {
   const bool began = x_shared != nullptr && x_shared->began;
   std::string why = "no job began";
   if (began)
-    why = "the command ended " +
-          describe_seconds(std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job)) +
-          " after the first job began";
+    why = fmt::format(
+        "the command ended {} after the first job began",
+        describe_seconds(std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job)));
   std::vector<std::string> sentences;
   const auto steps = order_steps(x_run.faults);
   for (auto i = began ? x_shared->taken.load() : std::size_t{0}; i < steps.size(); ++i)
     if (steps[i].begins)
-      sentences.push_back("fault: " + x_run.faults[steps[i].fault].text + " never happened: " + why);
+      sentences.push_back(
+          fmt::format("fault: {} never happened: {}", x_run.faults[steps[i].fault].text, why));
   return sentences;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes things go wrong on an emulated cluster, at their times, while the person's command runs.
+// Makes things go wrong on an emulated cluster, at their times, while the user's command runs.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace hpcml::emulate {
 /// Whether this sandbox can have the run's faults; the error says what is missing.
 util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run);
 
-/// A process beside the command that waits for the first job, then for each fault's time, and says each that
+/// A process next to the command that waits for the first job, then for each fault's time, and says each that
 /// happens. Without faults there is none.
 class FaultDriver {
 public:

@@ -2,6 +2,7 @@
 #include "emulate/fault_spec.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/walltime.hpp"
 #include "core/util/text.hpp"
@@ -24,13 +25,14 @@ struct FaultRow {
 };
 
 constexpr FaultRow k_rows[] = {
-    {FaultKind::node_down, "node-down", true, false, false, "a node that is down stays down",
-     "node-down:2@30s"},
+    {FaultKind::node_down, "node-down", true, false, false,
+     "node-down has no end time, because a node that is down stays down", "node-down:2@30s"},
     {FaultKind::link_cut, "link-cut", true, true, false, nullptr, "link-cut:2@10s..20s"},
     {FaultKind::slow_link, "slow-link", true, true, true, nullptr, "slow-link:3:10x"},
     {FaultKind::controller_restart, "slurmctld-restart", false, false, false, nullptr,
      "slurmctld-restart@20s"},
-    {FaultKind::out_of_memory, "oom", true, false, false, "what is killed stays dead", "oom:2@30s"},
+    {FaultKind::out_of_memory, "oom", true, false, false,
+     "oom has no end time, because a killed process stays dead", "oom:2@30s"},
     {FaultKind::preempt, "preempt", false, false, false, nullptr, "preempt@40s"},
 };
 
@@ -41,12 +43,12 @@ const FaultRow* find_row(std::string_view name) {
 }
 
 constexpr unsigned k_slowest = 10000;
-constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
+constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not reported
 
 /// Until the nodes are free: Slurm looks twice a minute whether a grace is over.
 seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
 
-// The first is meant where none is said.
+// The first is meant where none is reported.
 constexpr PreemptWords k_ways[] = {
     {PreemptionOutcome::requeue, "requeue", "requeued", "REQUEUE"},
     {PreemptionOutcome::cancel, "cancel", "cancelled", "CANCEL"},
@@ -58,9 +60,9 @@ constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-canc
 std::string describe_ways() {
   std::vector<std::string> forms;
   for (const auto& row : k_ways)
-    forms.push_back("preempt" + (row.way == k_ways[0].way ? "" : std::string(":") + row.word) +
-                    "@40s (they are " + row.done + ")");
-  forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (QoS decide)");
+    forms.push_back(fmt::format("preempt{}@40s (they are {})",
+                                row.way == k_ways[0].way ? "" : std::string(":") + row.word, row.done));
+  forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (by QoS)");
   forms.emplace_back("preempt:cancel:20s@40s (20 s after their SIGTERM)");
   return util::join(forms, ", ");
 }
@@ -92,34 +94,33 @@ public:
     read_node(words);
     read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
     if (x_row->cuts_links && !x_ground.networks)
-      refuse("nodes on this machine's loopback have no links", "leave --shared-network out");
+      refuse("nodes on the loopback interface have no links", "remove --shared-network");
     if (x_list.errors.size() == before) x_list.faults.push_back(x_fault);
   }
 
 private:
   void refuse(const std::string& why, const std::string& hint) {
-    x_list.errors.push_back({"--fault " + x_text + ": " + why, hint});
+    x_list.errors.push_back({fmt::format("--fault {}: {}", x_text, why), hint});
   }
-  std::string like() const { return std::string("write it like ") + x_row->example; }
+  std::string like() const { return std::string("use for example ") + x_row->example; }
 
   void refuse_kind(const std::string& name) {
     std::vector<std::string> names;
     for (const auto& row : k_rows) names.emplace_back(row.name);
     const auto meant = util::nearest(name, names);
-    refuse("there is no fault \"" + name + "\"" + (meant ? "; did you mean " + *meant + "?" : ""),
-           "there are: " + describe_faults());
+    refuse(fmt::format("unknown fault '{}'{}", name, meant ? fmt::format("; did you mean {}?", *meant) : ""),
+           fmt::format("use one of {}", describe_faults()));
   }
 
-  /// The "10x" behind the node.
+  /// The "10x" after the node.
   void take_factor(std::vector<std::string>& words) {
-    if (words.size() < 3) return refuse("how much slower is not said", like());
+    if (words.size() < 3) return refuse("the factor is missing", like());
     const std::string word = words.back();
     words.pop_back();
     const auto number =
         util::parse_unsigned(std::string_view(word).substr(0, word.size() - word.ends_with('x')));
     if (!word.ends_with('x') || !number || *number < 2 || *number > k_slowest)
-      return refuse("\"" + word + "\" does not say how much slower: 2x to " + std::to_string(k_slowest) + "x",
-                    like());
+      return refuse(fmt::format("'{}' is not a factor from 2x to {}x", word, k_slowest), like());
     x_fault.factor = static_cast<unsigned>(*number);
   }
 
@@ -143,45 +144,48 @@ private:
       if (grace && i + 1 == terms.size())
         x_fault.grace = *grace;
       else if (i > 0 || !read_way(terms[i]))
-        return refuse("jobs are not preempted by \"" + terms[i] + "\"", "write one of " + describe_ways());
+        return refuse(fmt::format("'{}' is not a way of preemption", terms[i]),
+                      fmt::format("use one of {}", describe_ways()));
     }
     if (x_fault.by_qos && !x_ground.networks)
-      refuse("QoS live in a slurmdbd, which needs a network of its own", "leave --shared-network out");
+      refuse("QoS need slurmdbd, which needs a separate network", "remove --shared-network");
   }
 
   void read_node(const std::vector<std::string>& words) {
     if (!x_row->of_node) {
-      if (words.size() > 1) refuse("it is of no node", like());
+      if (words.size() > 1) refuse("this fault has no node", like());
       return;
     }
     if (words.size() != 2)
-      return refuse(words.size() < 2 ? "which node is not said" : "there is too much before the time",
+      return refuse(words.size() < 2 ? "the node is missing" : "there are too many parts before the time",
                     like());
     const auto number = util::parse_unsigned(words[1]);
     if (!number || *number == 0)
-      return refuse("\"" + words[1] + "\" is no number of a node: they count from 1", like());
+      return refuse(fmt::format("'{}' is not the number of a node (they start at 1)", words[1]), like());
     if (!x_ground.whole_site && *number > x_ground.nodes)
-      return refuse("there is no node " + words[1] + ", the cluster has " +
-                        util::counted(x_ground.nodes, "node"),
-                    "ask for more with --nodes " + words[1]);
+      return refuse(fmt::format("node {} does not exist: the cluster has {}", words[1],
+                                util::counted(x_ground.nodes, "node")),
+                    fmt::format("use --nodes {} for more", words[1]));
     x_fault.node = static_cast<unsigned>(*number);
   }
 
   void read_times(const std::string& times) {
     if (times.empty() && x_row->any_time) return;
     if (times.empty())
-      return refuse("when is not said", like() + "; times count from when the first job began");
+      return refuse("the time is missing", fmt::format("{}; times start when the first job starts", like()));
     const auto dots = times.find("..");
     const auto from = parse_time(times.substr(0, dots));
-    if (!from) return refuse("\"" + times.substr(0, dots) + "\" is no time", "write 30s, 2m or 1m30s");
+    if (!from)
+      return refuse(fmt::format("'{}' is not a time", times.substr(0, dots)), "use 30s, 2m or 1m30s");
     x_fault.from = *from;
     if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption + lasting(x_fault.grace);
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
     const auto until = parse_time(times.substr(dots + 2));
-    if (!until) return refuse("\"" + times.substr(dots + 2) + "\" is no time", "write 30s, 2m or 1m30s");
+    if (!until)
+      return refuse(fmt::format("'{}' is not a time", times.substr(dots + 2)), "use 30s, 2m or 1m30s");
     if (*until <= *from)
-      return refuse("it ends before it begins", "write the earlier time first, as in link-cut:2@10s..20s");
+      return refuse("it ends before it begins", "use the earlier time first: link-cut:2@10s..20s");
     x_fault.until = until;
   }
 
@@ -192,7 +196,7 @@ private:
   ClusterFault x_fault;
 };
 
-/// A job is submitted to slurmctld, and ended by it: that must be there then.
+/// A job is submitted to slurmctld, and ended by it: that must exist then.
 void refuse_preemption_without_controller(FaultList& list) {
   const auto of_kind = [&](FaultKind kind) {
     return std::find_if(list.faults.begin(), list.faults.end(),
@@ -206,9 +210,9 @@ void refuse_preemption_without_controller(FaultList& list) {
   const bool begins = is_away(preemption->from);
   if (!begins && !is_away(preemption->until.value_or(preemption->from))) return;
   list.errors.push_back(
-      {"--fault " + preemption->text + " and --fault " + restart->text +
-           ": slurmctld is away when the preempting job is to " + (begins ? "be submitted" : "end"),
-       "let the preemption begin and end while slurmctld is there, as in preempt@40s..50s"});
+      {fmt::format("--fault {} and --fault {}: slurmctld is down when the preempting job would {}",
+                   preemption->text, restart->text, begins ? "be submitted" : "end"),
+       "use times at which slurmctld runs: preempt@40s..50s"});
 }
 
 /// Two faults of one thing would undo each other.
@@ -220,9 +224,9 @@ void refuse_pairs(FaultList& list) {
       const bool same_node = first.node != 0 && first.node == second.node;
       const bool same_kind = first.node == 0 && first.kind == second.kind;
       if (!same_node && !same_kind) continue;
-      list.errors.push_back({"--fault " + first.text + " and --fault " + second.text +
-                                 (same_node ? " are of one node" : " are of one kind"),
-                             same_node ? "give each fault a node of its own" : "ask for one of them"});
+      list.errors.push_back({fmt::format("--fault {} and --fault {}{}", first.text, second.text,
+                                         same_node ? " affect the same node" : " are of the same kind"),
+                             same_node ? "use a different node for each fault" : "remove one of them"});
       break;
     }
 }
@@ -235,8 +239,8 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget&
   refuse_pairs(list);
   refuse_preemption_without_controller(list);
   if (ground.whole_site && !texts.empty())
-    list.errors.push_back({"--fault: of a whole site no node runs that could fail",
-                           "leave --whole-site out, and say with --nodes how many are to run"});
+    list.errors.push_back({"--fault has no effect with --whole-site, which runs no nodes",
+                           "remove --whole-site, and use --nodes to set how many run"});
   return list;
 }
 
@@ -281,7 +285,7 @@ unsigned choose_node_timeout(const std::vector<ClusterFault>& faults) {
 
 std::string describe_seconds(std::chrono::seconds time) {
   const auto minutes = time.count() / 60, rest = time.count() % 60;
-  std::string text = minutes == 0 ? std::string() : std::to_string(minutes) + " min";
+  std::string text = minutes == 0 ? std::string() : fmt::format("{} min", minutes);
   if (rest != 0 || minutes == 0) text += (text.empty() ? "" : " ") + std::to_string(rest) + " s";
   return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is to go wrong on an emulated cluster, and when, as a person writes it: "node-down:2@30s".
+// What is to go wrong on an emulated cluster, and when, as a user writes it: "node-down:2@30s".
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ enum class PreemptionOutcome { requeue, cancel, suspend };
 /// How a way is called.
 struct PreemptWords {
   PreemptionOutcome way;
-  const char* word;  ///< "requeue": in a fault as a person writes it
+  const char* word;  ///< "requeue": in a fault as a user writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };
@@ -30,7 +30,7 @@ const PreemptWords& preempt_words(PreemptionOutcome way);
 struct ClusterFault {
   FaultKind kind = FaultKind::node_down;
   std::string text;    ///< as it was written
-  unsigned node = 0;   ///< counted from 1; 0 where it is no node's
+  unsigned node = 0;   ///< counted from 1; 0 where it is not a node's
   unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
   PreemptionOutcome way = PreemptionOutcome::requeue;
   bool by_qos = false; ///< the QoS of jobs decides who is preempted, not their partitions
@@ -40,7 +40,7 @@ struct ClusterFault {
   std::optional<std::chrono::seconds> until; ///< none: it stays so, or is over at once
 };
 
-/// The faults that a person asked for, or all that is wrong with what was written.
+/// The faults that a user asked for, or all that is wrong with what was written.
 struct FaultList {
   std::vector<ClusterFault> faults;
   std::vector<util::Error> errors;
@@ -50,13 +50,13 @@ struct FaultList {
 struct FaultTarget {
   unsigned nodes = 0;      ///< that run
   bool whole_site = false; ///< none of them runs
-  bool networks = true;    ///< nodes have a network of their own
+  bool networks = true;    ///< nodes have their own network
 };
 
 /// Reads each text, and holds them against each other and the cluster.
 FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground);
 
-/// Whether it happens to a node's links, so that nodes need a network of their own.
+/// Whether it happens to a node's links, so that nodes need their own network.
 bool needs_links(FaultKind kind);
 
 /// Whether one of them needs jobs whose memory is limited.

@@ -69,7 +69,7 @@ void add_kfd(std::map<std::string, std::string>& files, const model::NodeType& t
   }
 }
 
-/// The sevenths of a GPU in "a100_3g.20gb"; 7 where the name does not tell.
+/// The sevenths of a GPU in "a100_3g.20gb"; 7 where the name does not state.
 unsigned sevenths(const std::string& name) {
   const auto letter = name.find("g.");
   if (letter == std::string::npos || letter == 0 || name[letter - 1] < '1' || name[letter - 1] > '7')

@@ -12,7 +12,7 @@
 
 namespace hpcml::emulate {
 
-/// A part of a GPU that is a device of its own.
+/// A MIG instance that is its own device.
 struct GpuPart {
   const model::GpuSlice* slice = nullptr;
   unsigned gpu = 0;    ///< which it is part of
@@ -26,7 +26,7 @@ std::vector<GpuPart> cut_gpus(const model::GpuShape& gpu);
 /// How CUDA names the part on that node.
 std::string part_uuid(const GpuPart& part, const std::string& node);
 
-/// File name (below a folder for the nodes of one kind) to text: NVIDIA's list in /proc, AMD's compute
+/// File name (below a directory for the nodes of one kind) to text: NVIDIA's list in /proc, AMD's compute
 /// topology in /sys. Where the profile does not know a GPU's NUMA node, the file says -1, as firmware does.
 /// `slices`: the GPUs are cut.
 std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, bool slices);

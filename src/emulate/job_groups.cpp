@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_memory = "memory"; // the controllers' names
 constexpr const char* k_devices = "devices";
-constexpr const char* k_privileged = "in a container: docker run --privileged";
+constexpr const char* k_privileged = "in a container, use docker run --privileged";
 
 void end_processes_in(const fs::path& directory) {
   const auto text = util::read_file(directory / "cgroup.procs");
@@ -36,13 +37,13 @@ void end_processes_in(const fs::path& directory) {
 }
 
 util::Error cannot_limit(const char* controller, const util::Error& why) {
-  return {std::string("the ") + controller + " of jobs cannot be limited: " + why.what, why.hint};
+  return {fmt::format("the {} of jobs is not limited: {}", controller, why.what), why.hint};
 }
 
 /// Makes a group whose members have their memory counted, or devices limited.
 util::Result<std::string> make_group(const char* controller) {
   if (::geteuid() != 0)
-    return util::Error{"only root may make the control groups for that", "run it as root"};
+    return util::Error{"only root can make the control groups for that", "run it as root"};
   TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
   TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
   const auto place = util::parse_group_place(controller, cgroup, mounts);
@@ -65,7 +66,7 @@ util::Status make_tree_view(const std::string& group, const std::string& node, c
   fs::create_directory(own, error);
   if (!error) fs::create_directories(directory, error);
   if (!error) fs::create_directories(view.target, error);
-  // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
+  // Slurm takes a directory for the top of the tree where this is, and only the real one has it.
   if (!error) TRY_DONE(util::write_file(directory / "release_agent", "\n"));
   for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
     if (std::error_code none; !entry->is_directory(none))

@@ -23,8 +23,8 @@ struct JobLimits {
   bool any() const { return memory || devices; }
 };
 
-/// The folders of a sandbox's groups; empty where nothing is limited. cgroup v1 has a tree for each of the
-/// two, v2 one for both.
+/// The directories of a sandbox's groups; empty where nothing is limited. cgroup v1 has a tree for each of
+/// the two, v2 one for both.
 struct JobGroups {
   std::string memory = {};
   std::string devices = {};
@@ -32,13 +32,13 @@ struct JobGroups {
   const std::string& any() const { return memory.empty() ? devices : memory; }
 };
 
-/// Makes a sandbox's groups. Fails where this process may not, with what to do; then none is there.
+/// Makes a sandbox's groups. Fails where this process may not, with what to do; then none exists.
 util::Result<JobGroups> make_job_groups(const JobLimits& limits);
 
 /// Ends what still runs in the groups and removes them with all that is in them. From outside of the sandbox.
 void remove_job_groups(const JobGroups& groups);
 
-/// The folders of a group, each before the one that it is in.
+/// The directories of a group, each before the one that it is in.
 std::vector<std::filesystem::path> directories_of_group(const std::filesystem::path& group);
 
 /// A node's own part of a group, in which its jobs are.

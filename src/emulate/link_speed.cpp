@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <functional>
 #include <sched.h>
 #include <sys/wait.h>
@@ -67,18 +68,18 @@ bool enter_network_of(pid_t process) {
 
 util::Status try_link_speed() {
   if (!util::find_program("tc", tc_environment()))
-    return util::Error{"the program tc, which slows links down, is not here",
-                       "Debian: apt-get install iproute2"};
+    return util::Error{"the program tc, which limits the speed of links, is not installed",
+                       "run apt-get install iproute2 (Debian)"};
   if (run_tc(limit_words("lo", 2), [] { return ::unshare(CLONE_NEWNET) == 0; })) return util::Done{};
-  return util::Error{"this kernel cannot slow links down: it has no token bucket (sch_tbf)",
-                     "as root: modprobe sch_tbf; where there is no such module, leave this fault out"};
+  return util::Error{"this kernel cannot limit the speed of links: it has no token bucket (sch_tbf)",
+                     "run modprobe sch_tbf as root, or remove this fault"};
 }
 
 util::Status set_link_speed(const std::string& interface, unsigned factor, std::optional<pid_t> in) {
   const auto words = factor > 1 ? limit_words(interface, factor)
                                 : std::vector<std::string>{"tc", "qdisc", "del", "dev", interface, "root"};
   if (run_tc(words, [&] { return !in || enter_network_of(*in); })) return util::Done{};
-  return util::Error{"tc could not change the speed of " + interface, {}};
+  return util::Error{fmt::format("tc could not change the speed of {}", interface), {}};
 }
 
 std::string describe_link_speed(unsigned factor) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/util/file.hpp"
 #include "core/util/shell_quote.hpp"
@@ -19,7 +20,7 @@ bool mentions(const std::string& text, const std::string& variable) {
   return text.find("$" + variable) != std::string::npos || text.find("${" + variable) != std::string::npos;
 }
 
-/// True when a path in the profile lies under the variable: then jobs of the site have it.
+/// True when a path in the profile is under the variable: then jobs of the site have it.
 bool site_mentions(const Site& site, const std::string& variable) {
   const auto any = [&](const auto& list, const auto& text) {
     return std::any_of(list.begin(), list.end(),
@@ -32,7 +33,7 @@ bool site_mentions(const Site& site, const std::string& variable) {
          any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
 }
 
-/// $SCRATCH and the like, which are the user's folders in the state directory.
+/// $SCRATCH and the like, which are the user's directories in the state directory.
 std::map<std::string, std::string> storage_variables(const Site& site, const std::string& state_dir,
                                                      const std::string& user) {
   std::map<std::string, std::string> variables;
@@ -45,7 +46,7 @@ std::map<std::string, std::string> storage_variables(const Site& site, const std
 
 std::string module_function(const std::string& state_dir) {
   const std::string lib = state_dir + "/lib/";
-  return "() { . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"; }";
+  return fmt::format("() {{ . {}common.sh && . {}module.sh && hpcml_module \"$@\"; }}", lib, lib);
 }
 
 bool has_job_directory(const Site& site) { return site_mentions(site, "SLURM_TMPDIR"); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a login shell on an emulated site has: variables, `module`, and the folder in /etc/profile.d's place.
+// What a login shell on an emulated site has: variables, `module`, and the directory in /etc/profile.d's
+// place.
 #pragma once
 
 #include <map>
@@ -26,7 +27,7 @@ bool has_job_directory(const model::Site& site);
 std::string make_login_profile(const model::Site& site, const std::string& state_dir,
                                const std::string& user);
 
-/// Writes that file into a folder of the state directory; that folder is to lie over this machine's own,
+/// Writes that file into a directory of the state directory; that directory is to be over this machine's own,
 /// whose files (another `module`, $BASH_ENV) are not the site's.
 util::Result<std::string> write_login_profile(const model::Site& site, const std::string& state_dir,
                                               const std::string& user);

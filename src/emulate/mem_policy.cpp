@@ -14,7 +14,7 @@ constexpr int k_weighted_interleave = 6;
 constexpr int k_numa_balancing = 1 << 13;
 constexpr int k_all_flags = MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES | k_numa_balancing;
 
-/// The nodes that relative numbers mean: 0 is the first that is present, and behind the last it begins anew.
+/// The nodes that relative numbers mean: 0 is the first that is present, and after the last it begins again.
 model::IdSet resolve_relative(const model::IdSet& wanted, const model::IdSet& present) {
   const auto ids = present.ids();
   model::IdSet nodes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From which of a node's memory domains a thread wants its memory: what set_mempolicy accepts and
+// From which of a node's memory domains a thread requires its memory: what set_mempolicy accepts and
 // get_mempolicy tells.
 #pragma once
 
@@ -14,8 +14,8 @@ struct MemPolicy {
   int mode = 0;       ///< MPOL_DEFAULT
   int flags = 0;      ///< MPOL_F_STATIC_NODES and the like
   model::IdSet nodes; ///< empty for MPOL_DEFAULT and MPOL_LOCAL
-  model::IdSet
-      shown; ///< what get_mempolicy tells: the numbers as they were given where a flag says how to read them
+  model::IdSet shown; ///< what get_mempolicy tells: the numbers as they were given where a flag states how to
+                      ///< read them
   bool operator==(const MemPolicy&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -38,16 +39,18 @@ bool may_set_groups() {
 }
 
 constexpr const char* k_container_hint =
-    "in a container: docker run --privileged, or in Kubernetes securityContext: {privileged: true}";
+    "in a container, use docker run --privileged, or securityContext: {privileged: true} in Kubernetes";
 
 util::Error no_namespaces(int why) {
-  const std::string what = std::string("this machine allows no namespaces (") + std::strerror(why) +
-                           "), which the emulated nodes are made of";
-  if (why == ENOSPC) return {what, "raise their number, as root: sysctl -w user.max_user_namespaces=10000"};
-  if (why == EINVAL || why == ENOSYS) return {what, "it needs a Linux kernel with CONFIG_USER_NS"};
-  return {what, std::string(k_container_hint) +
-                    "; on a machine of your own run it as root, or allow them: sysctl -w "
-                    "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"};
+  const std::string what = fmt::format(
+      "this machine allows no namespaces ({}), which the emulated nodes need", std::strerror(why));
+  if (why == ENOSPC)
+    return {what, "run as root to raise their number: sysctl -w user.max_user_namespaces=10000"};
+  if (why == EINVAL || why == ENOSYS) return {what, "use a Linux kernel with CONFIG_USER_NS"};
+  return {what,
+          fmt::format("{}; on your own machine run it as root, or allow them: sysctl -w "
+                      "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0",
+                      k_container_hint)};
 }
 
 /// A refusal of a mount: what the machine's owner can do about it.
@@ -81,8 +84,9 @@ util::Result<Isolation> leave_host_namespaces(bool network) {
   if (::unshare(CLONE_NEWNET) == 0)
     got.network = true;
   else
-    got.limits.push_back(std::string("This machine allows no network namespace (") + std::strerror(errno) +
-                         "): all nodes use its loopback interface.");
+    got.limits.push_back(
+        fmt::format("this machine allows no network namespace ({}), so all nodes use its loopback interface",
+                    std::strerror(errno)));
   return got;
 }
 
@@ -108,42 +112,44 @@ util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   const bool no_mount = errno == EINVAL;
   auto error = mount_failed("cannot make the mounts private");
-  if (no_mount) error.hint = "in a chroot, let its folder be a mount: mount --bind DIR DIR, then chroot DIR";
+  if (no_mount)
+    error.hint = "in a chroot, use a mount as its directory: mount --bind DIR DIR, then chroot DIR";
   return error;
 }
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
     return util::Done{};
-  return mount_failed("cannot mount a private file system at " + target);
+  return mount_failed(fmt::format("cannot mount a private file system at {}", target));
 }
 
 util::Status mount_proc() {
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return util::Done{};
   return mount_failed("cannot mount /proc for the sandbox",
-                      "where a container hides parts of /proc: docker run --security-opt "
-                      "systempaths=unconfined (or --privileged), in Kubernetes procMount: Unmasked");
+                      "in a container that hides parts of /proc, use docker run --security-opt "
+                      "systempaths=unconfined (or --privileged), or procMount: Unmasked in Kubernetes");
 }
 
 util::Status mount_sysfs(const std::string& scratch) {
-  if (::mkdir(scratch.c_str(), 0755) != 0 && errno != EEXIST) return failed("cannot make " + scratch);
+  if (::mkdir(scratch.c_str(), 0755) != 0 && errno != EEXIST)
+    return failed(fmt::format("cannot make {}", scratch));
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     return failed("cannot mount /sys with the node's own interfaces");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = failed("cannot put the node's /sys in its place");
+  const auto error = failed("cannot mount the node's /sys");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = failed("cannot show " + source + " at " + target);
+  auto error = failed(fmt::format("cannot show {} at {}", source, target));
   if (::access(source.c_str(), F_OK) != 0)
-    error.hint = source + " does not exist.";
+    error.hint = fmt::format("{} does not exist", source);
   else if (::access(target.c_str(), F_OK) != 0)
-    error.hint = target + " does not exist here; only what exists can be covered.";
+    error.hint = fmt::format("{} does not exist here; only existing paths can be covered", target);
   return error;
 }
 
@@ -151,7 +157,7 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
-  return failed("cannot show " + source + " in " + target);
+  return failed(fmt::format("cannot show {} in {}", source, target));
 }
 
 } // namespace hpcml::emulate

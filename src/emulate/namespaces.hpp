@@ -9,7 +9,7 @@
 
 namespace hpcml::emulate {
 
-/// How a sandbox's processes stand to the machine's.
+/// How a sandbox's processes are to the machine's.
 struct Isolation {
   bool user = false;       ///< a user namespace in which only the caller exists, as root
   bool other_user = false; ///< programs run under ids that are not those of the processes that start them
@@ -39,12 +39,12 @@ util::Status mount_tmpfs(const std::string& target, const std::string& options);
 /// Mounts /proc for the current process namespace.
 util::Status mount_proc();
 /// Puts a sysfs of the current network namespace over /sys and keeps the mounts below the old one that
-/// programs need. `scratch` is an empty folder to build it in.
+/// programs need. `scratch` is an empty directory to build it in.
 util::Status mount_sysfs(const std::string& scratch);
-/// Shows `source` (a file or a folder) at `target`, which must exist.
+/// Shows `source` (a file or a directory) at `target`, which must exist.
 util::Status bind_mount(const std::string& source, const std::string& target);
 
-/// Shows what is in the folder `source` in the folder `target` besides what is there already.
+/// Shows what is in the directory `source` in the directory `target` besides what already exists.
 util::Status overlay_mount(const std::string& source, const std::string& target);
 
 } // namespace hpcml::emulate

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fmt/format.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -83,7 +84,7 @@ util::Status send_message(Message& message, const std::string& what) {
 
 util::Result<int> find_interface(const std::string& name) {
   const unsigned index = ::if_nametoindex(name.c_str());
-  if (index == 0) return failed("no network interface " + name, errno);
+  if (index == 0) return failed(fmt::format("no network interface {}", name), errno);
   return static_cast<int>(index);
 }
 
@@ -95,7 +96,7 @@ util::Status create_bridge(const std::string& name) {
   const auto info = message.open(IFLA_LINKINFO);
   message.attribute(IFLA_INFO_KIND, "bridge");
   message.close(info);
-  return send_message(message, "cannot make the network bridge " + name);
+  return send_message(message, fmt::format("cannot make the network bridge {}", name));
 }
 
 util::Status create_cable(const std::string& own_end, const std::string& bridge, const std::string& peer_end,
@@ -118,14 +119,14 @@ util::Status create_cable(const std::string& own_end, const std::string& bridge,
   message.close(peer_nest);
   message.close(data);
   message.close(info);
-  return send_message(message, "cannot make the network interface " + peer_end);
+  return send_message(message, fmt::format("cannot make the network interface {}", peer_end));
 }
 
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix) {
   TRY(const auto index, find_interface(interface));
   in_addr address{};
   if (::inet_pton(AF_INET, ipv4.c_str(), &address) != 1 || prefix < 1 || prefix > 30)
-    return util::Error{"'" + ipv4 + "' is not an IPv4 address", {}};
+    return util::Error{fmt::format("'{}' is not an IPv4 address", ipv4), {}};
   const in_addr broadcast{address.s_addr | htonl((1u << (32 - prefix)) - 1)};
   ifaddrmsg head{};
   head.ifa_family = AF_INET;
@@ -135,7 +136,7 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
   message.attribute(IFA_LOCAL, &address, sizeof address);
   message.attribute(IFA_ADDRESS, &address, sizeof address);
   message.attribute(IFA_BROADCAST, &broadcast, sizeof broadcast);
-  return send_message(message, "cannot give " + interface + " the address " + ipv4);
+  return send_message(message, fmt::format("cannot give {} the address {}", interface, ipv4));
 }
 
 util::Status set_interface_up(const std::string& interface, bool on) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -17,7 +18,7 @@ std::string source_name(const std::string& node, std::size_t number) {
   return "nodes/" + node + "/tmp" + std::to_string(number);
 }
 
-/// Folders and links to them; files are left behind.
+/// Directories and links to them; files are left after.
 std::vector<std::string> list_directories(const fs::path& place) {
   std::vector<std::string> names;
   std::error_code error;
@@ -50,8 +51,8 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     const bool is_working_directory = same(place, working_directory);
     if (is_working_directory || same(place, env.get_or("HOME", ""))) {
       places.notes.push_back(
-          std::string(is_working_directory ? "the working directory" : "your home directory") + " is " +
-          name + ": the nodes share it, where the site's have one each");
+          fmt::format("{} is {}, which the nodes share here, but not on the site",
+                      is_working_directory ? "the working directory" : "your home directory", name));
       continue;
     }
     places.directories.push_back({place.string(), {}, list_directories(place)});
@@ -74,7 +75,7 @@ util::Status make_own_directories(const std::vector<PrivateDirectory>& directori
     std::error_code error;
     fs::create_directories(directory.source, error);
     if (!error) fs::permissions(directory.source, fs::perms::all | fs::perms::sticky_bit, error);
-    if (error) return util::Error{"cannot make " + directory.source + ": " + error.message(), {}};
+    if (error) return util::Error{fmt::format("cannot make {}: {}", directory.source, error.message()), {}};
   }
   return util::Done{};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which folders for temporary files each emulated node has for itself, and what of the machine's it still
+// Which directories for temporary files each emulated node has for itself, and what of the machine's it still
 // sees.
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace hpcml::emulate {
 
-/// The folders, without their sources, outer ones first; and what a person should know of them.
+/// The directories, without their sources, outer ones first; and what a user should know of them.
 struct TemporaryPlaces {
   std::vector<PrivateDirectory> directories;
   std::vector<std::string> notes;
 };
 
-/// /tmp, /var/tmp and $TMPDIR. The folders that are there already stay visible: work is often done below
-/// /tmp; what is made later is its node's own. A place that is the person's working or home directory stays
+/// /tmp, /var/tmp and $TMPDIR. The directories that already exist stay visible: work is often done below
+/// /tmp; what is made later is its node's own. A place that is the user's working or home directory stays
 /// shared.
 TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::string& working_directory);
 
 /// The node's part of it, on the sandbox's file system.
 std::vector<PrivateDirectory> own_directories_of(const TemporaryPlaces& places, const std::string& state_dir,
                                                  const std::string& node);
-/// Makes the sources of a node, with the rights of a folder for temporary files.
+/// Makes the sources of a node, with the rights of a directory for temporary files.
 util::Status make_own_directories(const std::vector<PrivateDirectory>& directories);
 /// A place and what is kept in it, one name a line, for programs on the nodes: the file's name below the
 /// state directory, and its text.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <thread>
 
 #include "core/util/file.hpp"
@@ -42,10 +43,10 @@ util::Result<std::string> run_as_user(Sandbox& sandbox, const std::vector<std::s
 }
 
 std::string why_not_hint(const ClusterRun& run) {
-  std::string hint = "run again with --keep-logs DIR: slurmctld.log says why; let the fault last longer";
+  std::string hint = "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause";
   if (needs_accounting(run.faults))
-    hint +=
-        "; jobs of other QoS than " + util::join(list_preempted_qos(*run.site), ", ") + " keep their nodes";
+    hint += fmt::format("; jobs of other QoS than {} keep their nodes",
+                        util::join(list_preempted_qos(*run.site), ", "));
   return hint;
 }
 
@@ -56,7 +57,7 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   if (fault == nullptr) return {};
   const bool suspends = fault->way == PreemptionOutcome::suspend;
   const std::string mode = preempt_words(fault->way).slurm;
-  // The tier makes its job the first of those that wait, too, so that no other takes what becomes free.
+  // The tier makes its job the first of those that wait as well, so that no other takes what becomes free.
   return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
          "\nPreemptMode=" + mode + "\nPartitionName=" + k_first + " Nodes=ALL PriorityTier=1000" +
          (fault->by_qos ? "" : " PreemptMode=OFF") + " MaxTime=UNLIMITED Hidden=YES" +
@@ -96,9 +97,9 @@ make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>
 
 std::string describe_preemption(const model::Site& site, const ClusterFault& fault) {
   std::string text = "a job that goes before all others takes all nodes; what runs there ";
-  if (fault.by_qos) text += "with QoS " + util::join(list_preempted_qos(site), ", ") + " ";
+  if (fault.by_qos) text += fmt::format("with QoS {} ", util::join(list_preempted_qos(site), ", "));
   text += std::string("is ") + preempt_words(fault.way).done;
-  if (fault.grace.count() > 0) text += " " + describe_seconds(fault.grace) + " after its SIGTERM";
+  if (fault.grace.count() > 0) text += fmt::format(" {} after its SIGTERM", describe_seconds(fault.grace));
   return text;
 }
 
@@ -123,7 +124,7 @@ util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterR
   if (needs_accounting(run.faults)) words.push_back(std::string("--qos=") + k_first);
   TRY(const auto answer, run_as_user(sandbox, words));
   if (util::parse_unsigned(answer)) return answer;
-  return util::Error{"sbatch did not take the job that is to preempt the others: " + answer, {}};
+  return util::Error{fmt::format("sbatch rejected the preempting job: {}", answer), {}};
 }
 
 util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job) {
@@ -131,9 +132,9 @@ util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const s
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
   TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
   if (state && util::trim(state->out) == "RUNNING") return util::Done{};
-  return util::Error{"Slurm has not started the job that was to preempt the others; its state was " +
-                         (state ? std::string(util::trim(state->out)) : std::string("unknown")) +
-                         (output.empty() ? "" : ", " + output),
+  return util::Error{fmt::format("Slurm has not started the preempting job; its state was {}{}",
+                                 state ? std::string(util::trim(state->out)) : std::string("unknown"),
+                                 output.empty() ? "" : ", " + output),
                      why_not_hint(run)};
 }
 

@@ -35,7 +35,7 @@ make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>
 /// What happens when the fault begins, as a sentence.
 std::string describe_preemption(const model::Site& site, const ClusterFault& fault);
 
-/// Submits a job that wants all nodes; its number.
+/// Submits a job that requires all nodes; its number.
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run);
 
 /// Ends it; an error where Slurm never gave it the nodes.

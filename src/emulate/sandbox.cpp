@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,21 +178,21 @@ util::Result<int> read_report(int fd) {
   }
   if (text.starts_with("R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
   return util::Error{"the sandbox was killed from outside",
-                     "Look for the kernel's out-of-memory killer in `dmesg`."};
+                     "check dmesg for the kernel's out-of-memory killer"};
 }
 
 /// Daemons' configuration cannot quote a path, and the path of a socket in it has little room.
 const char* path_fault(const std::string& place) {
   constexpr std::size_t longest = 60;
-  if (place.empty() || place.front() != '/') return "is no absolute path";
-  if (place.size() > longest) return "is too long a path for the sockets in it";
+  if (place.empty() || place.front() != '/') return "is not an absolute path";
+  if (place.size() > longest) return "is too long for the sockets in it";
   const bool plain = std::all_of(place.begin(), place.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("/._-", c) != nullptr;
   });
-  return plain ? nullptr : "has characters that Slurm's configuration does not take";
+  return plain ? nullptr : "has characters that Slurm's configuration does not accept";
 }
 
-/// A new folder in the first place that allows one.
+/// A new directory in the first place that allows one.
 util::Result<std::string> make_state_directory(const std::vector<std::string>& places) {
   std::vector<std::string> faults;
   for (const auto& place : places) {
@@ -203,8 +204,8 @@ util::Result<std::string> make_state_directory(const std::vector<std::string>& p
     if (::mkdtemp(directory.data()) != nullptr) return directory;
     faults.push_back(place + ": " + std::strerror(errno));
   }
-  return util::Error{"there is no place for the sandbox's folder (" + util::join(faults, "; ") + ")",
-                     "name one that can be written: TMPDIR=FOLDER hpcml emulate ..."};
+  return util::Error{fmt::format("no directory can hold the sandbox ({})", util::join(faults, "; ")),
+                     "use a writable one: TMPDIR=DIRECTORY hpcml emulate ..."};
 }
 
 } // namespace
@@ -224,7 +225,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
     traces.remove();
     return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
   }
-  std::fflush(nullptr); // or the children print what is still buffered here once more
+  std::fflush(nullptr); // or the children print what is still buffered here again
   TerminalGuard terminal;
   g_control = control[1];
   SignalGuard signals;

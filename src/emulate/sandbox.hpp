@@ -23,18 +23,19 @@ struct SandboxInterface {
   std::string ipv4; ///< "10.66.1.1"; the prefix is /16 per interface number
 };
 
-/// A file or folder that processes on a node see in another place; the host keeps its own.
+/// A file or directory that processes on a node see in another place; the host keeps its own.
 struct SandboxMount {
   std::string source;
   std::string target;
-  bool add = false; ///< the folder's entries come to those of the target, where the kernel can do that
+  bool add = false; ///< the directory's entries come to those of the target, where the kernel can do that
 };
 
-/// A folder that a node has for itself in the place of the machine's.
+/// A directory that a node has for itself in the place of the machine's.
 struct PrivateDirectory {
-  std::string target;            ///< "/tmp"
-  std::string source;            ///< what the node has there, seen by all nodes under this path
-  std::vector<std::string> kept; ///< names in the machine's folder that stay visible: folders and links
+  std::string target; ///< "/tmp"
+  std::string source; ///< what the node has there, seen by all nodes under this path
+  std::vector<std::string>
+      kept; ///< names in the machine's directory that stay visible: directories and links
 };
 
 /// A program of a node that runs for each connection to a port, with the connection as its input and output.
@@ -69,7 +70,7 @@ struct SandboxOptions {
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
   /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
-  JobLimits job_limits = {}; ///< groups of its own, below which nodes limit their jobs
+  JobLimits job_limits = {}; ///< its own groups, below which nodes limit their jobs
   /// Where the state directory can be; the first that allows it is taken.
   std::vector<std::string> places = {"/tmp"};
 };
@@ -80,8 +81,8 @@ public:
   virtual ~Sandbox() = default;
   /// A private directory (tmpfs) seen by all nodes at the same path; gone with the sandbox.
   virtual const std::string& state_dir() const = 0;
-  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no
-  /// interfaces of their own).
+  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no their
+  /// own interfaces).
   virtual bool has_networks() const = 0;
   /// The groups by which jobs are limited.
   virtual const JobGroups& job_groups() const = 0;
@@ -93,10 +94,10 @@ public:
   virtual util::Result<pid_t> start_node(const SandboxNode& node) = 0;
   /// Cuts all links of a node, or plugs them in again; `daemon` is what start_node gave.
   virtual util::Status switch_links(pid_t daemon, bool on) = 0;
-  /// Makes all links of a node so many times slower, both ways, than a cable of k_cable_speed; 1: as they
-  /// were.
+  /// Makes all links of a node this many times slower, both ways, than a cable of k_cable_speed; 1:
+  /// unchanged.
   virtual util::Status slow_links(pid_t daemon, unsigned factor) = 0;
-  /// Ends a node as a loss of power does: nobody hears from it again, and all its processes are gone.
+  /// Ends a node as a loss of power does: nobody receives from it again, and all its processes are gone.
   virtual util::Status end_node(pid_t daemon) = 0;
   /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).
   virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv,
@@ -110,11 +111,10 @@ public:
   virtual bool is_alive(pid_t pid) const = 0;
 };
 
-/// Makes the sandbox, runs `body` in it, takes it down, returns what body returned.
-/// The body runs in a process of its own: what it changes in memory, the caller does not see; its return
-/// value, 0 to any int, is passed. There is no way out to the machine's own network. Works as root and,
-/// through user namespaces, without. Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing
-/// behind.
+/// Makes the sandbox, runs `body` in it, takes it down, returns what body returned. The body runs in its own
+/// process: what it changes in memory, the caller does not see; its return value, 0 to any int, is passed.
+/// There is not a way out to the machine's own network. Works as root and, through user namespaces, without.
+/// Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing after.
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body);
 
 } // namespace hpcml::emulate

@@ -2,6 +2,7 @@
 // The sandbox as its body sees it.
 #include <cerrno>
 #include <csignal>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <sys/prctl.h>
@@ -98,7 +99,7 @@ util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNod
   if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
   const std::string directory = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
   TRY(auto view, write_node_view(directory, node.cpu, node.mem_mib));
-  // A node with a tree of its own has no CPUs counted there.
+  // A node with its own tree has no CPUs counted there.
   if (node.unified_group.empty()) {
     TRY(const auto cpuset, write_cpuset_view(directory, node.cpu));
     view.insert(view.end(), cpuset.begin(), cpuset.end());
@@ -119,7 +120,8 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
   for (const auto& interface : node.interfaces) {
     if (!x_bridges.count(interface.name))
       return util::Error{
-          "the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
+          fmt::format("the login node has no address in the network of {}'s {}", node.name, interface.name),
+          {}};
     const std::string cable_name = "n" + std::to_string(number) + "p" + std::to_string(port++);
     TRY_DONE(create_cable(cable_name, interface.name, interface.name, pid));
     x_started[pid].cables.push_back(cable_name);
@@ -136,7 +138,7 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   plan.first_tag = k_first_tag + number * k_tags_per_node;
   ::mkdir(plan.scratch.c_str(), 0755);
   const auto view = find_view(node);
-  if (!view) return util::with_context(view.error(), "node " + node.name);
+  if (!view) return util::with_context(view.error(), fmt::format("node {}", node.name));
   for (const auto& part : *view) // an older kernel may lack one of the places
     if (::access(part.target.c_str(), F_OK) == 0) plan.mounts.push_back({part.source, part.target});
   plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
@@ -153,18 +155,18 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   }
   ::close(sockets[0]);
   ::close(sockets[1]);
-  if (pid < 0) return util::Error{"cannot start a process for node " + node.name, {}};
+  if (pid < 0) return util::Error{fmt::format("cannot start a process for node {}", node.name), {}};
   if (x_isolation.network && channel.wait_for_child()) {
     if (const auto step = plug_in(node, number, pid); !step) {
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
-      return util::with_context(step.error(), "node " + node.name);
+      return util::with_context(step.error(), fmt::format("node {}", node.name));
     }
     channel.release_child();
   }
   if (const auto error = channel.wait()) {
     ::waitpid(pid, nullptr, 0);
-    return util::with_context(*error, "node " + node.name);
+    return util::with_context(*error, fmt::format("node {}", node.name));
   }
   x_started[pid].mark = read_node_mark(pid);
   return pid;
@@ -200,7 +202,7 @@ util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& a
     if (const auto step = become_user(x_isolation); !step) channel.fail(step.error());
     channel.fail(execute(argv, env));
   }
-  if (pid < 0) return util::Error{"cannot start a process for " + argv.front(), {}};
+  if (pid < 0) return util::Error{fmt::format("cannot start a process for {}", argv.front()), {}};
   if (const auto error = channel.wait()) {
     ::waitpid(pid, nullptr, 0);
     return *error;

@@ -35,7 +35,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   if (!can_make_networks()) {
     got.network = false;
     got.limits.push_back(
-        "This kernel makes no network bridges (or veth pairs): all nodes share one loopback interface.");
+        "this kernel has no network bridges (or veth pairs), so all nodes share one loopback interface");
   }
   note(mount_sysfs(plan.state_dir + "/.sandbox/sys"));
   return util::Done{};

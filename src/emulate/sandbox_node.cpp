@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -37,12 +38,12 @@ util::Result<int> listen_at(unsigned port) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   const auto* place = reinterpret_cast<const sockaddr*>(&address);
   if (fd >= 0 && ::bind(fd, place, sizeof address) == 0 && ::listen(fd, SOMAXCONN) == 0) return fd;
-  const util::Error error{"cannot listen at port " + std::to_string(port) + ": " + std::strerror(errno), {}};
+  const util::Error error{fmt::format("cannot listen at port {}: {}", port, std::strerror(errno)), {}};
   if (fd >= 0) ::close(fd);
   return error;
 }
 
-/// The mounts are the program's own: what is not there is not covered.
+/// The mounts are the program's own: what does not exist is not covered.
 util::Status prepare(const NodeService& service, const Isolation& isolation) {
   if (::unshare(CLONE_NEWNS) != 0)
     return util::Error{std::string("cannot make a mount namespace: ") + std::strerror(errno), {}};
@@ -84,8 +85,8 @@ util::Status prepare(const NodeService& service, const Isolation& isolation) {
   }
 }
 
-/// In the node's first process: leaves another behind, in the namespaces of the caller, that waits at the
-/// port and starts the service's program for each connection.
+/// In the node's first process: leaves another after, in the namespaces of the caller, that waits at the port
+/// and starts the service's program for each connection.
 util::Status wait_for_connections(const NodeService& service, const Isolation& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.
@@ -100,13 +101,14 @@ util::Status wait_for_connections(const NodeService& service, const Isolation& i
   while (between > 0 && ::waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }
   if (between > 0 && status == 0) return util::Done{};
-  return util::Error{"cannot start a process for port " + std::to_string(service.port), {}};
+  return util::Error{fmt::format("cannot start a process for port {}", service.port), {}};
 }
 
 util::Status enter_namespaces(const SandboxNode& node, const Isolation& isolation) {
   const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
-    return util::Error{"cannot make node " + node.name + "'s namespaces: " + std::strerror(errno), {}};
+    return util::Error{fmt::format("cannot make node {}'s namespaces: {}", node.name, std::strerror(errno)),
+                       {}};
   return util::Done{};
 }
 
@@ -119,10 +121,11 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
   return util::Done{};
 }
 
-/// What is kept is still reached through the open folder when the node's own lies over it.
+/// What is kept is still reached through the open directory when the node's own is over it.
 util::Status give_own_directory(const PrivateDirectory& directory) {
   const int machines = ::open(directory.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (machines < 0) return util::Error{"cannot open " + directory.target + ": " + std::strerror(errno), {}};
+  if (machines < 0)
+    return util::Error{fmt::format("cannot open {}: {}", directory.target, std::strerror(errno)), {}};
   TRY_DONE(bind_mount(directory.source, directory.target));
   for (const auto& name : directory.kept) {
     const auto from = "/proc/self/fd/" + std::to_string(machines) + "/" + name,
@@ -145,7 +148,7 @@ util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
   if (plan.isolation.network) [[maybe_unused]]
     const auto ignored = mount_sysfs(plan.scratch);
   if (!node.unified_group.empty()) TRY_DONE(show_unified_node());
-  // Shared memory is a node's own: two ranks on "two machines" must not meet there.
+  // Shared memory is a node's own: two ranks on "two machines" must not connect there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
   for (const auto& directory : node.own_directories) TRY_DONE(give_own_directory(directory));
   for (const auto& mount : plan.mounts) {

@@ -44,7 +44,7 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
 /// What the node's first process needs besides the node itself.
 struct NodeStart {
   Isolation isolation;
-  std::string scratch;              ///< an empty folder of its own, on the sandbox's file system
+  std::string scratch;              ///< an empty directory of its own, on the sandbox's file system
   std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
   unsigned first_tag = 0;
 };

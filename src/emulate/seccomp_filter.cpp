@@ -114,9 +114,10 @@ util::Result<int> install_node_filter(bool only_root_exists) {
   if (fd >= 0) return fd;
   const int why = errno;
   return util::Error{
-      std::string("the kernel refused the filter that emulates the node's CPUs: ") + std::strerror(why),
-      why == EBUSY ? "Another seccomp supervisor already watches this process; run outside it."
-                   : "It needs Linux 5.14 with CONFIG_SECCOMP_FILTER, and no sandbox that forbids it."};
+      std::string("the kernel rejected the filter that emulates the node's CPUs: ") + std::strerror(why),
+      why == EBUSY
+          ? "run outside of the seccomp supervisor that already watches this process"
+          : "use Linux 5.14 or later with CONFIG_SECCOMP_FILTER, outside of sandboxes that forbid it"};
 }
 
 } // namespace hpcml::emulate

@@ -200,7 +200,7 @@ private:
     return is_waiting(call) && x_tasks.set_memory(caller(call), *policy) ? 0 : -ESRCH;
   }
 
-  /// Accepted or refused as on the node; where the pages lie does not change on this machine.
+  /// Accepted or refused as on the node; where the pages are does not change on this machine.
   CallResult bind_memory(const seccomp_notif& call) const {
     constexpr std::uint64_t k_flags = MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL;
     const auto& args = call.data.args;

@@ -12,8 +12,8 @@ struct SupervisedNode {
   unsigned first_tag = 0; ///< the node's range of task tags
 };
 
-/// Serves `listener` until the last process under the filter is gone. Run it in a process of its own, outside
-/// the filter.
+/// Serves `listener` until the last process under the filter is gone. Run it in its own process, outside the
+/// filter.
 void run_supervisor(int listener, const SupervisedNode& node);
 
 } // namespace hpcml::emulate

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
 
@@ -42,10 +43,11 @@ util::Status run_step(const std::vector<std::string>& words, const util::EnvSnap
   if (!done) return util::with_context(done.error(), what);
   if (done->exit_code == 0) return util::Done{};
   const auto lines = util::split(std::string(util::trim(done->err.empty() ? done->out : done->err)), '\n');
-  return util::Error{what + " failed: " + (lines.empty() ? "it said nothing" : lines.back()),
-                     "all that it said is in " + log_file +
-                         "; Slurm wants gcc, make and perl (apt-get install build-essential), and for the "
-                         "site's own refusals liblua5.4-dev and pkg-config"};
+  return util::Error{
+      fmt::format("{} failed: {}", what, lines.empty() ? "no output" : lines.back()),
+      fmt::format("check {} for its output; Slurm needs gcc, make and perl (apt-get install "
+                  "build-essential), and liblua5.4-dev and pkg-config to enforce the site's rules",
+                  log_file)};
 }
 
 std::vector<std::string> configure_words(const std::string& tree, const std::string& prefix) {
@@ -61,25 +63,25 @@ std::vector<std::string> configure_words(const std::string& tree, const std::str
   return words;
 }
 
-/// The sources in a folder of their own.
+/// The sources in their own directory.
 util::Status unpack(const std::string& source, const std::string& tree, const util::EnvSnapshot& env) {
   std::error_code error;
   fs::create_directories(tree, error);
-  if (error) return util::Error{"cannot make " + tree + ": " + error.message(), {}};
+  if (error) return util::Error{fmt::format("cannot make {}: {}", tree, error.message()), {}};
   const auto from = fs::absolute(source, error).string(); // a name may begin with "-"
   const auto words =
       fs::is_directory(from, error)
           ? std::vector<std::string>{"cp", "-a", from + "/.", tree}
           : std::vector<std::string>{"tar", "--force-local", "-C", tree, "--strip-components=1", "-xf", from};
   const auto done = util::run_process(words, env, std::chrono::minutes(30));
-  if (!done) return util::with_context(done.error(), "cannot unpack " + source);
+  if (!done) return util::with_context(done.error(), fmt::format("cannot unpack {}", source));
   if (done->exit_code != 0)
-    return util::Error{"cannot unpack " + source + ": " + std::string(util::trim(done->err)),
-                       "give a tarball of Slurm's sources (slurm-23.11.10.tar.bz2), or a folder with them"};
+    return util::Error{fmt::format("cannot unpack {}: {}", source, util::trim(done->err)),
+                       "use a tarball of Slurm's sources (slurm-23.11.10.tar.bz2), or a directory with them"};
   return util::Done{};
 }
 
-/// Configures and compiles for its last place, installs beside it and moves it there: half a Slurm is never
+/// Configures and compiles for its last place, installs next to it and moves it there: half a Slurm is never
 /// found.
 util::Status build(const std::string& work, const std::string& prefix, const std::string& log_file,
                    const util::EnvSnapshot& env) {
@@ -92,17 +94,16 @@ util::Status build(const std::string& work, const std::string& prefix, const std
                     "installing Slurm", log_file, log));
   std::error_code error;
   fs::rename(stage + prefix, prefix, error);
-  if (error) return util::Error{"cannot make " + prefix + ": " + error.message(), {}};
+  if (error) return util::Error{fmt::format("cannot make {}: {}", prefix, error.message()), {}};
   return util::Done{};
 }
 
-/// Where what is wished for is to be had.
+/// Where what is requested for is to be had.
 util::Error not_built(const SlurmChoice& choice, const std::vector<std::string>& built) {
-  return {"no Slurm " + choice.version + " is built yet" +
-              (built.empty() ? "" : "; there is " + util::join(built, ", ")),
-          "give its sources once: --slurm-source slurm-" + choice.version +
-              (util::split(choice.version, '.').size() > 2 ? "" : ".N") +
-              ".tar.bz2, from download.schedmd.com/slurm"};
+  return {fmt::format("Slurm {} is not built yet{}", choice.version,
+                      built.empty() ? "" : fmt::format("; built: {}", util::join(built, ", "))),
+          fmt::format("use --slurm-source slurm-{}{}.tar.bz2 once, from download.schedmd.com/slurm",
+                      choice.version, util::split(choice.version, '.').size() > 2 ? "" : ".N")};
 }
 
 } // namespace
@@ -156,17 +157,19 @@ util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::En
   TRY_DONE(unpack(choice.source, work.path() + "/tree", env));
   const auto version = find_meta_version(util::read_file(work.path() + "/tree/META").value_or(""));
   if (version.empty() || version.find('/') != std::string::npos)
-    return util::Error{choice.source + " has no sources of Slurm: their file META would name the version",
-                       "give the tarball as it is on download.schedmd.com/slurm"};
+    return util::Error{
+        fmt::format("{} contains no sources of Slurm: the file META, which names the version, is missing",
+                    choice.source),
+        "use a tarball from download.schedmd.com/slurm"};
   if (!choice.version.empty() && !is_version(version, choice.version))
-    return util::Error{choice.source + " is Slurm " + version + ", not " + choice.version,
-                       "give the one, or --slurm-version " + version};
+    return util::Error{fmt::format("{} is Slurm {}, not {}", choice.source, version, choice.version),
+                       fmt::format("remove one of them, or use --slurm-version {}", version)};
   const auto prefix = cache + "/" + version;
   // Who waits here for another's build finds it done.
   const util::FileLock lock(cache + "/." + version + ".lock");
   std::error_code ignored;
   if (fs::exists(prefix + "/sbin/slurmctld", ignored)) return prefix;
-  report("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
+  report(fmt::format("building Slurm {} once in {} (this takes minutes)", version, prefix));
   TRY_DONE(build(work.path(), prefix, cache + "/" + version + ".log", env));
   return prefix;
 }

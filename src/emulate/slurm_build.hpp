@@ -11,10 +11,10 @@
 
 namespace hpcml::emulate {
 
-/// Which Slurm a person wants in the rehearsal; nothing: the machine's.
+/// Which Slurm a user requires in the rehearsal; nothing: the machine's.
 struct SlurmChoice {
   std::string version; ///< "23.11", "23.11.10"; empty: whatever the sources are
-  std::string source;  ///< a tarball of Slurm's sources, or a folder with them; empty: none
+  std::string source;  ///< a tarball of Slurm's sources, or a directory with them; empty: none
   bool any() const { return !version.empty() || !source.empty(); }
 };
 
@@ -24,11 +24,11 @@ bool is_version(const std::string& version, const std::string& requested);
 /// The version in the text of a source tree's META ("  Version:  22.05.8"); empty where it names none.
 std::string find_meta_version(const std::string& meta);
 
-/// What Slurm's configure is told, but for folders and flags of the compiler.
+/// What Slurm's configure is told, but for directories and flags of the compiler.
 std::vector<std::string> slurm_configure_options();
 
-/// Where built Slurms are kept, a folder per version: $XDG_CACHE_HOME/hpcml/slurm, else ~/.cache/hpcml/slurm.
-/// Fails where neither is known.
+/// Where built Slurms are kept, a directory per version: $XDG_CACHE_HOME/hpcml/slurm, else
+/// ~/.cache/hpcml/slurm. Fails where neither is known.
 util::Result<std::string> slurm_cache(const util::EnvSnapshot& env);
 
 /// The versions in the cache, the newest first.

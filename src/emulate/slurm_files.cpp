@@ -2,6 +2,7 @@
 #include "emulate/slurm_files.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/hostlist.hpp"
 #include "core/site_rules/site_text.hpp"
@@ -98,8 +99,7 @@ std::string node_shape(const model::NodeType& type, const std::string& gres) {
 
 /// Nodes of which the profile knows nothing: they refuse nothing.
 std::string unknown_shape() {
-  return " CPUs=" + std::to_string(k_unknown_cores) + " RealMemory=" + std::to_string(k_unknown_memory_mib) +
-         " Gres=gpu:16";
+  return fmt::format(" CPUs={} RealMemory={} Gres=gpu:16", k_unknown_cores, k_unknown_memory_mib);
 }
 
 /// The emulated nodes that are in the partition, as a hostlist.
@@ -190,7 +190,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   // A requeued job waits until nothing of its first start is valid any more; two minutes are long in a
   // rehearsal.
   if (!options.faults.empty()) line("AuthInfo", "cred_expire=10");
-  // Without a network of its own nobody else may reach a Slurm that asks for no credentials.
+  // Without its own network no other process may reach a Slurm that asks for no credentials.
   if (layout.login_interfaces.empty()) line("CommunicationParameters", "NoInAddrAny,NoCtldInAddrAny");
   if (options.job_policy) {
     line("JobSubmitPlugins", "lua");
@@ -209,8 +209,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
 constexpr const char* k_login_lines = "MinJobAge=4\n";
 
 std::string slurm_conf(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
-  std::string text =
-      "# " + site.id + ", emulated; the site's own slurm.conf differs in what its profile does not tell\n";
+  std::string text = "# " + site.id + ", emulated; the site's own slurm.conf has more than its profile\n";
   text += daemon_lines(site, layout, options);
   unsigned weight = 0; // jobs that do not mind get the first kind
   for (const auto& kind : group_by_kind(layout)) {
@@ -297,7 +296,7 @@ std::string gres_conf(const Site& site, const ClusterLayout& layout, const Slurm
     const auto devices = devices_of(first, options.whole_sockets);
     for (unsigned index = 0; index < devices.size(); ++index) {
       const auto& device = devices[index];
-      text += where + " Name=gpu";
+      text += fmt::format("{} Name=gpu", where);
       if (!device.type.empty()) text += " Type=" + device.type;
       text += " File=" + gpu_device_path(options.state_dir, index);
       if (!device.cores.empty()) text += " Cores=" + device.cores;

@@ -12,15 +12,15 @@
 
 namespace hpcml::emulate {
 
-/// Where the files will lie and who runs the daemons.
+/// Where the files will be and who runs the daemons.
 struct SlurmFileOptions {
-  std::string state_dir; ///< absolute, without blanks
+  std::string state_dir; ///< absolute, without spaces
   unsigned uid = 0;      ///< the user who runs slurmctld and slurmd
   bool job_policy =
       true; ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
   bool accounting = false;               ///< a slurmdbd keeps records, accounts and QoS
   bool enforced = false;                 ///< and Slurm holds jobs to them
-  std::string evaluate_command = {};     ///< asks the site's judge about the job in the file named behind it
+  std::string evaluate_command = {};     ///< asks the site rules about the job in the file named after it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
   bool whole_sockets = false; ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
   bool limits_jobs = false;   ///< groups limit the memory or devices of jobs, as cgroup_conf says

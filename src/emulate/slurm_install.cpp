@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/slurm/version.hpp"
 #include "core/util/file.hpp"
@@ -13,8 +14,7 @@ namespace hpcml::emulate {
 
 namespace {
 
-constexpr const char* k_install =
-    "install Slurm on this machine: apt-get install slurm-wlm (Debian, Ubuntu); its daemons need not run";
+constexpr const char* k_install = "run apt-get install slurm-wlm (Debian, Ubuntu); its daemons need not run";
 
 /// "23.11" of "23.11.4": what Slurm calls a release.
 std::string release_of(const std::string& version) {
@@ -22,7 +22,7 @@ std::string release_of(const std::string& version) {
   return parts.size() < 2 ? version : parts[0] + "." + parts[1];
 }
 
-/// The file of a plugin; empty where it is not there.
+/// The file of a plugin; empty where it does not exist.
 std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   namespace fs = std::filesystem;
   const fs::path prefix = fs::path(slurmctld).parent_path().parent_path();
@@ -93,13 +93,13 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
                                       {"sinfo", &slurm.sinfo}},
                                      wide);
   if (!missing.empty())
-    return util::Error{"Slurm is not installed here: no " + util::join(missing, ", ") + " in PATH",
-                       k_install};
+    return util::Error{
+        fmt::format("Slurm is not installed here: {} is not in PATH", util::join(missing, ", ")), k_install};
   const auto answer = util::run_process({slurm.slurmctld, "-V"}, wide, std::chrono::seconds(10));
   if (!answer) return util::with_context(answer.error(), "cannot ask Slurm for its version");
   slurm.version = find_slurm_version(answer->out);
   if (slurm.version.empty())
-    return util::Error{"cannot read Slurm's version from \"" + answer->out + "\"", k_install};
+    return util::Error{fmt::format("cannot read Slurm's version from \"{}\"", answer->out), k_install};
   slurm.has_lua = !find_plugin("job_submit_lua.so", slurm.slurmctld).empty();
   for (const std::string kind : {"pmi2", "pmix"}) {
     const auto plugin = find_plugin("mpi_" + kind + ".so", slurm.slurmctld);
@@ -123,10 +123,10 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
     missing.push_back("accounting_storage_mysql.so (libmariadb-dev where this Slurm is built)");
   if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");
   if (missing.empty()) return found;
-  return util::Error{"accounts need Slurm's database daemon and MariaDB; not here: " +
-                         util::join(missing, ", "),
-                     "apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, Ubuntu); "
-                     "neither need run"};
+  return util::Error{fmt::format("accounts need Slurm's database daemon and MariaDB; missing here: {}",
+                                 util::join(missing, ", ")),
+                     "run apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, "
+                     "Ubuntu); neither must be running"};
 }
 
 bool wants_whole_sockets(const SlurmInstall& slurm) {
@@ -144,11 +144,12 @@ std::string make_idle_cgroup_conf(const SlurmInstall& slurm) {
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,
                                         const std::string& site_version) {
   if (site_version.empty())
-    return "this machine has Slurm " + installed + "; which version " + site_name +
-           " runs is not known, so details may differ";
+    return fmt::format("this machine has Slurm {}; the version of {} is not known, so details may differ",
+                       installed, site_name);
   if (release_of(installed) == release_of(site_version)) return {};
-  return "this machine has Slurm " + installed + ", " + site_name + " runs " + site_version +
-         ": options and defaults that changed between them behave as in " + release_of(installed) + " here";
+  return fmt::format("this machine has Slurm {}, but {} runs {}: options and defaults that changed between "
+                     "them behave as in {} here",
+                     installed, site_name, site_version, release_of(installed));
 }
 
 } // namespace hpcml::emulate

@@ -18,8 +18,8 @@ struct SlurmInstall {
   std::string salloc;
   std::string sinfo;
   std::string version;      ///< "22.05.8"
-  bool has_lua = false;     ///< the job_submit/lua plugin is there
-  std::string mpi = "none"; ///< the --mpi of srun by which most MPI libraries meet: pmix, else pmi2
+  bool has_lua = false;     ///< the job_submit/lua plugin exists
+  std::string mpi = "none"; ///< the --mpi of srun by which most MPI libraries connect: pmix, else pmi2
 };
 
 /// The programs that keep accounts, and the tables that a database begins with.
@@ -30,16 +30,16 @@ struct AccountingInstall {
   std::string system_tables; ///< a file of SQL
 };
 
-/// The environment with the sbin folders at the end of its PATH, where users do not have them.
+/// The environment with the sbin directories at the end of its PATH, where users do not have them.
 util::EnvSnapshot with_daemon_directories(const util::EnvSnapshot& env);
 
-/// Looks in PATH and in the sbin folders; fails with what to install.
+/// Looks in PATH and in the sbin directories; fails with what to install.
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);
 
 /// The same for accounts.
 util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env);
 
-/// Whether a plugin, by its file's bytes, finds a library that it opens by this name: in a folder that it
+/// Whether a plugin, by its file's bytes, finds a library that it opens by this name: in a directory that it
 /// names, or a usual one. True where it opens none of that name. Slurm's mpi/pmix opens libpmix.so, which
 /// Debian has in libpmix-dev.
 bool finds_its_library(std::string_view plugin, const std::string& library);
@@ -50,7 +50,7 @@ std::string find_slurm_version(const std::string& text);
 /// Whether this Slurm refuses a node where the cores near a GPU are not whole sockets.
 bool wants_whole_sockets(const SlurmInstall& slurm);
 
-/// cgroup.conf of a Slurm that leaves control groups alone. Without a word it has systemd make some where the
+/// cgroup.conf of a Slurm that leaves control groups alone. Silently it has systemd make some where the
 /// machine has cgroup v2, or does not start.
 std::string make_idle_cgroup_conf(const SlurmInstall& slurm);
 

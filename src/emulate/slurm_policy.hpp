@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scripts for Slurm's Lua plugins: refusals come from slurmctld itself, which asks the site's judge.
+// Scripts for Slurm's Lua plugins: refusals come from slurmctld itself, which asks the site rules.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace hpcml::emulate {
 /// can end the literal.
 std::string lua_quote(std::string_view text);
 
-/// job_submit.lua: hands each job over to the judge. `judge_command`: for the shell, to which the name of a
-/// file in `folder` (absolute, without blanks) is added.
+/// job_submit.lua: hands each job over to the evaluation. `judge_command`: for the shell, to which the name
+/// of a file in `folder` (absolute, without spaces) is added.
 std::string make_job_policy(const std::string& evaluate_command, const std::string& directory);
 
 /// cli_filter.lua: other names of GPUs, which jobs and their steps may use.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What sshd sees in the place of the machine's folders, below the state directory.
+/// What sshd sees in the place of the machine's directories, below the state directory.
 const char* const k_system = "/ssh/system";
 const char* const k_run = "/run";
 
@@ -43,7 +44,7 @@ std::string user_line(const SshAccess& access) {
   return access.user + ":x:" + id + ":" + id + "::" + access.home + ":/bin/sh\n";
 }
 
-/// Without the group of terminals: where sshd is no root, it could not give them one.
+/// Without the group of terminals: where sshd is not a root, it could not give them one.
 std::string without_terminals(const std::string& group) {
   std::string text;
   for (const auto& line : util::split(group, '\n'))
@@ -51,8 +52,8 @@ std::string without_terminals(const std::string& group) {
   return text;
 }
 
-/// StrictModes would refuse the keys, because the sandbox's folder is in /tmp; ~/.ssh/rc is of sessions that
-/// are no steps.
+/// StrictModes would refuse the keys, because the sandbox's directory is in /tmp; ~/.ssh/rc is of sessions
+/// that are not steps.
 constexpr const char* k_server_config = R"(HostKey @STATE_DIR@/ssh/host_key
 AuthorizedKeysFile @STATE_DIR@/ssh/user_key.pub
 AuthenticationMethods publickey
@@ -129,8 +130,8 @@ NodeService make_ssh_service(const std::string& state_dir) {
   const auto system = state_dir + k_system;
   for (const auto* name : {"passwd", "shadow", "group"})
     service.mounts.push_back({system + "/" + name, std::string("/etc/") + name});
-  // Where sessions are written down (utmp, wtmp, lastlog) and sshd has its empty folder, which Debian makes
-  // when it starts its own.
+  // Where sessions are written down (utmp, wtmp, lastlog) and sshd has its empty directory, which Debian
+  // makes when it starts its own.
   service.mounts.push_back({system + "/log", "/var/log"});
   if (state_dir.starts_with(k_run + std::string("/")))
     service.mounts.push_back({state_dir, system + state_dir});
@@ -151,7 +152,7 @@ util::Result<pid_t> begin_ssh(Sandbox& sandbox, const SshAccess& access, const C
   for (const auto& directory : directories) {
     std::error_code error;
     fs::create_directories(directory, error);
-    if (error) return util::Error{"cannot make " + directory + ": " + error.message(), {}};
+    if (error) return util::Error{fmt::format("cannot make {}: {}", directory, error.message()), {}};
   }
   TRY(const auto passwd, util::read_file("/etc/passwd"));
   TRY(const auto group, util::read_file("/etc/group"));
@@ -171,7 +172,7 @@ util::Status finish_ssh(const Sandbox& sandbox, pid_t keys) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Done{};
   const auto log = util::read_file(state_dir + k_keys_log);
-  return util::Error{"its keys could not be made: " + std::string(util::trim(log.value_or(""))), {}};
+  return util::Error{fmt::format("cannot make its keys: {}", util::trim(log.value_or(""))), {}};
 }
 
 std::map<std::string, std::string> ssh_variables(const std::string& state_dir) {

@@ -111,7 +111,7 @@ model::LauncherRule ibrun_variables(const Site& site) {
   return rule;
 }
 
-/// What the stand-ins know of the GPUs of a kind of node.
+/// What the stand-ins know of the GPUs of a node type.
 std::string gpu_data(const Site& site, const model::NodeType& type) {
   const auto& gpu = type.gpu;
   const auto set = [](const std::string& name, const std::string& value) {

@@ -20,7 +20,7 @@ struct StandInOptions {
   std::string python;    ///< the Python that a site's environments lead to; empty: this machine has none
   std::string srun = "/usr/bin/srun";
   std::string salloc = "/usr/bin/salloc";
-  std::string mpi = "none";    ///< what srun's --mpi has for tasks that are to meet
+  std::string mpi = "none";    ///< what srun's --mpi has for tasks that are to connect
   bool accounting = false;     ///< Slurm keeps accounts, so that sacct has answers
   bool limits_devices = false; ///< tasks may open no other GPUs than their own
 };
@@ -32,7 +32,7 @@ struct StandInFile {
 };
 
 /// File name (below the state directory) to content: programs in bin/, what they share in lib/. Only what the
-/// site has is there; of the GPU tools the other vendor's fails as an unknown command does.
+/// site has exists; of the GPU tools the other vendor's fails as an unknown command does.
 std::map<std::string, StandInFile> make_stand_ins(const model::Site& site, const ClusterLayout& layout,
                                                   const StandInOptions& options);
 

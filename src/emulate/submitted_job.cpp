@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
-#include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/violation_text.hpp"
 #include "core/slurm/script_header.hpp"
 #include "core/util/text.hpp"
 
@@ -36,7 +37,7 @@ std::string tres_text(const SubmittedFields& fields, std::string_view name) {
   return util::join(items, ",");
 }
 
-/// Without the "gpu:" that --gpus and its kin leave out.
+/// Without the "gpu:" that --gpus and its kin omit.
 std::string gpus_text(const std::string& tres) {
   if (tres == "gpu") return "1";
   return tres.starts_with("gpu:") ? tres.substr(4) : tres;
@@ -55,7 +56,7 @@ bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::
   return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
 }
 
-/// The value of --nodes; empty where nobody said it.
+/// The value of --nodes; empty if none is given.
 std::string nodes_text(const SubmittedFields& fields) {
   const auto least = number_of(fields, "min_nodes"), most = number_of(fields, "max_nodes");
   if (!least) return {};
@@ -157,84 +158,6 @@ bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPla
   }
 }
 
-std::string minutes_of(unsigned long long seconds) { return std::to_string(seconds / 60) + " minutes"; }
-
-std::string words_of_option(const PolicyViolation& violation, const site_rules::ResourceRequest& demand) {
-  const auto option = "--" + violation.name;
-  const auto& rule = *violation.flag;
-  const auto why = rule.why.empty() ? "" : ": " + rule.why;
-  switch (violation.rule) {
-  case SiteRule::option_missing:
-    return option + " is required" + why +
-           (rule.pattern_hint.empty() ? "" : " (give " + option + "=" + rule.pattern_hint + ")");
-  case SiteRule::option_form:
-    return option + "=" + demand.text(violation.name) + " is not valid" +
-           (rule.pattern_hint.empty() ? why : ": it looks like " + rule.pattern_hint);
-  case SiteRule::option_suffix:
-    return option + "=" + demand.text(violation.name) + " does not end with " + rule.suffix + why;
-  default: return option + " is refused" + why; // by sbatch, where srun takes it
-  }
-}
-
-std::string words_of_gpus(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
-  const auto have = std::to_string(violation.have), limit = std::to_string(violation.limit);
-  switch (violation.rule) {
-  case SiteRule::gpu_count_not_allowed: {
-    std::vector<std::string> counts;
-    for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
-    return "the site gives " + util::join(counts, ", ") + " GPUs per node, not " + have;
-  }
-  case SiteRule::gpus_whole_nodes:
-    return "a job on several nodes takes all " + limit + " GPUs of each, not " + have;
-  case SiteRule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
-  case SiteRule::gpus_over: return violation.owner + " gives at most " + limit + " GPUs, not " + have;
-  case SiteRule::gpus_under:
-    return violation.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
-  case SiteRule::gpu_type_required: {
-    const auto* node = placement.node();
-    return "name the GPU's type: gpu:" + (node && node->gpu ? node->gpu->slurm_type : "TYPE") + ":N";
-  }
-  default: return "jobs without GPUs are refused here";
-  }
-}
-
-/// Whose limit it is; a partition that nobody may name has it as well.
-std::string holder_of(const model::Site& site, const PolicyViolation& violation,
-                      const site_rules::ResolvedPlacement& placement) {
-  const auto* partition = placement.partition();
-  return violation.owner == site.name && partition ? "partition " + partition->name : violation.owner;
-}
-
-std::string words_of(const model::Site& site, const PolicyViolation& violation,
-                     const site_rules::ResolvedPlacement& placement,
-                     const site_rules::ResourceRequest& demand) {
-  const auto id = site_rules::rule_id(violation.rule);
-  const auto holder = holder_of(site, violation, placement);
-  if (violation.rule == SiteRule::partition_chosen)
-    return "partition " + violation.name + " cannot be asked for: the site chooses it";
-  if (id == "site/partition-named")
-    return "--partition is refused" + (violation.flag->why.empty() ? "" : ": " + violation.flag->why);
-  if (violation.flag) return words_of_option(violation, demand);
-  if (violation.rule == SiteRule::time_under)
-    return holder + " takes jobs of at least " + minutes_of(violation.limit);
-  if (violation.rule == SiteRule::time_over)
-    return holder + " gives jobs of " + std::to_string(demand.nodes) + " nodes at most " +
-           minutes_of(violation.limit);
-  if (violation.rule == SiteRule::node_minutes)
-    return holder + " gives " + std::to_string(violation.limit) + " node minutes, not " +
-           std::to_string(violation.have * demand.nodes);
-  if (id == "site/nodes")
-    return holder +
-           (violation.rule == SiteRule::nodes_over ? " gives at most " : " takes jobs of at least ") +
-           std::to_string(violation.limit) + " nodes";
-  if (violation.rule == SiteRule::qos_needs) return "QoS " + placement.qos->name + " needs " + violation.name;
-  if (id == "site/gpu-share")
-    return std::string(violation.rule == SiteRule::cpu_share ? "CPUs" : "MiB of memory") +
-           " for these GPUs: " + std::to_string(violation.have) + ", and their share is " +
-           std::to_string(violation.limit);
-  return words_of_gpus(violation, placement);
-}
-
 /// Jobs that the emulated part of the site could never start would wait for ever.
 void evaluate_size(const model::Site& site, const ClusterLayout& layout,
                    const site_rules::ResourceRequest& demand, const model::Partition& partition,
@@ -245,14 +168,13 @@ void evaluate_size(const model::Site& site, const ClusterLayout& layout,
   const auto running = std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
     return std::find(types.begin(), types.end(), node.type->id) != types.end();
   });
-  const auto start = "start with: hpcml emulate --site " + site.id;
+  const auto start = fmt::format("use hpcml emulate --site {}", site.id);
   if (running == 0)
-    refusals.push_back("the nodes of partition " + partition.name + " are not emulated here; " + start +
-                       " --partition " + partition.name);
+    refusals.push_back(fmt::format("the nodes of partition {} are not emulated here; {} --partition {}",
+                                   partition.name, start, partition.name));
   else if (demand.nodes > static_cast<unsigned long>(running))
-    refusals.push_back("the job asks for " + std::to_string(demand.nodes) + " nodes and " +
-                       std::to_string(running) + " are emulated; " + start + " --nodes " +
-                       std::to_string(demand.nodes));
+    refusals.push_back(fmt::format("{} nodes exceed the emulated nodes ({}); {} --nodes {}", demand.nodes,
+                                   running, start, demand.nodes));
 }
 
 } // namespace
@@ -264,7 +186,7 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
     const auto space = line.find(' ');
     const auto length = space == line.npos ? std::nullopt : util::parse_unsigned(line.substr(space + 1));
     if (!length || text.size() - line.size() < *length + 2)
-      return util::Error{"the submitted job was handed over incompletely", {}};
+      return util::Error{"the data of the submitted job is incomplete", {}};
     fields.emplace(line.substr(0, space), text.substr(line.size() + 1, *length));
     text.remove_prefix(line.size() + *length + 2);
   }
@@ -279,7 +201,7 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
   auto demand = site_rules::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));
   demand.stage = site_rules::Stage::submitted;
-  // Where people name no partition the site takes the one of the job's QoS, else the emulated one.
+  // Where users name no partition the site takes the one of the job's QoS, else the emulated one.
   auto placed = demand;
   if (demand.partitions.empty()) {
     const auto by_site = site_rules::place(site, demand);
@@ -290,11 +212,15 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
   }
   const auto placement = site_rules::place(site, placed);
   for (const auto& violation : site_rules::evaluate_policy(site, placement, demand))
-    if (is_enforced(violation, placement))
-      admission.refusals.push_back(words_of(site, violation, placement, demand));
-  for (const auto* partition : placement.partitions)
-    evaluate_size(site, layout, demand, *partition, admission.refusals);
-  for (auto& sentence : admission.refusals) sentence = site.short_name() + ": " + sentence;
+    if (is_enforced(violation, placement)) {
+      admission.refusals.push_back(site_rules::describe(violation, site, placement, demand));
+      if (violation.flag && !violation.flag->pattern_hint.empty())
+        admission.refusals.push_back(
+            fmt::format("hint: use --{}={}", violation.name, violation.flag->pattern_hint));
+    }
+  std::vector<std::string> missing;
+  for (const auto* partition : placement.partitions) evaluate_size(site, layout, demand, *partition, missing);
+  for (const auto& sentence : missing) admission.refusals.push_back(site.short_name() + ": " + sentence);
   return admission;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A job that is submitted to an emulated cluster, before the site's judge.
+// A job that is submitted to an emulated cluster, before the site rules.
 #pragma once
 
 #include <map>
@@ -21,9 +21,9 @@ util::Result<SubmittedFields> parse_submission(std::string_view text);
 /// What the site's own filter would do with the job.
 struct Admission {
   std::string partition; ///< that the job goes to where it names none; empty: the cluster's default
-  std::vector<std::string> refusals; ///< sentences for the person; none: the job is taken
+  std::vector<std::string> refusals; ///< sentences for the user; none: the job is taken
 };
-/// The judge's answer. What slurm.conf says of partitions and nodes is left to Slurm.
+/// The evaluation's answer. What slurm.conf says of partitions and nodes is left to Slurm.
 Admission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
                               const SubmittedFields& fields);
 /// For the filter: "taken PARTITION" or "refused", then a sentence on each line.

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ public:
 private:
   void check(int result, const std::string& path) {
     if (result != 0 && x_error.empty() && errno != EEXIST)
-      x_error = "cannot write the emulated node's " + path + ": " + std::strerror(errno);
+      x_error = fmt::format("cannot write the emulated node's {}: {}", path, std::strerror(errno));
   }
   std::string x_root;
   std::string x_error;
@@ -193,7 +194,8 @@ write_node_view(const std::string& directory, const model::CpuShape& cpu, unsign
   const model::CpuShape shape = complete_shape(cpu);
   unsigned count = 0;
   for (const unsigned id : shape.all().ids()) count = id + 1;
-  if (count == 0) return util::Error{"the node type has no CPUs", "Give the site's profile the node's CPUs."};
+  if (count == 0)
+    return util::Error{"the node type has no CPUs", "add the CPUs of the node to the profile of the site"};
   const std::string host_memory = util::read_file("/proc/meminfo").value_or("");
   if (mem_mib == 0) mem_mib = host_mem_mib(host_memory);
 

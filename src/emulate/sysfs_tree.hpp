@@ -10,7 +10,7 @@
 
 namespace hpcml::emulate {
 
-/// One generated file or folder and the path that it stands in for.
+/// One generated file or directory and the path that it stands in for.
 struct GeneratedView {
   std::string source;
   std::string target; ///< "/sys/devices/system/cpu"

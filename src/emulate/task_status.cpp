@@ -130,7 +130,7 @@ std::string render_numa_maps(std::string_view maps, const MemPolicy& policy, uns
     }
     text += "\n";
   }
-  if (!text.empty()) text.pop_back(); // of what stands behind the last line's end
+  if (!text.empty()) text.pop_back(); // of what is after the last line's end
   return text;
 }
 

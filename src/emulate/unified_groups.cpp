@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <optional>
 #include <sched.h>
 #include <sys/mount.h>
@@ -86,19 +87,21 @@ bool is_unified_group(const std::string& group) {
 util::Result<std::string> make_unified_group(const util::MemoryPlace& place, const std::string& cgroup) {
   if (!cgroup.starts_with("0:"))
     return util::Error{
-        "this machine counts memory by cgroup v2 and has groups of v1 besides, which Slurm refuses",
-        "a machine whose kernel was started with systemd.unified_cgroup_hierarchy=1 has v2 alone"};
+        "this machine counts memory by cgroup v2 but also has groups of v1, which Slurm rejects",
+        "use a kernel started with systemd.unified_cgroup_hierarchy=1, which has only v2"};
   const auto parent = find_parent(place);
   if (!parent)
     return util::Error{
-        "no group around this process hands the control of memory and pids on to others in it (" +
-            directory_of(place, place.path).string() + " has processes itself)",
-        "in a container: docker run --privileged --cgroupns=host; elsewhere, as root: echo +memory +pids > " +
-            place.top + "/" + k_children};
+        fmt::format(
+            "no control group around this process delegates memory and pids ({} has processes itself)",
+            directory_of(place, place.path).string()),
+        fmt::format("in a container, use docker run --privileged --cgroupns=host; elsewhere run as root: "
+                    "echo +memory +pids > {}/{}",
+                    place.top, k_children)};
   auto directory = (directory_of(place, *parent) / "hpcml-XXXXXX").string();
   if (::mkdtemp(directory.data()) == nullptr)
     return util::Error{fs::path(directory).parent_path().string() + ": " + std::strerror(errno),
-                       "in a container: docker run --privileged --cgroupns=host"};
+                       "in a container, use docker run --privileged --cgroupns=host"};
   if (const auto set = set_limits(directory, place, *parent); !set) {
     ::rmdir(directory.c_str());
     return set.error();
@@ -136,7 +139,7 @@ void hide_machine_groups(bool whole_sys) {
 util::Status show_unified_node() {
   if (::mount("cgroup2", k_tree, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     return util::Error{
-        std::string("cannot show the node's control groups at ") + k_tree + ": " + std::strerror(errno), {}};
+        fmt::format("cannot show the node's control groups at {}: {}", k_tree, std::strerror(errno)), {}};
   // A slurmstepd that has ended its step goes to the top, where a real tree allows processes, and this one
   // does not.
   const auto procs = std::string("/cgroup.procs");

@@ -18,7 +18,7 @@ namespace hpcml::emulate {
 /// Whether the group is one of cgroup v2.
 bool is_unified_group(const std::string& group);
 
-/// Makes a sandbox's group. Where that is beside the caller's and not in it, which cgroup v2 allows no group
+/// Makes a sandbox's group. Where that is next to the caller's and not in it, which cgroup v2 allows no group
 /// with processes, it gets the caller's limits. `cgroup` is what /proc/self/cgroup says.
 util::Result<std::string> make_unified_group(const util::MemoryPlace& place, const std::string& cgroup);
 
@@ -29,7 +29,7 @@ util::Status make_unified_node(const std::string& node_group);
 util::Status enter_unified_node(const std::string& node_group);
 
 /// Then, in its own mounts: the machine's tree is nowhere, also not below other mounts, since programs take
-/// the first that they are told of. With `whole_sys` all of /sys is gone, and a new one to be mounted.
+/// the first that they are notified of. With `whole_sys` all of /sys is gone, and a new one to be mounted.
 void hide_machine_groups(bool whole_sys);
 
 /// And the node's is in its place.

@@ -75,7 +75,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
     const char* says;
   };
   for (const auto& refused : std::vector<Refused>{
-           {"affinity --site lumi --cpus-per-rank 20", 4, "not 20 cores for each of 8 ranks"},
+           {"affinity --site lumi --cpus-per-rank 20", 4, "does not have 20 cores for each of 8 ranks"},
            {"affinity --site lumi --ranks 100", 4, "some share a core"},
            {"affinity --site lumi --ranks 8 --gpus-per-rank 2", 4, "more than the node's 8"},
            {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8"},
@@ -84,7 +84,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --topology coral-lassen.xml --gpus 04", 4,
             "GPUs 0004:04:00.0 and 0035:04:00.0 are all at 04"},
            {"affinity --topology eas-tioga.xml --allowed 0-3,300", 4, "the node has no CPUs 300"},
-           {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "not one core for each of 8 ranks"},
+           {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "does not have one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
            {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
            {"affinity --site lumi --policy torch-exclusiv", 2, "did you mean torch-exclusive?"},
@@ -184,9 +184,9 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
     const char* says;
   };
   for (const auto& damaged : std::vector<Damaged>{
-           {"head -c 30000 eas-tioga.xml", "line 266: the file breaks off here"},
+           {"head -c 30000 eas-tioga.xml", "line 266: the file ends here"},
            {"sed 's/<topology version=\"[^\"]*\"/<topology version=\"3.0\"/' eas-tioga.xml",
-            "hwloc XML of version 3.0, hpcml reads versions 1 and 2"},
+            "hwloc XML of version 3.0, but hpcml reads versions 1 and 2"},
            {"echo hello", "neither JSON nor XML"},
            {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
            {"echo '{\"cores\": 4,'", "this is not JSON"},
@@ -239,7 +239,7 @@ TEST_CASE("A JSON node whose number of cores is not that of its lists is planned
     return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
   };
   CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
-             "note: cores: 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
+             "note: cores is 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
   CHECK_FALSE(
       says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
@@ -379,7 +379,7 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
   CHECK(result.code == 0);
   CHECK(says(result, "this node: "));
   CHECK(says(result, "number of GPUs: "));
-  CHECK(says(result, "the profile says 8: the node's own is used"));
+  CHECK(says(result, "the profile states 8; the node's own value is used"));
   CHECK_FALSE(says(result, "reserved")); // those CPUs of another kind of node
 }
 
@@ -402,7 +402,7 @@ TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's docu
         "0xfe00000000\n");
   const auto unknown = run("affinity --topology " + topologies() + "g4dnmetal.xml --rank-order ring");
   CHECK(unknown.code == 4);
-  CHECK(says(unknown, "tells no links between its GPUs"));
+  CHECK(says(unknown, "has no links between its GPUs"));
 }
 
 namespace {

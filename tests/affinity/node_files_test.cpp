@@ -99,7 +99,7 @@ TEST_CASE("A topology file that breaks off anywhere is refused with the line") {
           std::string(file) == "cts1-pascal.xml" ? topo::parse_hwloc_xml(part) : topo::parse_nccl_xml(part);
       INFO(file << " cut at " << cut << (node ? "" : ": " + node.error().what));
       REQUIRE_FALSE(node.ok());
-      CHECK((says(node.error(), "breaks off") || says(node.error(), "does not start")));
+      CHECK((says(node.error(), "is incomplete") || says(node.error(), "does not start")));
       CHECK(says(node.error(), "line "));
     }
   }
@@ -112,16 +112,16 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
   std::string deep;
   for (int i = 0; i < 5000; ++i) deep += "<object type=\"Group\">";
   const std::vector<Bad> xml = {
-      {"<topology version=\"3.0\"></topology>", "version 3.0, hpcml reads versions 1 and 2"},
+      {"<topology version=\"3.0\"></topology>", "version 3.0, but hpcml reads versions 1 and 2"},
       {"<html><body/></html>", "<html> is not hwloc's <topology>"},
-      {"<topology version=\"2.0\"></topology>", "there is no CPU in it"},
+      {"<topology version=\"2.0\"></topology>", "it contains no CPU"},
       {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "line 1: a PU has no os_index"},
       {"<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xzz\"/></topology>",
-       "is no part of a CPU mask"},
-      {"<topology version=\"2.0\"><object a=\"1\" a=\"2\"/></topology>", "attribute a is there twice"},
+       "is not part of a CPU mask"},
+      {"<topology version=\"2.0\"><object a=\"1\" a=\"2\"/></topology>", "attribute a appears twice"},
       {"<topology version=\"2.0\"><object></topology>", "</topology> ends <object>"},
-      {"<!DOCTYPE topology [<!ENTITY x SYSTEM \"/etc/passwd\">]><topology/>", "definitions of its own"},
-      {"<topology>" + deep, "more than 256 elements inside each other"},
+      {"<!DOCTYPE topology [<!ENTITY x SYSTEM \"/etc/passwd\">]><topology/>", "with definitions"},
+      {"<topology>" + deep, "elements are nested more than 256 levels deep"},
       {"<topology version=\"2.0\"><object type=\"Core\" cpuset=\"0x3\"><object type=\"PU\" os_index=\"0\" "
        "cpuset=\"0x1\"/></object>"
        "<object type=\"Core\" cpuset=\"0x2\"><object type=\"PU\" os_index=\"1\" "
@@ -150,7 +150,7 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
     CHECK(says(node.error(), part));
   const auto broken = topo::parse_node_json("{\"cores\": 4,");
   REQUIRE_FALSE(broken.ok());
-  CHECK(says(broken.error(), "breaks off or goes wrong at byte"));
+  CHECK(says(broken.error(), "is incomplete or invalid at byte"));
   const auto contradiction = topo::parse_node_json(R"({"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 7}}})");
   REQUIRE_FALSE(contradiction.ok());
   CHECK(contradiction.error().what == "GPU 0 is under NUMA 7, which the node does not have");
@@ -233,11 +233,13 @@ TEST_CASE("A profile adds to a live node what only it knows, and says where the 
   topo::complete_from_profile(changed, *profile);
   CHECK(changed.notes ==
         std::vector<std::string>{
-            "CPUs of NUMA 2: 33-47,96-111 here, the profile says 32-47,96-111: the node's own is used",
-            "number of GPUs: 7 here, the profile says 8: the node's own is used",
-            "NUMA node of GPU 0: 0 here, the profile says 3: the node's own is used",
-            "address of GPU 1: 0000:c7:00.0 here, the profile says 0000:c6:00.0: the node's own is used",
-            "the profile's interface hsn3 is not here"});
+            "CPUs of NUMA 2: 33-47,96-111 here, but the profile states 32-47,96-111; the node's own value is "
+            "used",
+            "number of GPUs: 7 here, but the profile states 8; the node's own value is used",
+            "NUMA node of GPU 0: 0 here, but the profile states 3; the node's own value is used",
+            "address of GPU 1: 0000:c7:00.0 here, but the profile states 0000:c6:00.0; the node's own value "
+            "is used",
+            "the profile's interface hsn3 does not exist here"});
   CHECK_FALSE(changed.gpus[0].place.l3);
   CHECK(changed.gpus[2].place.l3 == 2u);
 }

@@ -50,7 +50,7 @@ TEST_CASE("Four times as many findings take about four times as long", "[time]")
        [&](unsigned i) {
          return "torchrun --nproc_per_node=4 --master_port=" + n(10000 + i) + " train" + n(i) + ".py\n";
        }},
-      {"comments that silence", head,
+      {"comments that ignore", head,
        [&](unsigned i) {
          return "# hpcml: disable=launch/fixed-port because " + n(i) + "\nsrun python t" + n(i) + ".py\n";
        }},

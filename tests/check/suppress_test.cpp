@@ -95,9 +95,9 @@ TEST_CASE("A comment without a reason, with an unknown id or without use is told
   const auto slip = only("#!/bin/bash\ntrue # hpcml: disable=slurm/after-comand I know\n", "check/disable");
   CHECK(slip.severity == diag::Severity::warning);
   CHECK(slip.span.column == 6);
-  CHECK(slip.hint == "did you mean slurm/after-command?");
+  CHECK(slip.hint == "use 'slurm/after-command' if that is meant");
   CHECK(only("#!/bin/bash\ntrue # hpcml: disable=nothing/like-it I know\n", "check/disable").hint ==
-        "hpcml rules lists them");
+        "run hpcml rules to list them");
 
   const auto unused = only(
       "#!/bin/bash\n# hpcml: disable=slurm/after-command was so once\n#SBATCH -N2\ntrue\n", "check/disable");

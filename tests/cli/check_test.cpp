@@ -62,7 +62,7 @@ TEST_CASE("The exit code of a check says what was found") {
            {{"doubtful.sh"}, 0, "1 warning"},
            {{"--fail-on", "warning", "doubtful.sh"}, 1, "1 warning"},
            {{"--slurm-version", "19", "clean.sh"}, 2, "no version of Slurm"},
-           {{"--site", "lumy", "clean.sh"}, 2, "did you mean \"lumi\""},
+           {{"--site", "lumy", "clean.sh"}, 2, "use 'lumi' or another of"},
            {{"--site", "local", "clean.sh"}, 4, "no Slurm"},
            {{"--fix", "-"}, 2, "--diff"},
            {{"--fix", "--diff", "clean.sh"}, 2, ""},

@@ -99,7 +99,7 @@ TEST_CASE("emulate hands a script the words after it", "[slurm]") {
   CHECK(result.out == "code 139\n");
   CHECK(workspace.read("copy") == "4: --nodes 7 -- --site in 2\nno line end\n");
   CHECK(holds(workspace.read("errors"), "wrong\n"));
-  CHECK(holds(workspace.read("errors"), "job 1 failed: ended by signal 11\n"));
+  CHECK(holds(workspace.read("errors"), "job 1 failed: killed by signal 11\n"));
   CHECK_FALSE(holds(workspace.read("errors"), "running"));
 }
 

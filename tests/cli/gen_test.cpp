@@ -211,7 +211,7 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
     result = workspace.hpcml(lumi({words[0], words[1], "--container", "i.sif", "--", "x"}));
     CAPTURE(words, result.err);
     CHECK(result.exit_code == 2);
-    CHECK(holds(result.err, "write the whole path"));
+    CHECK(holds(result.err, "use the whole path"));
   }
 }
 

@@ -169,7 +169,7 @@ TEST_CASE("a topology fits one kind of node, or the command says why not") {
   const auto result =
       workspace.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "smi.txt"});
   CHECK(result.exit_code == 3);
-  CHECK(holds(result.err, "fits no kind of node of this cluster"));
+  CHECK(holds(result.err, "fits no node type of this cluster"));
   CHECK(holds(result.err, "gpux8 (64 cores, 8 GPUs)"));
   CHECK(workspace.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "gpu=smi.txt"})
             .exit_code == 3);
@@ -184,7 +184,7 @@ TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
   const auto different = workspace.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
   CHECK(different.exit_code == 1);
   CHECK(holds(different.out,
-              "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
+              "error: partition gpu2h100: the cluster has no partition of this name [drift/partition]"));
   const auto json =
       workspace.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out;
   CHECK(holds(json, "\"drift/partition\""));
@@ -276,13 +276,13 @@ TEST_CASE("a site whose last day is over takes no requests, the day before it do
   workspace.set("SOURCE_DATE_EPOCH", "1788177600"); // 2026-08-31
   const auto last = workspace.hpcml(request);
   CHECK(last.exit_code == 0);
-  CHECK(holds(last.err, "ends on 2026-08-31"));
+  CHECK(holds(last.err, "shuts down on 2026-08-31"));
   workspace.set("SOURCE_DATE_EPOCH", "1788264000");
   const auto after = workspace.hpcml(request);
   CHECK(after.exit_code == 4);
   CHECK(after.out.empty());
   CHECK(holds(after.err, "is retired since 2026-08-31"));
-  CHECK(holds(after.err, "its successor is roihu"));
+  CHECK(holds(after.err, "use its successor roihu"));
   CHECK(workspace.hpcml({"emulate", "--site", "mahti", "--", "true"}).exit_code == 4);
 }
 

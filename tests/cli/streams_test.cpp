@@ -95,7 +95,7 @@ TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
   const Case cases[] = {
       {"printf 'sbatch: error: \\033[31mred\\007\\n' >&2; exit 1", "\\x1b[31mred\\x07"},
       {"kill -9 $$", "was ended by signal 9"},
-      {"yes", "printed more than 128 MiB and was stopped"},
+      {"yes", "exceeded 128 MiB of output and was stopped"},
   };
   for (const auto& [program, outcome] : cases) {
     CAPTURE(program);
@@ -124,7 +124,7 @@ TEST_CASE("a job's name with a slash has a log that Slurm can make") {
   CHECK(holds(plain.out, "#SBATCH --output=exp_1_j-%j.out\n"));
   const auto refused = workspace.hpcml(words({"--job-name", "exp/1", "--output", "logs/%x.txt"}));
   CHECK(refused.exit_code == 2);
-  CHECK(holds(refused.err, "Slurm makes none"));
+  CHECK(holds(refused.err, "Slurm does not create it"));
 }
 
 TEST_CASE("a lone colon among the program's words is refused: srun would end the step there") {

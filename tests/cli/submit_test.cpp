@@ -48,11 +48,11 @@ TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves noth
       {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--chain",
         "4", "--", "x"},
        4,
-       "4 jobs at a time"},
+       "4 jobs exceed the maximum of one user"},
       {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--array",
         "0-1", "--chain", "2", "--", "x"},
        4,
-       "4 jobs at a time"},
+       "4 jobs exceed the maximum of one user"},
       {{"--job", "no.json"}, 3, "no.json"},
   };
   for (const auto& example : cases) {

@@ -122,12 +122,12 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
   const Case cases[] = {
       {"-A project_1 -p standard-g -t 5 --gpus-per-node=9", "Requested node configuration is not available"},
       {"-A project_1 -p standard-g -t 50:00:00", "Requested time limit is invalid"},
-      {"-p standard-g -t 5", "LUMI-G: --account is required"},
-      {"-A me -p standard-g -t 5", "it looks like project_<number>"},
-      {"-A project_1 -t 5", "--partition is required"},
-      {"-A project_1 -p standard-g", "--time is required"},
+      {"-p standard-g -t 5", "requires --account"},
+      {"-A me -p standard-g -t 5", "hint: use --account=project_<number>"},
+      {"-A project_1 -t 5", "requires --partition"},
+      {"-A project_1 -p standard-g", "requires --time"},
       {"-A project_1 -p small-g -t 5 -N5", "Node count specification invalid"},
-      {"-A project_1 -p standard-g -t 5 -N3", "start with: hpcml emulate --site lumi --nodes 3"},
+      {"-A project_1 -p standard-g -t 5 -N3", "use hpcml emulate --site lumi --nodes 3"},
       {"-A project_1 -p standrad-g -t 5", "invalid partition specified: standrad-g"},
       {"-A project_1 -p small-g -t 5 --mem=481G", "Memory specification can not be satisfied"},
       {"-A project_1 -p small-g -t 5 --gpus-per-node=a100:1",
@@ -248,8 +248,8 @@ TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm
                                 "$OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname), "
                                 "slurm says ${SLURM_PROCID-nothing}'");
   INFO(result.err + result.out);
-  CHECK(result.out.find("Vista: --mem is refused") != std::string::npos);
-  CHECK(result.out.find("Vista: --gpus-per-task is refused") != std::string::npos);
+  CHECK(result.out.find("Vista rejects --mem") != std::string::npos);
+  CHECK(result.out.find("Vista rejects --gpus-per-task") != std::string::npos);
   CHECK(result.out.find("rank 0 of 2 on c123-001, slurm says ") != std::string::npos);
   CHECK(result.out.find("rank 1 of 2 on c123-002, slurm says ") != std::string::npos);
   CHECK(result.out.find("slurm says 1") == std::string::npos);
@@ -292,7 +292,7 @@ srun bash -c 'virtualenv --no-download $SLURM_TMPDIR/env && . $SLURM_TMPDIR/env/
   CHECK(result.out.find("001 env True 0,1,2,3\n") != std::string::npos);
   CHECK(result.out.find("002 env True 0,1,2,3\n") != std::string::npos);
   const auto named = narval.run("sbatch --time=5 -p gpu --wrap true");
-  CHECK(named.err.find("--partition is refused") != std::string::npos);
+  CHECK(named.err.find("does not allow jobs to name a partition") != std::string::npos);
 }
 
 TEST_CASE("a job without the caller's environment still finds the site's commands", "[slurm]") {
@@ -313,7 +313,7 @@ TEST_CASE("Zurada's conda environment comes with its module", "[slurm]") {
   CHECK(result.exit_code == 0);
   CHECK(result.out.find("pytorch 0,1\n") != std::string::npos);
   CHECK(result.out.find("\n42\n") != std::string::npos);
-  CHECK(zurada.run("sbatch -t 5 -p gpu2h100 --wrap true").err.find("--mem is required") != std::string::npos);
+  CHECK(zurada.run("sbatch -t 5 -p gpu2h100 --wrap true").err.find("requires --mem") != std::string::npos);
 }
 
 TEST_CASE("a cluster that cannot be emulated is refused before anything starts") {
@@ -324,7 +324,7 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
   };
   const Case cases[] = {
       {{"--site", "lmui"}, 2, "lumi"},
-      {{"--site", "lumi", "--partition", "standrad-g"}, 4, "did you mean standard-g?"},
+      {{"--site", "lumi", "--partition", "standrad-g"}, 4, "use 'standard-g' or another of "},
       {{"--site", "lumi", "--nodes", "0"}, 4, "at least one node"},
       {{"--site", "cedar"}, 4, "retired"},
       {{"--site", "local"}, 4, "hpcml launch --nproc-per-node"},

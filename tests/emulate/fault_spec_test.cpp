@@ -80,7 +80,7 @@ TEST_CASE("QoS decide about a preemption where that is said, and what is preempt
   loopback.nodes = 2;
   loopback.networks = false;
   CHECK(complaints(parse_faults({"preempt:qos@40s"}, loopback)) ==
-        "--fault preempt:qos@40s: QoS live in a slurmdbd, which needs a network of its own\n");
+        "--fault preempt:qos@40s: QoS need slurmdbd, which needs a separate network\n");
   CHECK(complaints(parse_faults({"preempt@40s"}, loopback)).empty());
 }
 
@@ -107,40 +107,40 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
     const char* expected;
   };
   const Case cases[] = {
-      {"node-dwn:2@3s", "there is no fault \"node-dwn\"; did you mean node-down?"},
-      {"", "there is no fault \"\""},
-      {"node-down@3s", "which node is not said"},
-      {"node-down:2:3@3s", "there is too much before the time"},
-      {"node-down:0@3s", "\"0\" is no number of a node: they count from 1"},
-      {"node-down:nid1@3s", "\"nid1\" is no number of a node"},
-      {"node-down:4@3s", "there is no node 4, the cluster has 3 nodes"},
-      {"node-down:2", "when is not said"},
-      {"node-down:2@", "when is not said"},
-      {"node-down:2@30", "\"30\" is no time"},
-      {"node-down:2@s", "\"s\" is no time"},
-      {"node-down:2@1s1m", "\"1s1m\" is no time"},
-      {"node-down:2@-1s", "\"-1s\" is no time"},
-      {"node-down:2@999999999999999999999s", "is no time"},
-      {"node-down:2@200h", "\"200h\" is no time"},
-      {"node-down:2@3s..9s", "a node that is down stays down"},
+      {"node-dwn:2@3s", "unknown fault 'node-dwn'; did you mean node-down?"},
+      {"", "unknown fault ''"},
+      {"node-down@3s", "the node is missing"},
+      {"node-down:2:3@3s", "there are too many parts before the time"},
+      {"node-down:0@3s", "'0' is not the number of a node (they start at 1)"},
+      {"node-down:nid1@3s", "'nid1' is not the number of a node"},
+      {"node-down:4@3s", "node 4 does not exist: the cluster has 3 nodes"},
+      {"node-down:2", "the time is missing"},
+      {"node-down:2@", "the time is missing"},
+      {"node-down:2@30", "'30' is not a time"},
+      {"node-down:2@s", "'s' is not a time"},
+      {"node-down:2@1s1m", "'1s1m' is not a time"},
+      {"node-down:2@-1s", "'-1s' is not a time"},
+      {"node-down:2@999999999999999999999s", "is not a time"},
+      {"node-down:2@200h", "'200h' is not a time"},
+      {"node-down:2@3s..9s", "node-down has no end time, because a node that is down stays down"},
       {"link-cut:2@9s..3s", "it ends before it begins"},
       {"link-cut:2@9s..9s", "it ends before it begins"},
-      {"link-cut:2@9s..", "\"\" is no time"},
-      {"slurmctld-restart:1@3s", "it is of no node"},
-      {"oom@3s", "which node is not said"},
-      {"oom:2", "when is not said"},
-      {"oom:2@3s..9s", "what is killed stays dead"},
-      {"slow-link:2", "how much slower is not said"},
-      {"slow-link:2:10", "\"10\" does not say how much slower"},
-      {"slow-link:2:1x", "\"1x\" does not say how much slower"},
-      {"slow-link:2:x", "\"x\" does not say how much slower"},
-      {"preempt", "when is not said"},
-      {"preempt:kindly@3s", "jobs are not preempted by \"kindly\""},
-      {"preempt:qosy@3s", "jobs are not preempted by \"qosy\""},
-      {"preempt:qos-@3s", "jobs are not preempted by \"qos-\""},
-      {"preempt:qos-kindly@3s", "jobs are not preempted by \"qos-kindly\""},
-      {"preempt:cancel:soon@3s", "jobs are not preempted by \"soon\""},
-      {"preempt:20s:cancel@3s", "jobs are not preempted by \"20s\""},
+      {"link-cut:2@9s..", "'' is not a time"},
+      {"slurmctld-restart:1@3s", "this fault has no node"},
+      {"oom@3s", "the node is missing"},
+      {"oom:2", "the time is missing"},
+      {"oom:2@3s..9s", "oom has no end time, because a killed process stays dead"},
+      {"slow-link:2", "the factor is missing"},
+      {"slow-link:2:10", "'10' is not a factor"},
+      {"slow-link:2:1x", "'1x' is not a factor"},
+      {"slow-link:2:x", "'x' is not a factor"},
+      {"preempt", "the time is missing"},
+      {"preempt:kindly@3s", "'kindly' is not a way of preemption"},
+      {"preempt:qosy@3s", "'qosy' is not a way of preemption"},
+      {"preempt:qos-@3s", "'qos-' is not a way of preemption"},
+      {"preempt:qos-kindly@3s", "'qos-kindly' is not a way of preemption"},
+      {"preempt:cancel:soon@3s", "'soon' is not a way of preemption"},
+      {"preempt:20s:cancel@3s", "'20s' is not a way of preemption"},
   };
   std::vector<std::string> texts;
   for (const auto& test_case : cases) texts.emplace_back(test_case.text);
@@ -157,20 +157,20 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
 
 TEST_CASE("faults that would undo each other are refused, also beside one that is wrong") {
   CHECK(complaints(parse({"node-down:2@3s", "link-cut:2@1s..2s"})) ==
-        "--fault node-down:2@3s and --fault link-cut:2@1s..2s are of one node\n");
+        "--fault node-down:2@3s and --fault link-cut:2@1s..2s affect the same node\n");
   CHECK(complaints(parse({"slurmctld-restart@3s", "slurmctld-restart@9s", "link-cut:9@1s"})) ==
-        "--fault link-cut:9@1s: there is no node 9, the cluster has 3 nodes\n"
-        "--fault slurmctld-restart@3s and --fault slurmctld-restart@9s are of one kind\n");
+        "--fault link-cut:9@1s: node 9 does not exist: the cluster has 3 nodes\n--fault slurmctld-restart@3s "
+        "and --fault slurmctld-restart@9s are of the same kind\n");
   CHECK(complaints(parse({"node-down:1@3s", "node-down:2@3s"})).empty());
 }
 
 TEST_CASE("a preemption that begins or ends while slurmctld is away is refused, with both") {
   CHECK(complaints(parse({"preempt@40s", "slurmctld-restart@20s..40s"})) ==
-        "--fault preempt@40s and --fault slurmctld-restart@20s..40s: slurmctld is away when the preempting "
-        "job is to be submitted\n");
+        "--fault preempt@40s and --fault slurmctld-restart@20s..40s: slurmctld is down when the preempting "
+        "job would be submitted\n");
   CHECK(complaints(parse({"slurmctld-restart@1m..2m", "preempt:cancel@40s..90s"})) ==
-        "--fault preempt:cancel@40s..90s and --fault slurmctld-restart@1m..2m: slurmctld is away when the "
-        "preempting job is to end\n");
+        "--fault preempt:cancel@40s..90s and --fault slurmctld-restart@1m..2m: slurmctld is down when the "
+        "preempting job would end\n");
   CHECK_FALSE(parse({"preempt@40s..50s", "slurmctld-restart@40s"}).errors.empty());
   CHECK(complaints(parse({"preempt@40s..50s", "slurmctld-restart@41s..49s"})).empty());
   CHECK(complaints(parse({"preempt@40s..50s", "slurmctld-restart@20s"})).empty());
@@ -181,8 +181,8 @@ TEST_CASE("how jobs are preempted is called by one set of words") {
   CHECK(std::string(preempt_words(PreemptionOutcome::cancel).done) == "cancelled");
   CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptionOutcome::requeue);
   CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
-        "write one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
-        "preempt:suspend@40s (they are suspended), preempt:qos@40s or preempt:qos-cancel@40s (QoS decide), "
+        "use one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
+        "preempt:suspend@40s (they are suspended), preempt:qos@40s or preempt:qos-cancel@40s (by QoS), "
         "preempt:cancel:20s@40s (20 s after their SIGTERM)");
 }
 
@@ -190,11 +190,11 @@ TEST_CASE("faults need nodes that run, and links to cut") {
   FaultTarget ground;
   ground.whole_site = true;
   CHECK(complaints(parse_faults({"node-down:2@3s"}, ground)) ==
-        "--fault: of a whole site no node runs that could fail\n");
+        "--fault has no effect with --whole-site, which runs no nodes\n");
   CHECK(parse_faults({}, ground).errors.empty());
   ground = {2, false, false};
   CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, ground)) ==
-        "--fault link-cut:2@3s: nodes on this machine's loopback have no links\n");
+        "--fault link-cut:2@3s: nodes on the loopback interface have no links\n");
 }
 
 TEST_CASE(

@@ -47,29 +47,27 @@ const Machine k_machines[] = {
      "", 0, ""},
     {"no place can be written",
      "for place in /tmp /var/tmp; do mount -t tmpfs -o ro none $place; done; exec \"$@\"", "-q", 5,
-     "there is no place for the sandbox's folder (/tmp: Read-only file system; /var/tmp: Read-only file "
-     "system)\n  hint: name one that can be written: TMPDIR="},
+     "no directory can hold the sandbox (/tmp: Read-only file system; /var/tmp: Read-only file system)\n  "
+     "hint: use a writable one: TMPDIR="},
     {"no namespaces", FORBID "exec \"$@\"", "-q", 5,
-     "this machine allows no namespaces (No space left on device), which the emulated nodes are made of\n  "
-     "hint: raise "
-     "their number, as root: sysctl -w user.max_user_namespaces"},
+     "this machine allows no namespaces (No space left on device), which the emulated nodes need\n  hint: "
+     "run as root to raise their number: sysctl -w user.max_user_namespaces"},
     {"no namespaces, one network", FORBID "exec \"$@\"", "--shared-network", 5,
      "this machine allows no namespaces"},
     {"a container's filter forbids them",
      "exec /usr/bin/python3 " HPCML_SOURCE_DIR "/tests/emulate/container_filter.py \"$@\"", "-q", 5,
-     "this machine allows no namespaces (Operation not permitted), which the emulated nodes are made of\n  "
-     "hint: in a container: docker run --privileged"},
+     "this machine allows no namespaces (Operation not permitted), which the emulated nodes need\n  hint: in "
+     "a container, use docker run --privileged"},
     {"no slurmdbd, in which QoS live",
      "mount --bind /dev/null \"$(PATH=$PATH:/usr/sbin command -v slurmdbd)\"; exec \"$@\"",
      "--fault=preempt:qos@9h", 5,
-     "--fault: QoS decide who is preempted: accounts need Slurm's database daemon and MariaDB; not here: "
-     "slurmdbd\n  hint: apt-get install"},
+     "--fault: QoS decide who is preempted: accounts need Slurm's database daemon and MariaDB; missing here: "
+     "slurmdbd\n  hint: run apt-get install"},
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",
      5,
-     "cannot mount /proc for the sandbox: Operation not permitted\n  hint: where a container hides parts of "
-     "/proc: "
-     "docker run --security-opt systempaths=unconfined"},
+     "cannot mount /proc for the sandbox: Operation not permitted\n  hint: in a container that hides parts "
+     "of /proc, use docker run --security-opt systempaths=unconfined"},
 };
 
 } // namespace

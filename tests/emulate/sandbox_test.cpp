@@ -202,7 +202,7 @@ TEST_CASE("mounts and names stay in the sandbox; a program that cannot start is 
     node.argv = {"no-such-daemon"};
     const auto none = sandbox.start_node(node);
     if (none ||
-        none.error().what.find("nid000001: cannot find the program no-such-daemon") == std::string::npos)
+        none.error().what.find("nid000001: cannot find the program 'no-such-daemon'") == std::string::npos)
       return 4;
     return sandbox.run_command({"/bin/sh", "-c", "kill -SEGV $$"}, util::EnvSnapshot::of_process());
   });

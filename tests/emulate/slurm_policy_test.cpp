@@ -106,7 +106,7 @@ TEST_CASE("a hostile profile cannot leave its strings") {
   site.flags["account"] = rule(model::Policy::required, evil);
   site.flags["account"].pattern_hint = evil;
   const auto refused = refusal(site, "");
-  CHECK(refused == evil + ": --account is required: " + evil + " (give --account=" + evil + ")");
+  CHECK(refused == evil + " requires --account: " + evil + "\nhint: use --account=" + evil);
 }
 
 TEST_CASE("the site's flag rules refuse what they forbid and ask for what they need") {
@@ -127,14 +127,15 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
   const Case cases[] = {
       {good, ""},
       {good + "d.req_nodes='g001'", ""},
-      {"d.account='project_1'", "Small: --time is required"},
-      {"d.time_limit=10", "Small: --account is required: jobs are billed (give --account=project_<number>)"},
-      {"d.account='me' d.time_limit=10", "Small: --account=me is not valid: it looks like project_<number>"},
-      {"", "Small: --account is required: jobs are billed (give --account=project_<number>)\nSmall: --time "
-           "is required"},
-      {good + "d.pn_min_memory=4096", "Small: --mem is refused: memory comes with the node"},
-      {good + "d.pn_min_memory=0", "Small: --mem is refused: memory comes with the node"},
-      {good + "d.tres_per_task='gres:gpu:1'", "Small: --gpus-per-task is refused"},
+      {"d.account='project_1'", "Small requires --time"},
+      {"d.time_limit=10", "Small requires --account: jobs are billed\nhint: use --account=project_<number>"},
+      {"d.account='me' d.time_limit=10", "--account=me does not have the form that Small expects: jobs are "
+                                         "billed\nhint: use --account=project_<number>"},
+      {"", "Small requires --account: jobs are billed\nhint: use --account=project_<number>\nSmall requires "
+           "--time"},
+      {good + "d.pn_min_memory=4096", "Small rejects --mem: memory comes with the node"},
+      {good + "d.pn_min_memory=0", "Small rejects --mem: memory comes with the node"},
+      {good + "d.tres_per_task='gres:gpu:1'", "Small rejects --gpus-per-task"},
   };
   for (const auto& [fields, refused] : cases) {
     CAPTURE(fields);
@@ -145,7 +146,7 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
 TEST_CASE("a site that asks for the tasks takes either way to say it") {
   auto site = test::small_site();
   site.flags["ntasks-per-node"] = rule(model::Policy::required);
-  CHECK(refusal(site, "") == "Small: --ntasks-per-node is required");
+  CHECK(refusal(site, "") == "Small requires --ntasks-per-node");
   CHECK(refusal(site, "d.num_tasks=4") == "");
   CHECK(refusal(site, "d.ntasks_per_node=4") == "");
 }
@@ -155,7 +156,7 @@ TEST_CASE("a rule for some partitions holds only there") {
   site.flags["mem"] = rule(model::Policy::required);
   site.flags["mem"].when.partitions = {"dev"};
   CHECK(refusal(site, "d.partition='main'") == "");
-  CHECK(refusal(site, "d.partition='main,dev'") == "Small: --mem is required");
+  CHECK(refusal(site, "d.partition='main,dev'") == "Small requires --mem");
   CHECK(refusal(site, "d.partition='dev' d.mem_per_tres='gres:gpu:5'") == "");
 }
 
@@ -166,22 +167,21 @@ TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the 
   site.gpu_request.style = model::GpuStyle::gpus_per_node;
   CHECK(refusal(site, requested) == "");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
-        "Small: --gres is refused");
+        "Small rejects --gres");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
   site.gpu_request.style = model::GpuStyle::none;
-  CHECK(refusal(site, requested) == "Small: --gres is refused");
+  CHECK(refusal(site, requested) == "Small rejects --gres");
 }
 
 TEST_CASE("jobs that could never start here are refused with what to do") {
   const auto site = test::small_site();
   CHECK(refusal(site, "d.min_nodes=2") == "");
-  CHECK(
-      refusal(site, "d.min_nodes=3") ==
-      "Small: the job asks for 3 nodes and 2 are emulated; start with: hpcml emulate --site small --nodes 3");
+  CHECK(refusal(site, "d.min_nodes=3") ==
+        "Small: 3 nodes exceed the emulated nodes (2); use hpcml emulate --site small --nodes 3");
   CHECK(refusal(site, "d.min_nodes=7") == ""); // over the partition's limit: Slurm's own answer
   CHECK(refusal(site, "d.partition='other'") == "Small: the nodes of partition other are not emulated here; "
-                                                "start with: hpcml emulate --site small --partition other");
+                                                "use hpcml emulate --site small --partition other");
 }
 
 TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
@@ -195,7 +195,7 @@ TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
       model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::minutes(10)), {}};
   CHECK(refusal(site, "d.time_limit=5") == "");
   CHECK(refusal(site, "d.qos='short' d.time_limit=5") ==
-        "Small: partition dev takes jobs of at least 10 minutes");
+        "time limit 00:05:00 is below the minimum of Small (00:10:00)");
   CHECK(refusal(site, "d.qos='other' d.time_limit=5") == "");
   const auto layout = test::layout_of(site, {}, 2);
   CHECK(evaluate_submission(site, layout, {{"qos", "short"}}).partition == "dev");
@@ -210,9 +210,10 @@ TEST_CASE("limits that depend on the number of nodes and least times hold") {
   CHECK(refusal(site, "d.min_nodes=1 d.time_limit=120") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=60") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61") ==
-        "Small: partition main gives jobs of 2 nodes at most 60 minutes");
+        "time limit 01:01:00 exceeds the maximum of partition main (01:00:00)");
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61 d.time_min=30") == ""); // Slurm shortens it
-  CHECK(refusal(site, "d.time_limit=9") == "Small: partition main takes jobs of at least 10 minutes");
+  CHECK(refusal(site, "d.time_limit=9") ==
+        "time limit 00:09:00 is below the minimum of partition main (00:10:00)");
 }
 
 TEST_CASE("a site's GPU counts and its wish for a type hold") {
@@ -220,15 +221,16 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
   site.gpu_request.allowed_counts = {1, 4};
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
-  CHECK(refusal(site, "d.tres_per_node='gres:gpu:2'") == "Small: the site gives 1, 4 GPUs per node, not 2");
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:2'") ==
+        "2 GPUs per node are not allowed on Small (only 1 or 4)");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:3'") ==
-        "Small: the site gives 1, 4 GPUs per node, not 3");
+        "3 GPUs per node are not allowed on Small (only 1 or 4)");
   site.gpu_request.type = model::Policy::required;
   // Of the one type that there is every job gets GPUs: that it is not named is advice, and no site refuses
   // it.
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
   site.node_types[0].gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
-  CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small: name the GPU's type: gpu:a100:N");
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small requires the type of the GPUs");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
 }
 
@@ -238,18 +240,19 @@ TEST_CASE("the filter hears of all that a job's size hangs on") {
   site.node_types[0].cpus_per_gpu = 4;
   site.node_types[0].share_policy = model::SharePolicy::max;
   const std::string one_gpu = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
-  const std::string over = "Small: CPUs for these GPUs: 9, and their share is 4";
+  const std::string over = "9 CPUs for 1 GPU exceed the share of node type gpu (4 cores per GPU)";
   CHECK(refusal(site, one_gpu + "d.min_cpus=9") == over);
   CHECK(refusal(site, one_gpu + "d.min_cpus=1") == ""); // sbatch --overcommit
   const std::string few =
       "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=1 d.cpus_per_task=8 d.min_cpus=8 ";
   CHECK(refusal(site, few) == ""); // two threads of each of four cores
-  CHECK(refusal(site, few + "d.threads_per_core=1") == "Small: CPUs for these GPUs: 8, and their share is 4");
+  CHECK(refusal(site, few + "d.threads_per_core=1") ==
+        "8 CPUs for 1 GPU exceed the share of node type gpu (4 cores per GPU)");
   CHECK(refusal(site, few + "d.threads_per_core=1 d.shared=0") == ""); // the nodes are its own
   site.gpu_request.allowed_counts = {4};
   CHECK(refusal(site, "d.min_nodes=1 d.max_nodes=2 d.num_tasks=4 d.tres_per_task='gres:gpu:1'") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.max_nodes=2 d.num_tasks=4 d.tres_per_task='gres:gpu:1'") ==
-        "Small: the site gives 4 GPUs per node, not 2");
+        "2 GPUs per node are not allowed on Small (only 4)");
 }
 
 TEST_CASE("the filter hands a job over unchanged and does what the judge says") {
@@ -287,21 +290,22 @@ TEST_CASE(
   auto site = test::small_site();
   site.gpu_request.multiple_of = 2;
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:2'") == "");
-  CHECK(refusal(site, "d.tres_per_node='gres:gpu:3'") == "Small: the site gives multiples of 2 GPUs, not 3");
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:3'") ==
+        "3 GPUs in total are not a multiple of 2, which Small requires");
   site.gpu_request.multiple_of = 1;
   site.gpu_request.whole_nodes_if_several = true;
   CHECK(refusal(site, "d.min_nodes=2 d.tres_per_node='gres/gpu:4'") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.tres_per_node='gres/gpu:2'") ==
-        "Small: a job on several nodes takes all 4 GPUs of each, not 2");
+        "a job on several nodes of Small must use all 4 GPUs of each node");
   site.gpu_request = {};
   site.gpu_request.must_request = true;
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:1'") == "");
-  CHECK(refusal(site, "d.min_nodes=1") == "Small: jobs without GPUs are refused here");
+  CHECK(refusal(site, "d.min_nodes=1") == "Small rejects jobs without GPUs here");
   site.gpu_request = {};
   site.flags["account"].suffix = "@a100";
   CHECK(refusal(site, "d.account='me@a100' d.tres_per_node='gres:gpu:1'") == "");
   CHECK(refusal(site, "d.account='me' d.tres_per_node='gres:gpu:1'") ==
-        "Small: --account=me does not end with @a100");
+        "--account=me does not end with @a100");
   site.flags["account"].when.node_types = {"cpu"};
   CHECK(refusal(site, "d.account='me' d.tres_per_node='gres:gpu:1'") == "");
 }

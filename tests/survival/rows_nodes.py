@@ -46,40 +46,40 @@ def node_lost(lab):
     return lab.finish(job, given_up("node002") - 1)
 
 
-@row("link cut in the rendezvous", "the second node's links are cut before its rank has met the others; --rendezvous-timeout 20",
+@row("link cut in the rendezvous", "the second node: links cut before its rank has met the others; --rendezvous-timeout 20",
      emulate=("--fault", "link-cut:2@1s..60s"), code=125, culprit=MISSING, waits=60, knowable="20 s after the first rank came")
 def cut_early(lab):
     job = plain(lab, first="{ until [ -e go ]; do sleep 0.1; done; }", flags="--rendezvous-timeout 20")
-    lab.fault_said("node002's links are cut")
+    lab.fault_said("node002: links cut")
     cause = until("rank 0", lambda: next((p for p in job.processes() if "launch" in p.words and p.environment.get("SLURM_PROCID") == "0"), None)) and lab.now()
     return lab.finish(job, cause, patience=20)
 
 
-@row("link cut in the training", "the second node's links are cut, and whole again when Slurm has long given it up; agents, --requeue, a spare node", nodes=4,
+@row("link cut in the training", "the second node: links cut, and whole again when Slurm has long given it up; agents, --requeue, a spare node", nodes=4,
      emulate=("--fault", "link-cut:2@12s..5m20s"), requeues=1, equal=True, culprit="node002", knowable="when Slurm gives the node up (SlurmdTimeout)", waits=340)
 def cut_late(lab):
     job = survivor(lab, "0.8")
     job.trains()
-    lab.fault_said("node002's links are cut")
+    lab.fault_said("node002: links cut")
     gone = given_up("node002") - 1
-    lab.fault_said("node002's links are whole again", 400)  # what is left on a node that nobody reaches ends then
+    lab.fault_said("node002: links restored", 400)  # what is left on a node that nobody reaches ends then
     return lab.finish(job, gone)
 
 
-@row("link cut for 100 s", "the second node's links are cut for 100 s, whole before Slurm gives the node up; agents, no requeue", code=1,
+@row("link cut for 100 s", "the second node: links cut for 100 s, whole before Slurm gives the node up; agents, no requeue", code=1,
      emulate=("--fault", "link-cut:2@12s..112s"), culprit=GONE, knowable="after 30 s of silence (agents)", waits=200)
 def cut_long(lab):
     job = lab.agent_job(words=["--pause", "0.8"])
     job.trains()
-    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=30, limit=200)
+    return lab.finish(job, lab.fault_said("node002: links cut"), patience=30, limit=200)
 
 
-@row("link cut for a while", "the second node's links are cut for 5 s in the training, and whole again; agents", emulate=("--fault", "link-cut:2@12s..17s"), equal=True,
+@row("link cut for a while", "the second node: links cut for 5 s in the training, and whole again; agents", emulate=("--fault", "link-cut:2@12s..17s"), equal=True,
      waits=30)
 def cut_and_whole(lab):
     job = lab.agent_job(words=["--pause", "0.4"])
     job.trains()
-    lab.fault_said("links are whole again")
+    lab.fault_said("links restored")
     return lab.finish(job)
 
 
@@ -92,5 +92,5 @@ def slow(lab):
 def restarted(lab):
     job = lab.agent_job(words=["--pause", "0.4"])
     job.trains()
-    lab.fault_said("slurmctld is back")
+    lab.fault_said("slurmctld started again")
     return lab.finish(job, limit=LONG)

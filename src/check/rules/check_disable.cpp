@@ -7,10 +7,10 @@ namespace hpcml::check {
 Rule rule_check_disable() {
   return {"check/disable",
           diag::Severity::warning,
-          "A comment that silences nothing",
-          "A comment that silences a rule needs the rule's id and a reason, which is what the next reader "
-          "asks for. One with a slip in its id, without a reason or on "
-          "the wrong line silences nothing; one that has outlived its finding would hide the next.",
+          "A comment that ignores no finding",
+          "A comment that ignores a rule needs the rule's id and a reason, which is what the next reader "
+          "asks for. One with a typo in its id, without a reason or on the wrong line ignores nothing; one "
+          "that has outlived its finding would hide the next.",
           "https://www.shellcheck.net/wiki/Ignore",
           {R"(#!/bin/bash
 #SBATCH --nodes=2

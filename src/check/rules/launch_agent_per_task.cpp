@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A launcher started once per task instead of once per node, or once for the job.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
@@ -32,7 +33,7 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
   return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*option->value, shape);
 }
 
-/// Whether the agent is told of no other: what it starts is a training of its own.
+/// Whether the agent is notified of no other: what it starts is its own training.
 bool is_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
   if (!agent.complete || launch.variable(agent, OptionMeaning::nodes) ||
@@ -51,18 +52,18 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
   const bool scattered = !shape.tasks_per_node && shape.tasks && *shape.tasks > 1;
   if (!several && !scattered) return {};
   const auto tasks = std::to_string(several ? *shape.tasks_per_node : *shape.tasks);
-  const auto start = step.program + " starts " + tasks + " tasks" + (several ? " on each node" : "") +
-                     ", and each starts " + agent.program;
+  const auto start = fmt::format("{} starts {} tasks{}, and each of them starts {}", step.program, tasks,
+                                 several ? " on each node" : "", agent.program);
   const auto processes = processes_of(agent, shape);
   if (several && processes && *processes >= 2)
-    return start + " with " + std::to_string(*processes) +
-           " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
-           " processes share the node's GPUs";
-  if (is_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
+    return fmt::format("{} with {} processes: {} processes share the node's GPUs", start, *processes,
+                       *shape.tasks_per_node * *processes);
+  if (is_alone(launch, agent, shape)) return fmt::format("{} as a separate training", start);
   const auto* nodes = agent.find(OptionMeaning::nodes);
   const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
-    return start + ", which expects one of its kind on each of " + util::counted(*shape.nodes, "node");
+    return fmt::format("{}, which expects one such agent on each of {}", start,
+                       util::counted(*shape.nodes, "node"));
   return {};
 }
 
@@ -78,13 +79,13 @@ std::optional<RuleMatch> own_agent_hit(const Launch& launch, const Link& step, c
   const auto tasks = std::to_string(*shape.tasks_per_node);
   return RuleMatch{
       own->place,
-      step.program + " starts " + tasks + " tasks on each node, and " +
-          (starts ? "each is to start the ranks of the node"
-                  : "with " + options + " one agent per node starts the ranks") +
-          ": hpcml launch refuses that",
-      "start one per node: " + step.program +
-          " --ntasks-per-node=1 --ntasks=" + (shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES") +
-          " hpcml launch --nproc-per-node " + (starts && ranks ? std::to_string(*ranks) : tasks)};
+      fmt::format("{} starts {} tasks on each node, and {}: hpcml launch rejects that", step.program, tasks,
+                  starts ? "each of them would start the ranks of the node"
+                         : fmt::format("with {} one agent per node starts the ranks", options)),
+      fmt::format(
+          "use one task per node: {} --ntasks-per-node=1 --ntasks={} hpcml launch --nproc-per-node {}",
+          step.program, shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES",
+          starts && ranks ? std::to_string(*ranks) : tasks)};
 }
 
 bool is_launcher(const Link& link) {
@@ -107,9 +108,10 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
     if (const auto* agent = launch.agent(); agent && !started_by_agent(*agent).empty())
-      add_match(hits, {agent->place,
-                       "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
-                       "leave one of the two launchers out"});
+      add_match(hits,
+                {agent->place,
+                 fmt::format("each process of {} starts {} again", agent->program, started_by_agent(*agent)),
+                 "remove one of the two launchers"});
     const auto* step = launch.step();
     if (!step) continue;
     const auto shape = shape_of(subject, launch);
@@ -123,15 +125,15 @@ RuleMatches find(const LintContext& subject) {
       if (fault.empty()) continue;
       const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));
       add_match(hits, {step->place, fault,
-                       "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
-                           " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
-                           step->program});
+                       "use one task per node: #SBATCH --ntasks-per-node=1 with " + tasks +
+                           " times the --cpus-per-task; or remove " + inner->program +
+                           " and start python by " + step->program});
     } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
-      add_match(hits,
-                {step->place,
-                 step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
-                     inner->program + ", which starts tasks of its own",
-                 "leave one of the two launchers out: " + step->program + " starts a task per rank itself"});
+      add_match(hits, {step->place,
+                       fmt::format("{} starts {} tasks, and each of them starts {}, which starts more tasks",
+                                   step->program, *tasks, inner->program),
+                       fmt::format("remove one of the two launchers: {} itself starts a task per rank",
+                                   step->program)});
   }
   return hits;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Binds that the container engine does not take.
 #include "check/launch_facts.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_container_bind {
 
-/// Whether the list goes on in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
+/// Whether the list continues in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
 /// over.
 bool continues(std::string_view text, diag::Place place) {
   const auto end = place.offset + place.length;
@@ -20,11 +22,11 @@ std::string fault_of(const std::string& bind) {
   if (bind.find('=') != std::string::npos) return {}; // image-src=… and id=… follow an option
   if (bind.empty()) return {};
   const auto parts = util::split(bind, ':');
-  if (parts[0].empty()) return "the bind '" + bind + "' has no source";
+  if (parts[0].empty()) return fmt::format("bind '{}' has no source", bind);
   if (parts.size() > 1 && !parts[1].starts_with("/"))
-    return "the target '" + parts[1] + "' of a bind is no absolute path";
+    return fmt::format("the target '{}' of a bind is not an absolute path", parts[1]);
   if (parts.size() > 2 && parts[2] != "ro" && parts[2] != "rw")
-    return "'" + parts[2] + "' is no option of a bind";
+    return fmt::format("'{}' is not an option of a bind", parts[2]);
   return {};
 }
 
@@ -38,11 +40,10 @@ RuleMatches find(const LintContext& subject) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       const auto place = option.value->place;
       if (option.value->text().empty() || continues(subject.text, place)) {
-        add_match(hits,
-                  {option.place,
-                   option.value->text().empty() ? "the list of binds is empty"
-                                                : "the list of binds ends at the blank behind its comma",
-                   "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
+        add_match(hits, {option.place,
+                         option.value->text().empty() ? "the list of binds is empty"
+                                                      : "the list of binds ends at the space after its comma",
+                         "use -B SOURCE:TARGET:ro, several separated by commas without spaces"});
         continue;
       }
       for (const auto& bind : util::split(option.value->text(), ','))
@@ -50,7 +51,7 @@ RuleMatches find(const LintContext& subject) {
           add_match(
               hits,
               {option.place, fault,
-               "write -B SOURCE:TARGET:ro with absolute paths, several separated by commas without blanks"});
+               "use -B SOURCE:TARGET:ro with absolute paths, several separated by commas without spaces"});
           break;
         }
     }
@@ -64,10 +65,9 @@ Rule rule_launch_container_bind() {
   using namespace launch_container_bind;
   return {"launch/container-bind",
           diag::Severity::warning,
-          "A bind that the container engine refuses",
-          "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without blanks. "
-          "Anything else ends with \"while parsing bind path\", or makes the next word "
-          "the image.",
+          "A bind that the container engine rejects",
+          "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without spaces. "
+          "Anything else ends with \"while parsing bind path\", or makes the next word the image.",
           "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
           {R"(#!/bin/bash
 singularity exec -B /a:/b:rox x.sif python t.py

@@ -2,6 +2,7 @@
 // An image started without the option that brings the GPU driver into it.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -50,8 +51,9 @@ RuleMatches find(const LintContext& subject) {
     const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&
                          (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
     add_match(hits, {container->place,
-                     container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
-                     container->program + " exec --nv …",
+                     fmt::format("{} without --nv gives the image no GPU driver, so CUDA finds no GPU",
+                                 container->program),
+                     fmt::format("use {} exec --nv …", container->program),
                      written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});
   }
   return hits;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // An agent whose options exclude GPUs, and which starts one process on each node that joins no other.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_cpu_worlds {
@@ -59,12 +61,13 @@ RuleMatches find(const LintContext& subject) {
         is_several(config_value(config, "num_processes")) || (launch.step() && shape.nodes.value_or(1) > 1);
     if (!several) continue;
     const auto* place = option ? option : agent->find(OptionMeaning::config);
-    add_match(hits,
-              {place->place,
-               agent->program + (option ? " --" + option->name : " with distributed_type MULTI_CPU") +
-                   " starts one process on each node, a world of 1, whatever its options request",
-               "export ACCELERATE_USE_CPU=true and use --multi_gpu, or start a task per rank: srun hpcml "
-               "launch -- python train.py"});
+    add_match(
+        hits,
+        {place->place,
+         fmt::format("{}{} starts one process on each node, a world of 1, whatever its options request",
+                     agent->program, option ? " --" + option->name : " with distributed_type MULTI_CPU"),
+         "export ACCELERATE_USE_CPU=true and use --multi_gpu, or start a task per rank: srun hpcml "
+         "launch -- python train.py"});
   }
   return hits;
 }
@@ -75,7 +78,7 @@ Rule rule_launch_cpu_worlds() {
   using namespace launch_cpu_worlds;
   return {"launch/cpu-worlds",
           diag::Severity::error,
-          "Each node trains alone on its CPUs",
+          "A separate CPU training on each node",
           "For CPUs, accelerate starts several processes by mpirun only (--mpirun_hostfile). Without it, it "
           "starts one on each node, ignores --num_machines and --num_processes, and exits with 0: each node "
           "trains its own model. Its launcher for GPUs also starts processes on CPUs if "

@@ -2,6 +2,8 @@
 // SLURM_CPUS_PER_TASK set by hand, which srun compares with what the job has.
 #include "check/launch_facts.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace launch_cpus_per_task_changed {
 
@@ -17,13 +19,14 @@ RuleMatches find(const LintContext& subject) {
         seen.value->text().empty())
       continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
-    add_match(hits,
-              {seen.set_at,
-               "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
-                   " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(is_requested),
-               "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),
-               {},
-               subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
+    add_match(hits, {seen.set_at,
+                     fmt::format("srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK={} does not agree with "
+                                 "SLURM_TRES_PER_TASK, which says {}",
+                                 seen.value->text(), is_requested),
+                     fmt::format("remove the assignment of Slurm's variable and use srun --cpus-per-task={}",
+                                 seen.value->text()),
+                     {},
+                     subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
 }
@@ -35,7 +38,7 @@ Rule rule_launch_cpus_per_task_changed() {
   return {
       "launch/cpus-per-task-changed",
       diag::Severity::error,
-      "SLURM_CPUS_PER_TASK changed by hand",
+      "SLURM_CPUS_PER_TASK set by hand",
       "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with "
       "\"set by two different environment variables\" "
       "before anything starts.",

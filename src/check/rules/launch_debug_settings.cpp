@@ -32,7 +32,7 @@ RuleMatches find(const LintContext& subject) {
     add_match(hits,
               {seen.value->place,
                std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
-               "for the search of a fault only: take it out for real runs"});
+               "remove it from real runs: it is for debugging only"});
   }
   return hits;
 }
@@ -43,7 +43,7 @@ Rule rule_launch_debug_settings() {
   using namespace launch_debug_settings;
   return {"launch/debug-settings",
           diag::Severity::note,
-          "Settings for debugging",
+          "Debug settings",
           "These settings serialise kernels, check every collective or fill the disk with logs. They make "
           "training several times slower, and stay in scripts after "
           "the fault is gone.",

@@ -2,6 +2,7 @@
 // Ports written as numbers.
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 #include <unordered_map>
 
 #include "check/job_shape.hpp"
@@ -19,7 +20,7 @@ bool is_port(std::string_view text) {
                      [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-/// Where each number of the script that may be a port stands, found once.
+/// Where each number of the script that may be a port is, found once.
 class Numbers {
 public:
   explicit Numbers(std::string_view text) : x_text(text) {}
@@ -59,13 +60,13 @@ std::optional<bool> is_shared(const LintContext& subject) {
   return !subject.fits[0].partitions[0]->exclusive && !subject.fits[0].facts.whole_nodes;
 }
 
-/// The number stands once only: what replaces it cannot disagree with another place.
+/// The number is once only: what replaces it cannot disagree with another place.
 std::vector<Edit> from_job_id(const LintContext& subject, Numbers& numbers, diag::Place place,
                               const std::string& port) {
   if (subject.requests.size() != 1 || numbers.places_of(port).size() != 1) return {};
   const auto line = line_at(subject.text, place.offset);
   const auto before = subject.text.substr(line.offset, place.offset - line.offset);
-  // In single quotes it would stay as it is.
+  // In single quotes it would stay unchanged.
   if (std::count(before.begin(), before.end(), '\'') % 2 != 0) return {};
   return replace_end(subject, place, port, "$((15000 + SLURM_JOB_ID % 17000))");
 }
@@ -91,7 +92,7 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
   const auto word = endpoint == std::string::npos || (name != std::string::npos && name > endpoint)
                         ? name + 4
                         : endpoint + 8;
-  // Between the option and the number stands its value's beginning only, no other option.
+  // Between the option and the number is its value's beginning only, no other option.
   const auto between = util::trim(std::string_view(before).substr(word));
   return between.find(" -") == std::string_view::npos && between.find(';') == std::string_view::npos &&
          (between.find(' ') == std::string_view::npos || between.find(':') != std::string_view::npos);
@@ -127,11 +128,11 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
     return;
   const auto shared = is_shared(subject);
   add_match(hits, {place,
-                   "port " + port + " is the same for every job" +
-                       (shared.value_or(false)
-                            ? ", and jobs share nodes here: the second one on a node cannot start"
-                            : ": two of them on one node collide"),
-                   "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
+                   fmt::format("port {} is the same for every job{}", port,
+                               shared.value_or(false)
+                                   ? ", and jobs share nodes here, so the second one on a node cannot start"
+                                   : ", so two of them on one node collide"),
+                   "set it from the job id: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
                    foreign || is_used_elsewhere(subject, place) ? std::vector<Edit>()
                                                                 : from_job_id(subject, numbers, place, port),
                    shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
@@ -139,7 +140,7 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (!is_shared(subject).value_or(true)) return hits; // nobody else listens on these nodes
+  if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT"})) {
     if (!seen.value->known()) continue;
@@ -154,7 +155,7 @@ RuleMatches find(const LintContext& subject) {
     const auto* option = agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
     if (!option || !option->value || option->value->pieces.empty() || !option->value->pieces.back().known)
       continue;
-    std::string text; // what is known behind the last thing that is not
+    std::string text; // what is known after the last thing that is not
     for (auto at = option->value->pieces.size(); at-- > 0 && option->value->pieces[at].known;)
       text.insert(0, option->value->pieces[at].text);
     const auto colon = text.rfind(':');
@@ -176,10 +177,10 @@ Rule rule_launch_fixed_port() {
   using namespace launch_fixed_port;
   return {"launch/fixed-port",
           diag::Severity::warning,
-          "A port that is a number",
+          "Fixed port number",
           "The first rank listens on the port. Two jobs on a node with the same number: the second ends with "
-          "\"Address already in use\", or, worse, its ranks join "
-          "the first one's training. Ports that follow from the job's id do not meet.",
+          "\"Address already in use\", or, worse, its ranks join the first one's training. Ports that follow "
+          "from the job's id do not collide.",
           "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
           {R"(#!/bin/bash
 #SBATCH --ntasks=4

@@ -2,6 +2,7 @@
 // Beginnings of interface names, which NCCL takes and Gloo does not.
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
@@ -36,9 +37,10 @@ RuleMatches find(const LintContext& subject) {
       for (const auto& interface : subject.site->network.interfaces)
         if (right.empty() && interface.starts_with(*wrong)) right = interface;
     add_match(hits,
-              {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
-               right.empty() ? "write the name as ip addr shows it on a compute node" +
-                                   (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
+              {seen.value->place,
+               fmt::format("Gloo requires complete interface names, and '{}' is not one", *wrong),
+               right.empty() ? fmt::format("use the name as ip addr shows it on a compute node{}",
+                                           is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
                              : "GLOO_SOCKET_IFNAME=" + right,
                right.empty() ? std::vector<Edit>() : replace_end(subject, seen.value->place, value, right)});
   }
@@ -51,7 +53,7 @@ Rule rule_launch_gloo_interface() {
   using namespace launch_gloo_interface;
   return {"launch/gloo-interface",
           diag::Severity::warning,
-          "A beginning of a name for Gloo",
+          "Incomplete interface name for Gloo",
           "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes "
           "neither: \"Unable to find address for: hsn\" ends the first "
           "barrier on the CPU.",

@@ -2,6 +2,8 @@
 // ROCR_VISIBLE_DEVICES together with a second list that counts within the first.
 #include "check/launch_facts.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace launch_gpu_lists_twice {
 
@@ -25,12 +27,11 @@ RuleMatches find(const LintContext& subject) {
     for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
       const auto* second = launch.variable(name);
       if (!second || !moves(*second)) continue;
-      add_match(
-          hits,
-          {second->place,
-           std::string(name) +
-               " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
-           "set ROCR_VISIBLE_DEVICES only"});
+      add_match(hits, {second->place,
+                       fmt::format("{} counts only the GPUs that ROCR_VISIBLE_DEVICES leaves, so both "
+                                   "together name other GPUs or none",
+                                   name),
+                       "set ROCR_VISIBLE_DEVICES only"});
     }
   }
   return hits;

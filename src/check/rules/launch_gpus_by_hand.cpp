@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -63,24 +64,26 @@ RuleMatches find(const LintContext& subject) {
     const std::string name(seen.name);
     if (!gpus && !subject.header.directives.empty() && !asks_for_gpus(subject)) continue;
     std::string message =
-        name + " is set by hand: on a node with other jobs Slurm may have given this one other GPUs";
+        fmt::format("{} is set by hand, but Slurm may have given the job other GPUs of a shared node", name);
     const bool beyond = gpus && *gpus == count && highest(value) >= *gpus;
     const bool differs = (gpus && *gpus != count) || beyond;
     if (beyond)
-      message = name + " names GPU " + std::to_string(highest(value)) + ", but the job has " +
-                std::to_string(*gpus) + " on each node: where others' GPUs are out of sight they are 0" +
-                (*gpus > 1 ? " to " + std::to_string(*gpus - 1) : "");
+      message = fmt::format(
+          "{} names GPU {}, but the job has {} on each node, numbered from 0 if other GPUs are hidden{}",
+          name, highest(value), *gpus, *gpus > 1 ? fmt::format(" to {}", *gpus - 1) : "");
     else if (differs)
-      message = name + " names " + util::counted(count, "GPU") + ", but the job has " +
-                std::to_string(*gpus) + " on each node" + (count < *gpus ? ": the others stay idle" : "");
+      message =
+          fmt::format("{} names {}, but the job has {} on each node{}", name, util::counted(count, "GPU"),
+                      *gpus, count < *gpus ? "; the others stay idle" : "");
     else if (has_whole_nodes(subject, count))
       continue; // there are no others' GPUs
     else if (amd && name == "CUDA_VISIBLE_DEVICES")
-      message = "on AMD GPUs " + name +
-                " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
+      message = fmt::format("on AMD GPUs {} counts within ROCR_VISIBLE_DEVICES, which Slurm sets, so its "
+                            "numbers are not the node's",
+                            name);
     add_match(hits, {seen.value->place,
                      std::move(message),
-                     "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
+                     "remove it: Slurm sets it, and each rank uses the GPU of its LOCAL_RANK",
                      {},
                      differs ? std::nullopt : std::optional(diag::Severity::note)});
   }

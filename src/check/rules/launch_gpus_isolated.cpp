@@ -68,9 +68,9 @@ RuleMatches find(const LintContext& subject) {
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
     add_match(hits,
               {*place,
-               "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly "
+               "each task sees only its own GPUs, so tasks of a node cannot copy from GPU to GPU directly "
                "(peer-to-peer, CUDA IPC)",
-               "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK",
+               "use --gpus-per-node, so that each task sees all GPUs and uses the one of its LOCAL_RANK",
                {},
                documented ? std::nullopt : std::optional(diag::Severity::note)});
   }
@@ -85,9 +85,9 @@ Rule rule_launch_gpus_isolated() {
   return {"launch/gpus-isolated",
           diag::Severity::warning,
           "GPUs hidden from the other tasks of the node",
-          "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
-          "RCCL then copy through host memory, or fail with \"invalid "
-          "device ordinal\" where the program takes GPU number LOCAL_RANK.",
+          "--gpus-per-task and --gpu-bind put each task's GPUs into a separate device cgroup. NCCL and RCCL "
+          "then copy through host memory, or fail with \"invalid device ordinal\" where the program takes "
+          "GPU number LOCAL_RANK.",
           "https://github.com/NVIDIA/nccl/issues/1066",
           {R"(#!/bin/bash
 #SBATCH -N1 -n4 --gpus-per-task=1

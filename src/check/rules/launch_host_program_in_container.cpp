@@ -2,6 +2,8 @@
 // Programs of the host called inside an image: module and srun.
 #include "check/launch_facts.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace launch_host_program_in_container {
 
@@ -55,13 +57,13 @@ RuleMatches find(const LintContext& subject) {
         !may_be_brought(subject, *launch.command)) {
       reported_shell = parent;
       add_match(hits, {last.place,
-                       "modules are of the host: in the image there is neither the command nor what it loads",
-                       "load modules before the container starts, or take what the image has"});
+                       "modules belong to the host: the image has neither the command nor what it loads",
+                       "add module load before the container starts, or use the software of the image"});
     }
     const auto* srun = launch.find("srun");
     if (srun && srun > container && !binds_slurm(launch, *container))
       add_match(hits, {srun->place, "srun inside the image: it has no Slurm, or another version",
-                       "start the container by srun: srun " + container->program + " exec …"});
+                       fmt::format("use srun to start the container: srun {} exec …", container->program)});
   }
   return hits;
 }

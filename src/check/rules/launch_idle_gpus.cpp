@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One plain python on a node with several GPUs.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
@@ -15,8 +16,8 @@ bool has_any(const std::string& text, std::initializer_list<std::string_view> si
                      [&](auto sign) { return text.find(sign) != std::string::npos; });
 }
 
-/// Whether the program is a training by its name: what prepares data, evaluates or serves uses GPUs in ways
-/// of its own.
+/// Whether the program is a training by its name: what prepares data, evaluates or serves uses GPUs in its
+/// own ways.
 bool trains(const std::string& path) {
   const auto name = util::to_lower(util::base_name(path));
   return has_any(name, {"train", "tune", "tuning", "fit", "main", "cnn", "gan", "gpt", "bert", "resnet",
@@ -70,10 +71,11 @@ RuleMatches find(const LintContext& subject) {
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
     add_match(hits, {python->place,
-                     "one process on a node with " + std::to_string(*shape.gpus_per_node) +
-                         " GPUs: all but one stay idle unless it uses them by itself",
-                     "start one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "
-                     "or ask for one GPU"});
+                     fmt::format(
+                         "one process on a node with {} GPUs uses one of them unless it starts others itself",
+                         *shape.gpus_per_node),
+                     "use one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "
+                     "or request one GPU"});
   }
   return hits;
 }
@@ -86,8 +88,8 @@ Rule rule_launch_idle_gpus() {
           diag::Severity::note,
           "One process for several GPUs",
           "DistributedDataParallel needs one process per GPU. A single python uses one GPU unless its "
-          "program starts others itself (mp.spawn, "
-          "DataParallel, device_map); what is not used counts against the project all the same.",
+          "program starts others itself (mp.spawn, DataParallel, device_map); what is not used counts "
+          "against the project anyway.",
           "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
           {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=4

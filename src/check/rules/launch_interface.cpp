@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Network interfaces that the site's nodes do not use between each other.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
@@ -9,8 +10,8 @@
 namespace hpcml::check {
 namespace launch_interface {
 
-/// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" leaves
-/// those out.
+/// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" omits
+/// those.
 bool nccl_takes_one(std::string_view value, const std::vector<std::string>& interfaces) {
   const bool without = value.starts_with("^");
   if (without) value.remove_prefix(1);
@@ -47,8 +48,8 @@ RuleMatches find(const LintContext& subject) {
     if (fits) continue;
     const auto right = util::join(interfaces, ",");
     add_match(hits, {seen.value->place,
-                     "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id +
-                         ": " + right,
+                     fmt::format("'{}' is not an interface between the nodes of {} ({})", value,
+                                 subject.site->id, right),
                      std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
                      replace_end(subject, seen.value->place, value, nccl ? right : interfaces.front())});
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Fewer masks than tasks on a node.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_mask_count {
@@ -16,9 +18,9 @@ RuleMatches find(const LintContext& subject) {
     if (!tasks || *tasks <= count) continue;
     add_match(hits,
               {masks.option->place,
-               util::counted(count, "mask") + " for " + std::to_string(*tasks) +
-                   " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
-               "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
+               fmt::format("{} for {} tasks per node: Slurm repeats the list, so tasks share the same CPUs",
+                           util::counted(count, "mask"), *tasks),
+               "use one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
   }
   return hits;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Masks with CPUs that the node does not have or the site keeps.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_mask_cpus {
@@ -21,12 +23,13 @@ RuleMatches find(const LintContext& subject) {
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
     add_match(hits, {masks.option->place,
-                     beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
-                                  subject.site->id + " do not have"
-                            : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +
-                                  " keeps for the system",
-                     "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " +
-                         subject.site->id + " prints masks that fit"});
+                     beyond ? fmt::format("the masks name CPUs {}, which the nodes of {} do not have",
+                                          outside.to_list(), subject.site->id)
+                            : fmt::format("the masks name CPUs {}, which {} reserves for the system",
+                                          reserved.to_list(), subject.site->id),
+                     fmt::format("remove those CPUs, which Slurm 22.05 and later rejects, or run hpcml "
+                                 "affinity --site {} for masks that fit",
+                                 subject.site->id)});
   }
   return hits;
 }
@@ -37,10 +40,9 @@ Rule rule_launch_mask_cpus() {
   using namespace launch_mask_cpus;
   return {"launch/mask-cpus",
           diag::Severity::warning,
-          "Masks with CPUs that no job gets",
+          "Masks with CPUs that jobs cannot use",
           "From 22.05 on a step fails with \"CPU binding outside of job step allocation\" when one bit of a "
-          "mask lies outside its CPUs: beyond the node's "
-          "last one, or on a core that the site reserves.",
+          "mask is outside its CPUs: beyond the node's last one, or on a core that the site reserves.",
           "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
           {{R"(#!/bin/bash
 #SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10

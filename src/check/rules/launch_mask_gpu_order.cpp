@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Masks that bind tasks away from the GPU they take.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -10,7 +11,7 @@
 namespace hpcml::check {
 namespace launch_mask_gpu_order {
 
-/// The CPUs next to the GPU; empty where the profile does not tell.
+/// The CPUs next to the GPU; empty where the profile does not state.
 model::IdSet near(const model::NodeType& node, const model::GpuPlace& place) {
   for (const auto& domain : node.cpu.l3)
     if (place.l3 && domain.id == *place.l3) return domain.cpus;
@@ -59,12 +60,13 @@ RuleMatches find(const LintContext& subject) {
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_match(hits,
-              {masks.option->place,
-               "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(gpus[first]) +
-                   " hangs at CPUs " + near(*node, places[gpus[first]]).to_list() + ", not at " +
-                   masks.masks[first].to_list(),
-               "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
+    add_match(
+        hits,
+        {masks.option->place,
+         fmt::format(
+             "tasks {} run far from the GPU of their number: GPU {} is attached to CPUs {}, not to {}", away,
+             gpus[first], near(*node, places[gpus[first]]).to_list(), masks.masks[first].to_list()),
+         fmt::format("run hpcml affinity --site {} for masks in the order of the GPUs", subject.site->id)});
   }
   return hits;
 }
@@ -75,7 +77,7 @@ Rule rule_launch_mask_gpu_order() {
   using namespace launch_mask_gpu_order;
   return {"launch/mask-gpu-order",
           diag::Severity::warning,
-          "Masks that are not next to the GPUs",
+          "Masks far from the GPUs",
           "GPUs are rarely numbered in the order of the CPUs. A task bound to the wrong part of the node "
           "reaches its GPU and network card through other "
           "tasks' memory paths, which costs bandwidth on every copy.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Masks that a script builds and no step takes.
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 #include <vector>
 
@@ -20,7 +21,7 @@ bool is_masks(std::string_view value) {
   return comma != std::string_view::npos && first != std::string_view::npos && value.substr(first, 2) == "0x";
 }
 
-/// What a name gets in a line, as far as its quotes or the next blank: behind that stands another word.
+/// What a name gets in a line, as far as its quotes or the next space: after that is another word.
 std::string_view assigned_value(std::string_view text) {
   const bool quoted = !text.empty() && (text[0] == '"' || text[0] == '\'');
   const auto end = quoted ? text.find(text[0], 1) : text.find_first_of(" \t;");
@@ -32,7 +33,7 @@ struct Assigned {
   std::size_t offset = 0;
 };
 
-/// `NAME=masks` on lines of their own, also behind `export`, which hands them to programs.
+/// `NAME=masks` on their own lines, also after `export`, which hands them to programs.
 std::vector<Assigned> masks_assigned(std::string_view text) {
   std::vector<Assigned> list;
   if (text.find("_cpu") == std::string_view::npos && text.find(",0x") == std::string_view::npos) return list;
@@ -51,7 +52,7 @@ std::vector<Assigned> masks_assigned(std::string_view text) {
   return list;
 }
 
-/// The names that stand anywhere but where they are assigned: read, exported, unset, given to a command.
+/// The names that are anywhere but where they are assigned: read, exported, unset, given to a command.
 std::set<std::string_view> names_used(std::string_view text) {
   std::set<std::string_view> used;
   for (std::size_t at = 0; at < text.size();) {
@@ -89,9 +90,10 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& [name, offset] : assigned)
     if (!name.starts_with("SLURM_") && !name.starts_with("SRUN_") && used.count(name) == 0)
       hits.add({{offset, name.size()},
-                "nothing uses the masks in " + std::string(name),
-                "give them to the step: srun --cpu-bind=" + std::string("$") + std::string(name) +
-                    " (with mask_cpu: before them), or remove them"});
+                fmt::format("nothing uses the masks in {}", name),
+                fmt::format(
+                    "add them to the step: srun --cpu-bind=${} (with mask_cpu: before them), or remove them",
+                    name)});
   return hits;
 }
 
@@ -101,7 +103,7 @@ Rule rule_launch_mask_unused() {
   using namespace launch_mask_unused;
   return {"launch/mask-unused",
           diag::Severity::warning,
-          "Masks that no step takes",
+          "Unused masks",
           "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
           "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
           "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",

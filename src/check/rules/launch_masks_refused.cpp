@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Masks in a step whose CPUs Slurm chooses.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_masks_refused {
@@ -41,17 +43,17 @@ RuleMatches find(const LintContext& subject) {
                             subject.text.find("SLURM_TRES_PER_TASK") == std::string_view::npos;
     if (chosen || takes_over)
       add_match(hits, {masks.option->place,
-                       std::string("with --cpus-per-task ") +
-                           (takes_over ? "of the job, which srun takes over, " : "") +
-                           "Slurm chooses the step's CPUs itself and refuses masks that name others",
-                       "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK "
+                       fmt::format("with --cpus-per-task {}Slurm itself chooses the CPUs of the step and "
+                                   "rejects masks with others",
+                                   takes_over ? "of the job, which srun inherits, " : ""),
+                       "to use masks, remove -c from srun and add before it: unset SLURM_CPUS_PER_TASK "
                        "SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
     else if (is_shared(subject))
-      add_match(hits,
-                {masks.option->place,
-                 "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name +
-                     " gives parts of nodes: Slurm refuses CPUs that the job does not have",
-                 "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});
+      add_match(hits, {masks.option->place,
+                       fmt::format("masks need a whole node, but partition {} shares nodes: Slurm rejects "
+                                   "CPUs that the job does not have",
+                                   subject.fits[0].partitions[0]->name),
+                       "add --exclusive, or use --cpu-bind=cores instead of masks"});
   }
   return hits;
 }
@@ -63,7 +65,7 @@ Rule rule_launch_masks_refused() {
   return {
       "launch/masks-refused",
       diag::Severity::warning,
-      "Masks where Slurm chooses the CPUs",
+      "Masks that Slurm rejects",
       "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask "
       "with any other bit ends it with \"CPU binding "
       "outside of job step allocation\". The same on a node that others share.",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Addresses of the first rank at which the other nodes cannot find it.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_master_address {
@@ -27,7 +29,7 @@ std::string_view address_source(const LintContext& subject, const shell::Piece& 
   name.remove_prefix(name[1] == '{' ? 2 : 1);
   name = name.substr(
       0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"));
-  // Far above stands something else of that name.
+  // Far above is something else of that name.
   constexpr std::size_t k_far = 65536;
   offset = std::min(offset, subject.text.size());
   const auto begin = offset - std::min(offset, k_far);
@@ -48,20 +50,21 @@ std::string_view address_source(const LintContext& subject, const shell::Piece& 
 
 std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument& value, std::size_t offset) {
   if (is_loopback(value.prefix()) || (value.known() && is_loopback(value.text())))
-    return Fault{"the other nodes look for the first rank at " + value.text() + ", which is themselves"};
+    return Fault{fmt::format("the other nodes look for the first rank at {}, which is their own address",
+                             value.text())};
   for (const auto& piece : value.pieces) {
     if (piece.known) continue;
     const std::string_view text = address_source(subject, piece, offset);
     const bool cut = text.find('|') != std::string_view::npos;
     if (!cut && (text.find("hostname -I") != std::string_view::npos ||
                  text.find("--all-ip-addresses") != std::string_view::npos))
-      return Fault{std::string(text) + " gives all addresses of the node, not one"};
+      return Fault{fmt::format("{} gives all addresses of the node, not one", text)};
     if (text.find("hostname -i") != std::string_view::npos ||
         text.find("hostname --ip-address") != std::string_view::npos)
-      return Fault{std::string(text) + " is 127.0.1.1 or several addresses on some clusters",
+      return Fault{fmt::format("{} is 127.0.1.1 or several addresses on some clusters", text),
                    diag::Severity::note};
     if (reads(text, "SLURM_LAUNCH_NODE_IPADDR"))
-      return Fault{"SLURM_LAUNCH_NODE_IPADDR is the node that ran srun, not the first rank's",
+      return Fault{"SLURM_LAUNCH_NODE_IPADDR is the node that ran srun, not that of the first rank",
                    diag::Severity::note};
   }
   return std::nullopt;
@@ -74,7 +77,7 @@ void check_value(const LintContext& subject, const shell::Argument& value, diag:
         hits,
         {place,
          std::move(fault->message),
-         "take the first host: MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)",
+         "use the first host: MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)",
          {},
          fault->severity});
 }
@@ -93,9 +96,9 @@ void check_missing(const LintContext& subject, const Launch& launch, const Link&
   const auto count = number_of(*nodes->value, shape_of_job(subject));
   if (!count || *count < 2) return;
   add_match(hits, {agent.place,
-                   agent.program + " of " + std::to_string(*count) +
-                       " nodes is told no address: " + std::string(launcher->without_address),
-                   "add " + std::string(launcher->address_option)});
+                   fmt::format("{} on {} nodes gets no address: {}", agent.program, *count,
+                               launcher->without_address),
+                   fmt::format("add {}", launcher->address_option)});
 }
 
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
@@ -133,7 +136,7 @@ Rule rule_launch_master_address() {
   using namespace launch_master_address;
   return {"launch/master-address",
           diag::Severity::warning,
-          "An address at which the first rank is not found",
+          "Unreachable address of the first rank",
           "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives "
           "127.0.x.x where the host's name is in /etc/hosts, and "
           "several addresses where there are several networks: the job hangs in init_process_group.",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The first host's plain name on sites whose fast network has its own names.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_master_suffix {
@@ -18,12 +20,12 @@ RuleMatches find(const LintContext& subject) {
         text.find("sed") != std::string_view::npos || text.find("awk") != std::string_view::npos)
       continue;
     const auto end = seen.value->place.offset + seen.value->place.length;
-    add_match(
-        hits,
-        {seen.value->place,
-         "on " + subject.site->id + " the name of the fast network is the host's name with '" + suffix + "'",
-         "MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)" + suffix + "\"",
-         {{end, 0, suffix}}});
+    add_match(hits,
+              {seen.value->place,
+               fmt::format("on {} the name of the fast network is the host's name with '{}'",
+                           subject.site->id, suffix),
+               "MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)" + suffix + "\"",
+               {{end, 0, suffix}}});
   }
   return hits;
 }
@@ -34,7 +36,7 @@ Rule rule_launch_master_suffix() {
   using namespace launch_master_suffix;
   return {"launch/master-suffix",
           diag::Severity::warning,
-          "The first host's name on the slow network",
+          "Address of the first rank on the slow network",
           "On some sites the plain host name belongs to a network that compute nodes do not use among each "
           "other; the fast one has its own names. With the plain "
           "name the ranks time out, or talk over Ethernet.",

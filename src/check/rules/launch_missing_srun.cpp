@@ -2,6 +2,7 @@
 // A job of several nodes whose program runs on the first one only.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -51,7 +52,7 @@ bool starts_nodes(const Link& python) {
   });
 }
 
-/// Whether the word tells of MPI: "openmpi/4.0.5", "mpi_ranks"; not "compiler" or "empirical".
+/// Whether the word describes MPI: "openmpi/4.0.5", "mpi_ranks"; not "compiler" or "empirical".
 bool names_mpi(const std::string& text) {
   for (auto at = text.find("mpi"); at != std::string::npos; at = text.find("mpi", at + 1))
     if (at + 3 >= text.size() || (text[at + 3] != 'l' && text[at + 3] != 'r' && text[at + 3] != 'n'))
@@ -119,7 +120,7 @@ RuleMatches find(const LintContext& subject) {
   if (!job.several_nodes || subject.launches.empty()) return {};
   const Launch* found = nullptr;
   for (const auto& launch : subject.launches) {
-    // A script that a sourced file or an argument completes is not to be judged.
+    // A script that a sourced file or an argument completes is not to be evaluated.
     if (may_reach_nodes(launch)) return {};
     const bool trains =
         launch.agent() || (launch.python() && launch.python()->module.empty() &&
@@ -137,15 +138,16 @@ RuleMatches find(const LintContext& subject) {
                   })))
     return {};
   const std::string what =
-      "nothing starts this on the other nodes: a batch script runs on the first node of the job only";
+      "nothing starts this on the other nodes: a batch script runs only on the first node of the job";
   const std::string hint =
-      "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python";
+      "add srun before it: one task per node for torchrun and accelerate, one per GPU for python";
   const auto* agent = found->agent();
   // An agent starts processes on its own node, unless a file tells it of others; a program may do anything.
   if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
   const auto& link = agent ? *agent : found->last();
-  RuleMatch hit{link.place,
-                what + ", unless " + (agent ? "its configuration names them" : "it does so itself"), hint};
+  RuleMatch hit{
+      link.place,
+      fmt::format("{}, unless {}", what, agent ? "its configuration names them" : "it does so itself"), hint};
   hit.severity = diag::Severity::note;
   return {std::move(hit)};
 }
@@ -156,7 +158,7 @@ Rule rule_launch_missing_srun() {
   using namespace launch_missing_srun;
   return {"launch/missing-srun",
           diag::Severity::warning,
-          "Several nodes, but no srun",
+          "Several nodes without srun",
           "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "
           "the job stay idle and are paid for, and a "
           "program that waits for them never starts.",

@@ -2,6 +2,7 @@
 // More ranks on a node than it has GPUs for them.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/hpcml_launch.hpp"
 #include "check/job_shape.hpp"
@@ -49,11 +50,11 @@ RuleMatches find(const LintContext& subject) {
     if (ranks <= *shape.gpus_per_node) continue;
     if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;
-    add_match(hits,
-              {step ? step->place : launch.find("hpcml")->place,
-               std::to_string(ranks) + " ranks on each node, which has " + util::counted(gpus, "GPU") +
-                   " for them: NCCL takes one rank per GPU",
-               "ask for as many GPUs as ranks, or start " + util::counted(gpus, "task") + " on each node"});
+    add_match(hits, {step ? step->place : launch.find("hpcml")->place,
+                     fmt::format("{} ranks per node exceed its GPUs ({}): NCCL allows one rank per GPU",
+                                 ranks, util::counted(gpus, "GPU")),
+                     fmt::format("request as many GPUs as ranks, or use {} per node",
+                                 util::counted(gpus, "task"))});
   }
   return hits;
 }

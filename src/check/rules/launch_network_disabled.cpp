@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fast paths of NCCL switched off, as people do while they look for a fault.
+// Fast paths of NCCL switched off, as users do while they look for a fault.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -18,7 +19,7 @@ bool has_other_network(const Launch& launch) {
   });
 }
 
-/// Whether a comment tells why: some words behind the setting, or a sentence on the line above. Commented
+/// Whether a comment tells why: some words after the setting, or a sentence on the line above. Commented
 /// commands and a heading ("# NCCL settings") tell nothing, and who is still looking has not taken it out.
 bool has_reason(const LintContext& subject, diag::Place place) {
   if (place.offset >= subject.text.size()) return false;
@@ -70,10 +71,10 @@ RuleMatches find(const LintContext& subject) {
                             [&](const auto& rule) { return rule.name == seen.name; }))
       continue;
     add_match(hits, {seen.value->place,
-                     std::string(seen.name) + "=1 makes NCCL copy " +
-                         (network ? "between nodes over plain sockets"
-                                  : "between the GPUs of a node by a slower way"),
-                     "take it out once the fault is found"});
+                     fmt::format("{}=1 makes NCCL copy {}", seen.name,
+                                 network ? "between nodes over plain sockets"
+                                         : "between the GPUs of a node by a slower way"),
+                     "remove it when the fault is found"});
   }
   return hits;
 }
@@ -84,9 +85,9 @@ Rule rule_launch_network_disabled() {
   using namespace launch_network_disabled;
   return {"launch/network-disabled",
           diag::Severity::warning,
-          "NCCL's fast paths switched off",
+          "Disabled network paths of NCCL",
           "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script "
-          "they cost most of the bandwidth, and nothing says so.",
+          "they cost most of the bandwidth, without any message.",
           "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
           {R"(#!/bin/bash
 #SBATCH -N2

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A number of nodes that does not agree with the job's.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_node_count {
@@ -23,11 +25,10 @@ RuleMatches find(const LintContext& subject) {
     auto fix = shape.nodes == job.nodes
                    ? replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
-    add_match(hits,
-              {nodes->place,
-               "the program expects " + util::counted(*count, "node") + ", but this runs on " +
-                   std::to_string(*shape.nodes),
-               "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});
+    add_match(hits, {nodes->place,
+                     fmt::format("the program expects {}, but this runs on {}", util::counted(*count, "node"),
+                                 *shape.nodes),
+                     "use $SLURM_NNODES, so that only the directives set the number", std::move(fix)});
   }
   return hits;
 }
@@ -38,7 +39,7 @@ Rule rule_launch_node_count() {
   using namespace launch_node_count;
   return {"launch/node-count",
           diag::Severity::warning,
-          "The program's number of nodes is not the job's",
+          "Number of nodes differs from the job's",
           "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes "
           "are turned away or train by themselves. It happens when "
           "one of two copies of the same number is changed.",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Agents on several nodes that all have the same node rank.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_node_rank {
@@ -39,17 +41,18 @@ RuleMatches find(const LintContext& subject) {
     if (rank && !(rank->value && rank->value->known() && number_of(*rank->value, shape))) continue;
     const std::string option(launcher->number_option);
     const bool certain = counts && shape.nodes && *shape.nodes == *count;
-    add_match(hits,
-              {rank ? rank->place : agent->place,
-               rank ? "every node gets the same " + option + ": " + rank->value->text()
-                    : "without " + option + " every node believes that it is number 0",
-               counts ? "let the nodes count themselves: " +
-                            util::replace_all(std::string(launcher->address_option), "$MASTER_ADDR", "HOST") +
-                            "; or let each expand it: srun bash -c '… " + option + "=$SLURM_NODEID …'"
-                      : "srun bash -c '" + util::join(launcher->words.start(), " ") + " " + option +
-                            " $SLURM_NODEID …' in single quotes",
-               {},
-               certain ? std::nullopt : std::optional(diag::Severity::warning)});
+    add_match(hits, {rank ? rank->place : agent->place,
+                     rank ? fmt::format("every node gets the same {}: {}", option, rank->value->text())
+                          : fmt::format("without {} every node has the rank 0", option),
+                     counts ? fmt::format("use {} to let the nodes number themselves, or let each node "
+                                          "expand it: srun bash -c '… {}=$SLURM_NODEID …'",
+                                          util::replace_all(std::string(launcher->address_option),
+                                                            "$MASTER_ADDR", "HOST"),
+                                          option)
+                            : fmt::format("srun bash -c '{} {} $SLURM_NODEID …' in single quotes",
+                                          util::join(launcher->words.start(), " "), option),
+                     {},
+                     certain ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
 }
@@ -61,9 +64,8 @@ Rule rule_launch_node_rank() {
   return {"launch/node-rank",
           diag::Severity::error,
           "The same node rank on all nodes",
-          "torchrun's own rendezvous is static: without --rdzv_backend=c10d each node must be told its "
-          "number. With the default, 0, each waits for the others "
-          "at its own address until the time limit.",
+          "torchrun's own rendezvous is static: without --rdzv_backend=c10d each node needs its number. With "
+          "the default, 0, each waits for the others at its own address until the time limit.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html",
           {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1

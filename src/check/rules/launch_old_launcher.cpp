@@ -11,8 +11,8 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& link : launch.chain)
       if (link.module == "torch.distributed.launch")
         add_match(hits, {link.place, "torch.distributed.launch is deprecated in favour of torchrun",
-                         "torchrun with the same options; the program then reads LOCAL_RANK from the "
-                         "environment, not --local-rank"});
+                         "use torchrun with the same options, and read LOCAL_RANK from the environment "
+                         "instead of --local-rank"});
   return hits;
 }
 

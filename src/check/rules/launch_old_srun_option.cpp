@@ -18,8 +18,8 @@ RuleMatches find(const LintContext& subject) {
       if (!cpu && !mem) continue;
       const std::string now = cpu ? "--cpu-bind" : "--mem-bind";
       add_match(hits, {{option.place.offset, written.size()},
-                       std::string(written) + (mem ? " is no option of srun any more"
-                                                   : " is an old spelling that no manual has any more"),
+                       std::string(written) + (mem ? " is not an option of srun any more"
+                                                   : " is an old spelling that no manual lists any more"),
                        now,
                        {{option.place.offset, written.size(), now}},
                        mem ? std::optional(diag::Severity::warning) : std::nullopt});
@@ -34,7 +34,7 @@ Rule rule_launch_old_srun_option() {
   using namespace launch_old_srun_option;
   return {"launch/old-srun-option",
           diag::Severity::note,
-          "An option with an underscore",
+          "Option with an underscore",
           "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step "
           "with \"unrecognized option\".",
           "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Variables of PyTorch's NCCL backend under their old names.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
@@ -30,7 +31,7 @@ RuleMatches find(const LintContext& subject) {
     const bool written = subject.text.substr(at).starts_with(name + "=");
     // No fix: an older torch knows the old name only.
     add_match(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
-                     name + " is called " + now + " from torch 2.2 on", now});
+                     fmt::format("{} is called {} from torch 2.2 on", name, now), now});
   }
   return hits;
 }

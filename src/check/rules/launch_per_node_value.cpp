@@ -2,6 +2,7 @@
 // Values that all nodes must agree on and each node makes for itself.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -46,11 +47,13 @@ void check_value(const LintContext& subject, const Link& step, const shell::Argu
   for (const auto& piece : value.pieces) {
     if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
       continue;
-    add_match(hits, {place,
-                     "each node expands " + piece.text + " for itself, but " + std::string(what) +
-                         " must be the same on all",
-                     "compute it once before " + step.program +
-                         ": from $SLURM_JOB_ID, and the first host of scontrol show hostnames"});
+    add_match(hits,
+              {place,
+               fmt::format("each node expands {} separately, but {} must be the same on all nodes",
+                           piece.text, what),
+               fmt::format(
+                   "set it once before {}: from $SLURM_JOB_ID, and the first host of scontrol show hostnames",
+                   step.program)});
   }
 }
 
@@ -84,7 +87,7 @@ Rule rule_launch_per_node_value() {
   using namespace launch_per_node_value;
   return {"launch/per-node-value",
           diag::Severity::warning,
-          "A meeting point that each node makes up for itself",
+          "Rendezvous endpoint that differs between nodes",
           "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and "
           "$(hostname) are expanded on every node: the nodes "
           "wait for each other at different places until the time limit.",

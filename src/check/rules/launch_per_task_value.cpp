@@ -2,6 +2,7 @@
 // Per-task variables of Slurm that the batch shell expands, before there are tasks.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -31,7 +32,7 @@ std::string_view per_task_name(std::string_view text) {
   return {};
 }
 
-/// The per-task variable behind "$NODE_RANK".
+/// The per-task variable after "$NODE_RANK".
 std::string_view per_task_name_behind(const LintContext& subject, const Launch& launch,
                                       std::string_view piece) {
   if (piece.size() < 2 || piece[0] != '$') return {};
@@ -42,7 +43,7 @@ std::string_view per_task_name_behind(const LintContext& subject, const Launch& 
     return value->pieces.empty() ? std::string_view() : per_task_name(value->pieces[0].text);
   const auto value = assigned_before(subject.text, name, launch.command->place.offset);
   const auto task = per_task_name(value);
-  // Behind a backslash or in single quotes it is the task's shell that expands it.
+  // After a backslash or in single quotes it is the task's shell that expands it.
   const auto at = value.find("$" + std::string(task)), brace = value.find("${" + std::string(task));
   const auto dollar = std::min(at, brace);
   const bool handed_on =
@@ -99,10 +100,11 @@ void check_words(const LintContext& subject, const Launch& launch, const Link& s
       if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue; // 0 is right
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
       add_match(hits, {fix.empty() ? word.place : piece.place,
-                       "the batch shell expands " + piece.text + " before " + step.program +
-                           " starts: every task gets the batch host's value, 0",
-                       "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
-                           " …' in single quotes",
+                       fmt::format("the batch shell expands {} before {} starts, so every task gets the "
+                                   "value of the batch host, 0",
+                                   piece.text, step.program),
+                       fmt::format("use single quotes to let each task expand it: {} bash -c '… ${} …'",
+                                   step.program, name),
                        fix});
     }
   }
@@ -138,9 +140,10 @@ void check_exports(const LintContext& subject, const Launch& launch, const Link&
     if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue;
     add_match(hits,
               {variable->set_at,
-               variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
-               "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" + name +
-                   "; exec python …' in single quotes"});
+               fmt::format("{} is set in the batch script, where {} is 0, so every task gets 0",
+                           variable->name, name),
+               fmt::format("set it in each task: {} bash -c 'export {}=${}; exec python …' in single quotes",
+                           step.program, variable->name, name)});
   }
 }
 
@@ -166,7 +169,7 @@ Rule rule_launch_per_task_value() {
   using namespace launch_per_task_value;
   return {"launch/per-task-value",
           diag::Severity::warning,
-          "A task's number, expanded before there are tasks",
+          "Task number expanded before the tasks start",
           "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them "
           "once, on the first node: every process believes "
           "that it is rank 0 and the rendezvous hangs or each node trains alone.",

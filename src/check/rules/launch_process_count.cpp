@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // A number of processes per node that does not agree with the node's GPUs.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_process_count {
 
 using model::OptionMeaning;
 
-/// Processes on one node by the agent's options, and the option that says so.
+/// Processes on one node by the agent's options, and the option that states it.
 std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
                                       const GivenOption*& option) {
   const auto* each = agent.find(OptionMeaning::ranks_per_node);
@@ -40,14 +42,16 @@ RuleMatches find(const LintContext& subject) {
     auto fix = more && agent->find(OptionMeaning::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();
-    add_match(hits, {option->place,
-                     std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
-                         util::counted(gpus, "GPU") + " of a node" +
-                         (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
-                     more ? "ask for as many GPUs as there are processes, or start one process per GPU "
-                            "($SLURM_GPUS_ON_NODE)"
-                          : "start one process per GPU ($SLURM_GPUS_ON_NODE), or ask for fewer GPUs",
-                     std::move(fix), more ? std::nullopt : std::optional(diag::Severity::note)});
+    add_match(
+        hits,
+        {option->place,
+         fmt::format("{}{}{} of a node{}", *processes, *processes == 1 ? " process for " : " processes for ",
+                     util::counted(gpus, "GPU"),
+                     more ? "; NCCL rejects two processes on one GPU" : "; the other GPUs stay idle"),
+         more
+             ? "request as many GPUs as there are processes, or use one process per GPU ($SLURM_GPUS_ON_NODE)"
+             : "use one process per GPU ($SLURM_GPUS_ON_NODE), or request fewer GPUs",
+         std::move(fix), more ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }
@@ -58,7 +62,7 @@ Rule rule_launch_process_count() {
   using namespace launch_process_count;
   return {"launch/process-count",
           diag::Severity::warning,
-          "Processes per node are not the node's GPUs",
+          "Number of processes differs from the node's GPUs",
           "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU "
           "detected\" or \"invalid device ordinal\". With fewer, GPUs that "
           "are paid for stay idle.",

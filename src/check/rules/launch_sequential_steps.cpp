@@ -38,11 +38,10 @@ RuleMatches find(const LintContext& subject) {
     if (!second && launch.command->context.loop) second = step;
   }
   if (!second) return {};
-  return {
-      {second->place,
-       "this step waits for the one before: srun without --exact or --mem takes all of the job's resources",
-       "give each its part: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: --gpus-per-node=…); or "
-       "--overlap where they may share"}};
+  return {{second->place,
+           "this step waits for the one before: srun without --exact or --mem uses all resources of the job",
+           "add to each step its resources: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: "
+           "--gpus-per-node=…), or use --overlap to share them"}};
 }
 
 } // namespace launch_sequential_steps
@@ -51,7 +50,7 @@ Rule rule_launch_sequential_steps() {
   using namespace launch_sequential_steps;
   return {"launch/sequential-steps",
           diag::Severity::warning,
-          "Steps in the background, one after the other",
+          "Background steps that run one after the other",
           "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "
           "one waits: \"step creation temporarily disabled, retrying\", and "
           "what was to run side by side runs in turn.",

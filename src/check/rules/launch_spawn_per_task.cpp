@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs that start a process per GPU themselves, started once per task.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -44,13 +45,12 @@ RuleMatches find(const LintContext& subject) {
       found = spawn_in(python->operands[1].text()) != std::string_view::npos;
     if (!found && python->operands[0].known()) found = writes_spawning_file(subject, first);
     if (found)
-      add_match(hits,
-                {python->place,
-                 "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
-                     " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
-                     " times on each node",
-                 "start it once per node (--ntasks-per-node=1), or drop mp.spawn and take the rank from "
-                 "SLURM_PROCID"});
+      add_match(hits, {python->place,
+                       fmt::format("the program starts a process per GPU with mp.spawn, and {} starts the "
+                                   "program {} times on each node",
+                                   launch.step()->program, *shape_of(subject, launch).tasks_per_node),
+                       "use one task per node (--ntasks-per-node=1), or remove mp.spawn and use SLURM_PROCID "
+                       "as the rank"});
   }
   return hits;
 }
@@ -61,7 +61,7 @@ Rule rule_launch_spawn_per_task() {
   using namespace launch_spawn_per_task;
   return {"launch/spawn-per-task",
           diag::Severity::warning,
-          "mp.spawn under one task per GPU",
+          "mp.spawn in one task per GPU",
           "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many "
           "trainings as there are tasks, each on all GPUs of the node, "
           "and all of them want the same port.",

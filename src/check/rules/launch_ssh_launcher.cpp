@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Launchers that reach the other nodes over ssh.
 #include "check/launch_facts.hpp"
+
 #include "core/model/launcher.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_ssh_launcher {
@@ -14,12 +16,12 @@ RuleMatches find(const LintContext& subject) {
     if (!launcher || !launcher->uses_ssh || launch.step()) continue;
     const auto* option = agent->find(model::OptionMeaning::hosts);
     if (!option || agent->find(model::OptionMeaning::no_ssh)) continue;
-    add_match(hits,
-              {option->place,
-               agent->program + " starts the other nodes over ssh, which many clusters do not allow between "
-                                "compute nodes, and outside of Slurm's accounting",
-               "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
-               "from the environment), or deepspeed --no_ssh once per node"});
+    add_match(hits, {option->place,
+                     fmt::format("{} starts the other nodes over ssh, outside of Slurm's accounting and "
+                                 "often not allowed between compute nodes",
+                                 agent->program),
+                     "use srun with one process per GPU (deepspeed.init_distributed reads rank and address "
+                     "from the environment), or deepspeed --no_ssh once per node"});
   }
   return hits;
 }
@@ -30,7 +32,7 @@ Rule rule_launch_ssh_launcher() {
   using namespace launch_ssh_launcher;
   return {"launch/ssh-launcher",
           diag::Severity::note,
-          "A launcher that needs ssh between nodes",
+          "Launcher that needs ssh between nodes",
           "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they "
           "do not have its environment, its limits or its end, and the site "
           "may refuse the connection.",

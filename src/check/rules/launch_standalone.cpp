@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
+// torchrun on several nodes that its own knows only: --standalone, or no --nnodes.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/model/launcher.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_standalone {
@@ -33,16 +35,16 @@ RuleMatches find(const LintContext& subject) {
       const auto* option = agent->find(OptionMeaning::alone);
       const auto name = std::string(launcher->option_for(OptionMeaning::alone));
       add_match(hits, {option ? option->place : agent->place,
-                       (option ? "--" + name : launcher->variable_for(name)) +
-                           " makes each node train by itself: the nodes never meet",
+                       fmt::format("{} makes each node train separately: the nodes never connect",
+                                   option ? "--" + name : launcher->variable_for(name)),
                        k_hint});
     } else if (shape.tasks_per_node == 1 && has_no_node_count(launch, *agent))
       add_match(hits,
                 {agent->place,
-                 agent->program + " without --" + std::string(launcher->option_for(OptionMeaning::nodes)) +
-                     (agent->find(OptionMeaning::endpoint)
-                          ? " takes one node: the others wait at the rendezvous in vain"
-                          : " makes each node train by itself: the nodes never meet"),
+                 fmt::format("{} without --{}{}", agent->program, launcher->option_for(OptionMeaning::nodes),
+                             agent->find(OptionMeaning::endpoint)
+                                 ? " uses one node: the others wait at the rendezvous in vain"
+                                 : " makes each node train separately: the nodes never connect"),
                  k_hint});
   }
   return hits;
@@ -54,7 +56,7 @@ Rule rule_launch_standalone() {
   using namespace launch_standalone;
   return {"launch/standalone",
           diag::Severity::warning,
-          "torchrun on several nodes that never meet",
+          "torchrun without a common rendezvous",
           "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
           "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
           "it gives as many "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A step of more nodes or tasks than the job has.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -28,14 +29,12 @@ void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& 
   // Cores are given whole: on each node up to three threads more than asked for.
   if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
     return;
-  add_match(hits,
-            {tasks->place,
-             "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
-                 std::to_string(*cpus),
-             "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
-             "there may be more",
-             {},
-             diag::Severity::warning});
+  add_match(hits, {tasks->place,
+                   fmt::format("srun starts {} tasks, but the job asks for CPUs for {}", *count, *cpus),
+                   "request them with --ntasks above, or use $SLURM_NTASKS; more are possible only if the "
+                   "site allocates whole nodes",
+                   {},
+                   diag::Severity::warning});
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -51,11 +50,10 @@ RuleMatches find(const LintContext& subject) {
                            ? number_of(*nodes->value, job)
                            : std::nullopt;
     if (!count || *count <= *job.nodes) continue;
-    add_match(hits, {nodes->place,
-                     "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
-                         std::to_string(*job.nodes),
-                     "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",
-                     replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")});
+    add_match(hits,
+              {nodes->place, fmt::format("srun asks for {} nodes, but the job has {}", *count, *job.nodes),
+               "use $SLURM_NNODES, or remove the option: a step uses all nodes of the job by default",
+               replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")});
   }
   return hits;
 }
@@ -66,7 +64,7 @@ Rule rule_launch_step_too_large() {
   using namespace launch_step_too_large;
   return {"launch/step-too-large",
           diag::Severity::error,
-          "A step larger than the job",
+          "Step larger than the job",
           "A step lives inside its job. srun with more nodes than the directives ask for ends at once with "
           "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
           "with \"More processors requested than permitted\".",

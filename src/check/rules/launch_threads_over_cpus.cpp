@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // More threads per process than it has CPUs.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_threads_over_cpus {
@@ -26,8 +28,8 @@ RuleMatches find(const LintContext& subject) {
     const auto count = number_of(*threads, shape);
     if (!count || *count <= cpus) continue;
     add_match(hits, {threads->place,
-                     std::to_string(*count) + " threads on " + std::to_string(cpus) +
-                         (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
+                     fmt::format("{} threads exceed {}{} per task and wait for each other", *count, cpus,
+                                 cpus == 1 ? " CPU" : " CPUs"),
                      "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
                      option ? std::vector<Edit>()
                             : replace_end(subject, threads->place, threads->text(), "$SLURM_CPUS_PER_TASK")});

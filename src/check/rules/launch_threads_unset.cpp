@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // torchrun's default of one thread per process where there are more CPUs.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
 #include "core/model/launcher.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_threads_unset {
@@ -21,9 +23,8 @@ RuleMatches find(const LintContext& subject) {
     const auto processes = option && option->value ? number_of(*option->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
     add_match(hits, {agent->place,
-                     agent->program + " gives each of its " + std::to_string(*processes) +
-                         " processes one thread, though there are " + std::to_string(cpus / *processes) +
-                         " CPUs for each",
+                     fmt::format("{} gives each of its {} processes one thread, but each has {} CPUs",
+                                 agent->program, *processes, cpus / *processes),
                      "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) +
                          ")), less what data loaders need"});
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A literal WORLD_SIZE that is not the number of tasks.
 #include "check/job_shape.hpp"
+
 #include "check/launch_facts.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_world_size {
@@ -22,8 +24,8 @@ RuleMatches find(const LintContext& subject) {
                    ? replace_end(subject, value->place, value->text(), "$SLURM_NTASKS")
                    : std::vector<Edit>();
     add_match(hits, {value->place,
-                     "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
-                         std::to_string(*shape.tasks) + " processes",
+                     fmt::format("WORLD_SIZE is {}, but {} starts {} processes", value->text(),
+                                 launch.step()->program, *shape.tasks),
                      "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});
   }
   return hits;
@@ -35,10 +37,9 @@ Rule rule_launch_world_size() {
   using namespace launch_world_size;
   return {"launch/world-size",
           diag::Severity::warning,
-          "WORLD_SIZE is not the number of tasks",
-          "init_process_group waits until WORLD_SIZE processes have come. With a number from an older "
-          "version of the script it waits for processes that nobody "
-          "starts, or ranks beyond it fail.",
+          "WORLD_SIZE differs from the number of tasks",
+          "init_process_group waits until WORLD_SIZE processes have connected. With a number from an older "
+          "version of the script it waits for processes that are never started, or ranks beyond it fail.",
           "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
           {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4

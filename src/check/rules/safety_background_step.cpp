@@ -36,8 +36,8 @@ RuleMatches find(const LintContext& subject) {
   if (tail.find("while ") != std::string_view::npos || tail.find("until ") != std::string_view::npos ||
       tail.find("<(") != std::string_view::npos)
     return {};
-  return {{last->command->place, "the script ends without waiting for this step, and the job with it",
-           "add a line: wait"}};
+  return {{last->command->place, "the script ends without waiting for this step, which ends with the job",
+           "add wait on a line at the end"}};
 }
 
 } // namespace safety_background_step
@@ -46,7 +46,7 @@ Rule rule_safety_background_step() {
   using namespace safety_background_step;
   return {"safety/background-step",
           diag::Severity::warning,
-          "A background step without wait",
+          "Background step without wait",
           "The job ends when its script does. A step that was started with & and that nothing waits for is "
           "killed at that moment, "
           "usually before it has done anything.",

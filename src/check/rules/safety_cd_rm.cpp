@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rm in a folder that cd may not have reached.
+// rm in a directory that cd may not have reached.
 #include <algorithm>
 
 #include "check/rule.hpp"
@@ -41,15 +41,15 @@ RuleMatches find(const LintContext& subject) {
     if (command.name() == "cd")
       cd = command.context.condition || command.context.uncalled ? nullptr : &command;
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;
-    // Behind "cd … &&" or "cd … || exit" it is safe.
+    // After "cd … &&" or "cd … || exit" it is safe.
     const auto end = cd->place.offset + cd->place.length;
     const auto next = subject.text.find_first_not_of(" \t", end);
     const bool handled =
         next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
     if (handled || stops_at_errors(subject, *cd)) continue;
     hits.push_back({cd->place,
-                    "where this cd fails, the rm below deletes the folder that the job was submitted from",
-                    "write: cd … || exit 1",
+                    "if this cd fails, the rm below deletes the directory that the job was submitted from",
+                    "use: cd … || exit 1",
                     {{end, 0, " || exit 1"}}});
     cd = nullptr;
   }
@@ -63,8 +63,8 @@ Rule rule_safety_cd_rm() {
   return {"safety/cd-rm",
           diag::Severity::warning,
           "rm after a cd that may fail",
-          "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * "
-          "deletes that instead.",
+          "When the directory does not exist, cd fails, the script continues where it was submitted, and rm "
+          "-rf * deletes that instead.",
           "https://www.shellcheck.net/wiki/SC2164",
           {R"(#!/bin/bash
 cd $SCRATCH/run

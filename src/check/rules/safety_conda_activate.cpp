@@ -9,8 +9,8 @@
 namespace hpcml::check {
 namespace safety_conda_activate {
 
-/// Whether a function of the login shell that sites have beside `module` ("uenv", "use", "setpkgs") may bring
-/// conda: it is told of it.
+/// Whether a function of the login shell that sites have next to `module` ("uenv", "use", "setpkgs") may
+/// bring conda: it is notified of it.
 bool may_bring_conda(const shell::Command& command) {
   static constexpr std::array<std::string_view, 13> k_others = {
       "[", "[[", "cd", "conda", "echo", "export", "ls", "mkdir", "printf", "rm", "test", "type", "which"};
@@ -46,8 +46,8 @@ RuleMatches find(const LintContext& subject) {
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();
     if (words.empty() || words[0].text() != "activate") continue;
-    hits.push_back({command.place, "this shell does not know conda activate",
-                    "put before it: source \"$(conda info --base)/etc/profile.d/conda.sh\", or eval "
+    hits.push_back({command.place, "this shell has no conda activate",
+                    "add before it: source \"$(conda info --base)/etc/profile.d/conda.sh\", or eval "
                     "\"$(conda shell.bash hook)\""});
     return hits;
   }
@@ -58,56 +58,55 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_conda_activate() {
   using namespace safety_conda_activate;
-  return {
-      "safety/conda-activate",
-      diag::Severity::warning,
-      "conda activate in a shell without conda",
-      "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does not "
-      "read: \"Your shell "
-      "has not been properly configured to use 'conda activate'\", and the job goes on with another python.",
-      "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-      {R"(#!/bin/bash
+  return {"safety/conda-activate",
+          diag::Severity::warning,
+          "conda activate in a shell without conda",
+          "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does "
+          "not read: \"Your shell has not been properly configured to use 'conda activate'\", and the job "
+          "continues with another python.",
+          "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+          {R"(#!/bin/bash
 conda activate x
 srun python a.py
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 #SBATCH -n1
 export A=1
 conda activate /scratch/env
 )",
-       R"(#!/usr/bin/env bash
+           R"(#!/usr/bin/env bash
 set -e
 conda activate x
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 echo conda comes
 export PATH=~/miniconda3/bin:$PATH
 conda activate x
 )"},
-      {R"(#!/bin/bash -l
+          {R"(#!/bin/bash -l
 conda activate x
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 source ~/miniconda3/etc/profile.d/conda.sh
 conda activate x
 )",
-       R"sh(#!/bin/bash
+           R"sh(#!/bin/bash
 eval "$(conda shell.bash hook)"
 conda activate x
 )sh",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 module load anaconda
 conda activate x
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 uenv verbose miniconda3-py310
 conda activate x
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 source <path-to-conda.sh> # yours
 conda activate x
 )"},
-      find};
+          find};
 }
 
 } // namespace hpcml::check

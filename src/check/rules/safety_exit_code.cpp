@@ -2,6 +2,7 @@
 // A last command that hides whether the step failed.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 
@@ -48,9 +49,9 @@ RuleMatches find(const LintContext& subject) {
         context.substitution || context.pipeline)
       continue;
     return {{last->place,
-             "the job is COMPLETED even where " + launch->chain.front().program +
-                 " failed: only the last command counts",
-             "put set -e above, or end with: exit $code, where code=$? stands right behind the step"}};
+             fmt::format("the job is COMPLETED even if {} fails: only the last command counts",
+                         launch->chain.front().program),
+             "add set -e above, or end with exit $code and set code=$? directly after the step"}};
   }
   return {};
 }
@@ -61,10 +62,9 @@ Rule rule_safety_exit_code() {
   using namespace safety_exit_code;
   return {"safety/exit-code",
           diag::Severity::warning,
-          "A failed step that looks like success",
-          "The job's state is the exit code of the script's last command. With echo behind srun a training "
-          "that crashed is "
-          "COMPLETED, and --dependency=afterok starts the next job on nothing.",
+          "Failed step reported as success",
+          "The job's state is the exit code of the script's last command. With echo after srun a training "
+          "that crashed is COMPLETED, and --dependency=afterok starts the next job on nothing.",
           "https://slurm.schedmd.com/job_exit_code.html",
           {R"(#!/bin/bash
 srun python train.py

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints in a folder that each node has for itself and loses.
+// Checkpoints in a directory that each node has for itself and loses.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/util/node_local_path.hpp"
@@ -40,8 +41,10 @@ RuleMatches find(const LintContext& subject) {
       const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
       if (!util::is_node_local(path) || is_saved(subject)) continue;
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
-      hits.push_back({last.place, path + " is another folder on each of the nodes, and gone after the job",
-                      "write checkpoints to a file system that all nodes share"});
+      hits.push_back(
+          {last.place,
+           fmt::format("{} is a different directory on each node and is removed after the job", path),
+           "use a directory on a file system that all nodes share for checkpoints"});
     }
   }
   return hits;
@@ -51,39 +54,39 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_local_checkpoint() {
   using namespace safety_local_checkpoint;
-  return {"safety/local-checkpoint",
-          diag::Severity::warning,
-          "A checkpoint in a node's own folder",
-          "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job "
-          "of several nodes each "
-          "one writes a part that the others cannot read, and none is left to go on from.",
-          "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-          {R"(#!/bin/bash
+  return {
+      "safety/local-checkpoint",
+      diag::Severity::warning,
+      "Checkpoint in a node's own directory",
+      "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of "
+      "several nodes each one writes a part that the others cannot read, and none is left to resume from.",
+      "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
+      {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun python train.py --output_dir /tmp/ckpt
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH -N4
 srun torchrun train.py --save=/dev/shm/x
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH --nodes=2
 srun python train.py --checkpoint-dir $SLURM_TMPDIR/x
 )"},
-          {R"(#!/bin/bash
+      {R"(#!/bin/bash
 #SBATCH --nodes=1
 srun python train.py --output_dir /tmp/ckpt
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH --nodes=2
 srun python train.py --output_dir $SCRATCH/ckpt
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH --nodes=2
 srun python train.py --output_dir /tmp/ckpt
 srun cp -r /tmp/ckpt $SCRATCH
 )"},
-          find};
+      find};
 }
 
 } // namespace hpcml::check

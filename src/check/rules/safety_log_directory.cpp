@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A folder for the log that Slurm does not make.
+// A directory for the log that Slurm does not make.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -8,7 +9,7 @@
 namespace hpcml::check {
 namespace safety_log_directory {
 
-/// Whether the script itself makes the folder, which shows that it may be missing.
+/// Whether the script itself makes the directory, which shows that it may be missing.
 bool is_made_by(const LintContext& subject, const std::string& directory) {
   for (const auto& command : subject.view.commands)
     if (command.name() == "mkdir")
@@ -21,7 +22,7 @@ bool is_made_by(const LintContext& subject, const std::string& directory) {
   return false;
 }
 
-/// Whether it hands itself to sbatch, as headers do that make the folders first.
+/// Whether it hands itself to sbatch, as headers do that make the directories first.
 bool submits_itself(const LintContext& subject) {
   const auto is_own_name = [](const shell::Argument& word) {
     return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
@@ -58,11 +59,11 @@ RuleMatches find(const LintContext& subject) {
       reported.push_back(directory);
       hits.push_back(
           {request.place(option),
-           made ? "'" + directory +
-                      "' must be there before the job starts: the mkdir in the script comes too late"
-                : "'" + directory + "' must be there before the job starts: Slurm does not make it",
-           pattern ? "put the pattern into the file's name instead"
-                   : "mkdir -p " + directory + " before sbatch"});
+           made ? fmt::format("'{}' must exist before the job starts: the mkdir in the script comes too late",
+                              directory)
+                : fmt::format("'{}' must exist before the job starts: Slurm does not create it", directory),
+           pattern ? "use the pattern in the file's name instead"
+                   : fmt::format("run mkdir -p {} before sbatch", directory)});
     }
   return hits;
 }
@@ -73,10 +74,9 @@ Rule rule_safety_log_directory() {
   using namespace safety_log_directory;
   return {"safety/log-directory",
           diag::Severity::warning,
-          "A log in a folder that may not be there",
-          "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
-          "fails at once, and there "
-          "is no log that says why; a mkdir in the script comes too late.",
+          "Log in a missing directory",
+          "Slurm creates the log, never its directory. When the directory is missing as the job starts, the "
+          "job fails at once, and there is no log that says why; a mkdir in the script comes too late.",
           "https://slurm.schedmd.com/sbatch.html#OPT_output",
           {R"(#!/bin/bash
 #SBATCH --output=logs/%j.out

@@ -21,8 +21,8 @@ RuleMatches find(const LintContext& subject) {
     const auto middle = find_line(text, "=======", ours);
     const auto theirs = find_line(text, ">>>>>>> ", ours);
     if (middle == std::string_view::npos || theirs == std::string_view::npos || middle > theirs) continue;
-    RuleMatch hit{line_at(text, ours), "a merge was not finished here",
-                  "keep one of the two versions and remove the marks"};
+    RuleMatch hit{line_at(text, ours), "this is a marker of an unresolved merge",
+                  "remove the markers and one of the two versions"};
     if (text.substr(0, ours).find("<<") != std::string_view::npos)
       hit.severity = diag::Severity::warning; // it may be the text of a here-document
     hits.push_back(std::move(hit));
@@ -34,22 +34,20 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_merge_marker() {
   using namespace safety_merge_marker;
-  return {
-      "safety/merge-marker",
-      diag::Severity::error,
-      "Marks of an unresolved merge",
-      "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the "
-      "job dies at them "
-      "with a syntax error once it runs.",
-      "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
-      {R"(#!/bin/bash
+  return {"safety/merge-marker",
+          diag::Severity::error,
+          "Unresolved merge markers",
+          "The lines <<<<<<<, ======= and >>>>>>> that git leaves are not bash: sbatch takes the script, and "
+          "the job dies at them with a syntax error once it runs.",
+          "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
+          {R"(#!/bin/bash
 <<<<<<< HEAD
 echo a
 =======
 echo b
 >>>>>>> x
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 <<<<<<< HEAD
 #SBATCH --nodes=1
 =======
@@ -57,23 +55,23 @@ echo b
 >>>>>>> main
 srun true
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 srun true
 <<<<<<< a
 =======
 echo
 >>>>>>> b
 )"},
-      {R"(#!/bin/bash
+          {R"(#!/bin/bash
 echo '======='
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 cat <<< a
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 # <<<<<<< HEAD
 )"},
-      find};
+          find};
 }
 
 } // namespace hpcml::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Modules loaded in a shell of their own.
+// Modules loaded in their own shell.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ namespace safety_module_lost {
 constexpr std::array<std::string_view, 8> k_verbs = {"load",   "add",   "swap", "switch",
                                                      "unload", "purge", "use",  "restore"};
 
-/// Whether a pipe stands right before or behind the command, so that it is a part of the pipeline by itself.
+/// Whether a pipe is right before or after the command, so that it is a part of the pipeline by itself.
 bool is_piped(std::string_view text, diag::Place place) {
   const auto next = text.find_first_not_of(" \t", place.offset + place.length);
   if (next != std::string_view::npos && text[next] == '|' && text.substr(next, 2) != "||") return true;
@@ -41,8 +41,8 @@ RuleMatches find(const LintContext& subject) {
     if (std::find(k_verbs.begin(), k_verbs.end(), verb) == k_verbs.end()) continue;
     if ((context.substitution && is_substituted(subject.text, command.place)) ||
         (context.pipeline && is_piped(subject.text, command.place)))
-      hits.push_back({command.place, "what this loads is gone behind the pipeline or $(…)",
-                      "load it on a line of its own; send its output to a file with >"});
+      hits.push_back({command.place, "what this loads is lost after the pipeline or $(…)",
+                      "use a separate line to load it, and send its output to a file with >"});
   }
   return hits;
 }
@@ -53,10 +53,9 @@ Rule rule_safety_module_lost() {
   using namespace safety_module_lost;
   return {"safety/module-lost",
           diag::Severity::warning,
-          "A module that is loaded in a subshell",
-          "Each part of a pipeline and each $(…) is a shell of its own: what module load sets there is gone "
-          "behind it, and the "
-          "program finds neither its libraries nor itself.",
+          "Module loaded in a subshell",
+          "Each part of a pipeline and each $(…) is a separate shell: what module load sets there is lost "
+          "after it, and the program finds neither its libraries nor itself.",
           "https://lmod.readthedocs.io/en/latest/010_user.html",
           {R"(#!/bin/bash
 module load cuda 2>&1 | tee -a log

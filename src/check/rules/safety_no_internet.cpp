@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands that need the internet on nodes that have none.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/launch_chain/unknown_arguments.hpp"
@@ -38,7 +39,7 @@ bool has_address(Arguments words) {
                      [](const shell::Argument& word) { return is_address(word.text()); });
 }
 
-/// `pip install NAME` asks the index; a wheel or a folder does so for what it depends on, which may be there
+/// `pip install NAME` asks the index; a wheel or a directory does so for what it depends on, which may exist
 /// already.
 bool installs_from_index(Arguments words) {
   if (words.empty() || words[0].text() != "install") return false;
@@ -94,8 +95,8 @@ RuleMatches find(const LintContext& subject) {
         !downloads(*name, command.arguments()))
       continue;
     hits.push_back({command.place,
-                    "compute nodes of " + subject.site->name + " have no internet: " + *name +
-                        " cannot reach what it needs",
+                    fmt::format("compute nodes of {} have no internet, so {} cannot reach what it needs",
+                                subject.site->name, *name),
                     "run it on a login node before you submit"});
   }
   return hits;
@@ -107,7 +108,7 @@ Rule rule_safety_no_internet() {
   using namespace safety_no_internet;
   return {"safety/no-internet",
           diag::Severity::warning,
-          "The internet from a compute node",
+          "Internet access from a compute node",
           "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they "
           "time out or fail at once, "
           "and the job has waited in the queue for that.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A step whose exit code the pipe behind it hides.
+// A step whose exit code the pipe after it hides.
 #include "check/rule.hpp"
 
 namespace hpcml::check {
@@ -21,7 +21,7 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const auto next = subject.text.find_first_not_of("|& \t", behind);
     if (next != std::string_view::npos && subject.text.substr(next, 4) == "tee ")
-      return {{launch.command->place, "whether this step failed is lost in the pipe",
+      return {{launch.command->place, "the pipeline hides whether this step failed",
                "add set -o pipefail above, or use srun --output"}};
   }
   return {};
@@ -33,7 +33,7 @@ Rule rule_safety_pipe_status() {
   using namespace safety_pipe_status;
   return {"safety/pipe-status",
           diag::Severity::note,
-          "A step behind whose back tee succeeds",
+          "Exit code of a step hidden by a pipeline",
           "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, "
           "also for set -e and for "
           "--dependency=afterok.",

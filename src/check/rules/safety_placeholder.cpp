@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -35,7 +36,7 @@ bool has_brackets(const std::string& text) {
          (brace == 0 || text[brace - 1] != '$');
 }
 
-/// Words in capitals that name what is to stand there: "PARTITION_NAME", "GROUP@PARTITION".
+/// Words in capitals that name what is to be there: "PARTITION_NAME", "GROUP@PARTITION".
 bool is_gap(const std::string& option, const std::string& text) {
   static constexpr std::array<std::string_view, 24> c_gaps = {
       "ACCOUNT",        "ACCOUNT_ID", "ACCOUNT_NAME",    "ALLOCATION",       "EMAIL",        "EMAIL_ADDRESS",
@@ -78,13 +79,13 @@ std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
 
 /// Gaps among the words of commands, which bash reads as redirects: in <options>, out to what follows.
 void find_in_commands(const LintContext& subject, RuleMatches& hits) {
-  if (!subject.unread.empty()) return; // safety/syntax says so
+  if (!subject.unread.empty()) return; // safety/syntax states it
   const auto add = [&](std::size_t offset) {
     if (const auto gap = gap_at(subject.text, offset))
       hits.add({*gap,
-                "bash reads '" + std::string(subject.text.substr(gap->offset, gap->length)) +
-                    "' as redirects, not as something to be filled in",
-                "write what is to stand there"});
+                fmt::format("bash parses '{}' as redirects, not as a placeholder",
+                            subject.text.substr(gap->offset, gap->length)),
+                "set the value"});
   };
   for (const auto& command : subject.view.commands)
     for (const auto& redirect : command.redirects)
@@ -104,8 +105,8 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& [option, setting] : request.settings)
       if (setting.value && setting.place.length > 0 && option != "comment" && option != "wrap" &&
           is_placeholder(option, *setting.value))
-        hits.push_back({setting.place, "'" + *setting.value + "' looks as if it was to be filled in",
-                        "write your own value, or remove the option and give it on the command line"});
+        hits.push_back({setting.place, fmt::format("'{}' looks like a placeholder", *setting.value),
+                        "set your own value, or remove the option and use it on the command line"});
   return hits;
 }
 
@@ -115,10 +116,9 @@ Rule rule_safety_placeholder() {
   using namespace safety_placeholder;
   return {"safety/placeholder",
           diag::Severity::warning,
-          "A value that was to be filled in",
-          "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and "
-          "the controller refuses "
-          "the job; in a mail address or a path nobody notices at all.",
+          "Unfilled placeholder",
+          "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names unchanged, and the "
+          "controller refuses the job; in a mail address or a path it is not noticed at all.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH --account=<account>

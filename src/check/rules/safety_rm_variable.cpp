@@ -2,6 +2,7 @@
 // rm -r on a path that is / when its variable is empty.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/shell/shell_names.hpp"
@@ -33,7 +34,7 @@ bool removes_directories(const shell::Command& command) {
   });
 }
 
-/// The rest of the word, as it stands in the script, up to the blank behind it.
+/// The rest of the word, as it is in the script, up to the space after it.
 bool is_root_without(std::string_view rest) {
   return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
 }
@@ -70,8 +71,8 @@ RuleMatches find(const LintContext& subject) {
           !is_root_without(rest))
         continue;
       hits.push_back({word.place,
-                      "where " + std::string(name) + " is empty this is rm -r /",
-                      "write ${" + std::string(name) + ":?}, which stops the script then",
+                      fmt::format("if {} is empty, this is rm -rf /", name),
+                      "use ${" + std::string(name) + ":?}, which then stops the script",
                       {{word.place.offset + at, end - at, "${" + std::string(name) + ":?}"}}});
     }
   }
@@ -85,9 +86,8 @@ Rule rule_safety_rm_variable() {
   return {"safety/rm-variable",
           diag::Severity::warning,
           "rm -rf on a variable that may be empty",
-          "A variable that is not set on the compute node leaves rm -rf /* behind, and rm starts with "
-          "whatever the user may delete: "
-          "home, project and scratch are mounted there.",
+          "A variable that is not set on the compute node turns the line into rm -rf /*, and rm starts with "
+          "whatever the user may delete: home, project and scratch are mounted there.",
           "https://www.shellcheck.net/wiki/SC2115",
           {R"(#!/bin/bash
 rm -rf $SCRATCH/*

@@ -2,6 +2,7 @@
 // Tokens, keys and passwords in the script.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/shell/shell_names.hpp"
@@ -16,7 +17,7 @@ using shell::is_digit;
 constexpr util::CharSet k_token_chars("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-");
 bool is_token_char(char c) { return k_token_chars.has(c); }
 
-/// How a service's tokens begin, and the fewest characters behind that.
+/// How a service's tokens begin, and the fewest characters after that.
 struct Kind {
   std::string_view head;
   std::size_t length;
@@ -51,9 +52,8 @@ bool looks_random(std::string_view token) {
 }
 
 RuleMatch make_hit(diag::Place place, const std::string& what) {
-  return {place, what + " stands in the script",
-          "revoke it; keep it in a file that only you can read and load it there, or log in once on the "
-          "login node"};
+  return {place, fmt::format("the script contains {}", what),
+          "revoke it, and use a file that only you can read, or log in once on the login node"};
 }
 
 void look_at_token(std::string_view text, diag::Place place, std::string_view before, RuleMatches& hits) {
@@ -61,8 +61,7 @@ void look_at_token(std::string_view text, diag::Place place, std::string_view be
   for (const auto& kind : k_kinds)
     if (token.starts_with(kind.head) && token.size() >= kind.head.size() + kind.length &&
         looks_random(token.substr(kind.head.size())))
-      return hits.push_back(
-          make_hit(place, "a token of " + std::string(kind.service) + " (" + std::string(kind.head) + "…)"));
+      return hits.push_back(make_hit(place, fmt::format("a token of {} ({}…)", kind.service, kind.head)));
   const bool is_hex = token.size() == 40 &&
                       token.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
                       looks_random(token);
@@ -86,7 +85,7 @@ void look_at_address(std::string_view text, std::size_t scheme, RuleMatches& hit
   hits.push_back(make_hit({begin, end - begin}, "a password in an address"));
 }
 
-/// The word in front, behind blanks, '=' and quotes of the same line.
+/// The word in front, after spaces, '=' and quotes of the same line.
 std::string_view word_before(std::string_view text, std::size_t at) {
   auto end = at;
   while (end > 0 && !is_token_char(text[end - 1])) {
@@ -129,10 +128,9 @@ Rule rule_safety_secret() {
   using namespace safety_secret;
   return {"safety/secret",
           diag::Severity::warning,
-          "A secret in the script",
+          "Secret in the script",
           "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, "
-          "and job scripts end up "
-          "in repositories. Whoever reads it can act as you.",
+          "and job scripts end up in repositories. Any reader can act as you.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
           {R"(#!/bin/bash
 export HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567

@@ -14,8 +14,8 @@ RuleMatches find(const LintContext& subject) {
         words[0].text() != "activate")
       continue;
     hits.push_back(
-        {command.place, "source activate is conda's old way",
-         "write: source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate " + words[1].text()});
+        {command.place, "source activate is the old command of conda",
+         "use: source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate " + words[1].text()});
   }
   return hits;
 }
@@ -27,9 +27,8 @@ Rule rule_safety_source_activate() {
   return {"safety/source-activate",
           diag::Severity::note,
           "source activate",
-          "source activate finds conda's script only when its bin folder is on PATH, knows no stacked "
-          "environments, and has been "
-          "replaced by conda activate since conda 4.4.",
+          "source activate finds conda's script only when its bin directory is on PATH, knows no stacked "
+          "environments, and has been replaced by conda activate since conda 4.4.",
           "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
           {R"(#!/bin/bash
 source activate x

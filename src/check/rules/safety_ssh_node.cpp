@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ssh from the batch script to other nodes.
 #include "check/remote_shell.hpp"
+
 #include "check/rule.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace safety_ssh_node {
@@ -14,7 +16,8 @@ RuleMatches find(const LintContext& subject) {
   if (!knows_nodes) return hits; // it may go anywhere
   for (const auto& command : subject.view.commands) {
     if (command.context.uncalled || !starts_on_nodes(command)) continue;
-    hits.push_back({command.place, *command.name() + " starts programs outside of the job's steps",
+    hits.push_back({command.place,
+                    fmt::format("{} starts programs outside of the job's steps", *command.name()),
                     "use srun --nodelist=NODE --ntasks=1"});
   }
   return hits;

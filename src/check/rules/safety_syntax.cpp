@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What bash cannot read.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 
 namespace hpcml::check {
 namespace safety_syntax {
 
-/// Whether another shell reads the script, with a grammar of its own.
+/// Whether another shell reads the script, with its own grammar.
 bool is_other_shell(std::string_view text) {
   const auto first = text.substr(0, text.find('\n'));
   return first.starts_with("#!") &&
@@ -21,7 +22,8 @@ RuleMatches find(const LintContext& subject) {
   if (const auto end = subject.text.find('\n', place.offset);
       end != std::string_view::npos && end > place.offset)
     place.length = std::min(place.length, end - place.offset);
-  return {{place, "bash cannot read this: " + unread.why, "bash -n FILE reads a script without running it"}};
+  return {{place, fmt::format("bash cannot parse this: {}", unread.why),
+           "run bash -n FILE to check a script without executing it"}};
 }
 
 } // namespace safety_syntax
@@ -30,7 +32,7 @@ Rule rule_safety_syntax() {
   using namespace safety_syntax;
   return {"safety/syntax",
           diag::Severity::error,
-          "A syntax error of bash",
+          "Bash syntax error",
           "sbatch does not look at the commands: the job waits, starts, runs to the line that bash cannot "
           "read and dies there, or, "
           "with a quote that is never closed, does nothing at all.",

@@ -28,7 +28,7 @@ RuleMatches find(const LintContext& subject) {
                                    [](const shell::Argument& word) { return !word.text().starts_with("-"); });
     if (mode != words.end() && mode->known() && is_for_all(mode->text()))
       hits.push_back({command.place, "every user of the site may change these files",
-                      "give rights to the group (chmod g+w) or to single users (setfacl)"});
+                      "use group permissions (chmod g+w), or an ACL for single users (setfacl)"});
   }
   return hits;
 }
@@ -39,7 +39,7 @@ Rule rule_safety_world_writable() {
   using namespace safety_world_writable;
   return {"safety/world-writable",
           diag::Severity::warning,
-          "Files that everybody may change",
+          "World-writable files",
           "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a "
           "checkpoint that your next "
           "job runs with your rights.",

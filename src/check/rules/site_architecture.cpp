@@ -2,6 +2,7 @@
 // Files for another processor than the nodes have.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 
@@ -53,8 +54,9 @@ RuleMatches find(const LintContext& subject) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
         hits.push_back(
-            {word.place, "'" + text + "' is for another processor: the nodes here are " + name,
-             append_citation("take the one for " + name, parts.front().fit.nodes.front()->origin)});
+            {word.place,
+             fmt::format("'{}' is built for another processor: the nodes here are {}", text, name),
+             cite(fmt::format("use the one for {}", name), parts.front().fit.nodes.front()->origin)});
     }
   }
   return hits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ranks that nobody binds, on a site whose documents give the masks.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -10,7 +11,7 @@
 namespace hpcml::check {
 namespace site_binding_missing {
 
-/// Whether something in the script binds, in a way of its own.
+/// Whether something in the script binds, in its own way.
 bool binds_otherwise(std::string_view text) {
   static constexpr std::string_view c_signs[] = {"cpu-bind", "cpu_bind", "CPU_BIND", "taskset",  "numactl",
                                                  "affinity", "hwloc-",   "mask_cpu", "GOMP_CPU", "map_cpu"};
@@ -41,10 +42,11 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
-    hits.add({step->place, "nothing binds the ranks to the cores next to their GPUs",
-              append_citation("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
-                                  subject.site->id + "; or hpcml launch before the program",
-                              subject.site->binding.origin)});
+    hits.add({step->place, "nothing binds the ranks to the cores near their GPUs",
+              cite(fmt::format("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site "
+                               "{}; or hpcml launch before the program",
+                               subject.site->id),
+                   subject.site->binding.origin)});
   }
   return hits;
 }
@@ -55,7 +57,7 @@ Rule rule_site_binding_missing() {
   using namespace site_binding_missing;
   return {"site/binding-missing",
           diag::Severity::note,
-          "No binding where the site gives the masks",
+          "Missing binding",
           "On nodes whose GPUs hang on certain cores, in another order than their numbers, Slurm's own order "
           "puts most ranks far from their GPU: copies between host and device and the network are slower.",
           "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Features that the site does not have.
 #include "check/site_rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_constraint {
@@ -14,16 +16,13 @@ RuleMatches find(const LintContext& subject) {
       const auto& known = part.site.constraints;
       const auto& name = violation.name;
       if (violation.rule == site_rules::SiteRule::constraint_operator) {
-        hits.push_back({place,
-                        "the profile of " + part.site.name + " joins features only with " +
-                            util::join(part.site.constraint_operators, " and "),
-                        "write it without " + name});
+        hits.push_back({place, part.describe(violation), fmt::format("remove the '{}'", name)});
         continue;
       }
-      RuleMatch hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
-                    known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
+      RuleMatch hit{place, part.describe(violation),
+                    known.empty() ? std::string() : fmt::format("use one of {}", util::join(known, ", "))};
       if (const auto meant = nearest_typo(name, known)) {
-        hit.hint = known_names(name, known);
+        hit.hint = util::choice_hint(name, known);
         hit.fix = replace_in(subject, place, name, *meant);
       }
       // A profile lists the features of the nodes that it describes.
@@ -39,7 +38,7 @@ Rule rule_site_constraint() {
   using namespace site_constraint;
   return {"site/constraint",
           diag::Severity::warning,
-          "A feature that no node has",
+          "Unknown feature",
           "No node fits such a job: invalid feature specification. Capitals count.",
           "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
           {{R"(#!/bin/bash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Container engines that the site does not have.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/site_rules/site_text.hpp"
@@ -30,9 +31,9 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const auto place = found->place;
     if (!hits.empty() && hits.back().place.offset == place.offset) continue;
-    hits.push_back({place, "the profile of " + subject.site->name + " has no " + found->program,
-                    append_citation("containers run with " + util::join(names, ", "),
-                                    subject.site->containers.front().origin)});
+    hits.push_back({place, fmt::format("the profile of {} has no {}", subject.site->name, found->program),
+                    cite(fmt::format("use {} to run containers", util::join(names, ", ")),
+                         subject.site->containers.front().origin)});
   }
   return hits;
 }
@@ -43,7 +44,7 @@ Rule rule_site_container_engine() {
   using namespace site_container_engine;
   return {"site/container-engine",
           diag::Severity::warning,
-          "A container engine that the site does not have",
+          "Unknown container engine",
           "A program that is not on the nodes ends the job at its first line; docker needs rights that no "
           "user of a cluster has.",
           "https://apptainer.org/docs/user/main/quick_start.html",

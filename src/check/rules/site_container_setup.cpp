@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Containers without what the site's documents set up for them: a module, or a bind of a folder that the
+// Containers without what the site's documents set up for them: a module, or a bind of a directory that the
 // program reads.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 #include "check/site_rule.hpp"
@@ -51,7 +52,7 @@ std::optional<std::string> missing_module(const model::ContainerRule& rule,
   return std::nullopt;
 }
 
-/// A folder that the site shows to images only by a bind, and that the program's words name.
+/// A directory that the site shows to images only by a bind, and that the program's words name.
 const model::ContainerBind* unbound_directory(const model::ContainerRule& rule, const Launch& launch) {
   for (const auto& bind : rule.binds) {
     if (bind.optional) continue;
@@ -100,13 +101,13 @@ RuleMatches find(const LintContext& subject) {
     if (by_path || find_any(*container, {"B", "bind", "mount", "contain", "c"})) continue;
     if (const auto module = missing_module(*rule, *loaded))
       return {{container->place,
-               subject.site->name + " sets containers up by the module " + *module +
-                   ", which this script does not load",
-               append_citation("add the line: module load " + *module, rule->origin)}};
+               fmt::format("{} needs the module {} for containers, which this script does not load",
+                           subject.site->name, *module),
+               cite(fmt::format("add module load {}", *module), rule->origin)}};
     if (const auto* bind = unbound_directory(*rule, launch))
       return {{container->place,
-               "images on " + subject.site->name + " see " + bind->source + " only where it is bound",
-               append_citation("add --bind " + bind->source, rule->origin)}};
+               fmt::format("images on {} see {} only if it is bound", subject.site->name, bind->source),
+               cite(fmt::format("add --bind {}", bind->source), rule->origin)}};
   }
   return {};
 }
@@ -115,37 +116,36 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_container_setup() {
   using namespace site_container_setup;
-  return {
-      "site/container-setup",
-      diag::Severity::warning,
-      "A container without the site's modules or binds",
-      "An image sees the folders and libraries of the host that are bound, and no others: without the site's "
-      "own the program finds no data, or its communication falls back to the slow "
-      "network. Where the engine itself comes with a module, it is not found without it.",
-      "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
-      {{R"(#!/bin/bash
+  return {"site/container-setup",
+          diag::Severity::warning,
+          "Container without the site's modules or binds",
+          "An image sees the directories and libraries of the host that are bound, and no others: without "
+          "the site's own the program finds no data, or its communication falls back to the slow network. "
+          "Where the engine itself comes with a module, it is not found without it.",
+          "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
+          {{R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun singularity exec a.sif python train.py
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=def-me
 #SBATCH --time=10:00
 #SBATCH --mem=4G
 module load python/3.11
 srun apptainer exec --nv a.sif python train.py
 )",
-        "narval"},
-       {R"(#!/bin/bash
+            "narval"},
+           {R"(#!/bin/bash
 #SBATCH --time=10
 #SBATCH --gpus=1
 srun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x
 )",
-        "isambard_ai"}},
-      {{R"(#!/bin/bash
+            "isambard_ai"}},
+          {{R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -154,8 +154,8 @@ module use /appl/local/laifs/modules
 module load lumi-aif-singularity-bindings
 srun singularity exec a.sif python train.py
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -163,36 +163,36 @@ srun singularity exec a.sif python train.py
 module load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527
 srun singularity exec "$SIF" python train.py
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun singularity exec -B /opt/cray a.sif python train.py
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=def-me
 #SBATCH --time=10:00
 #SBATCH --mem=4G
 module load python apptainer/1.3
 srun apptainer exec --nv a.sif python train.py
 )",
-        "narval"},
-       {R"(#!/bin/bash
+            "narval"},
+           {R"(#!/bin/bash
 #SBATCH --time=10
 #SBATCH --gpus=1
 srun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x
 )",
-        "isambard_ai"},
-       {R"(#!/bin/bash
+            "isambard_ai"},
+           {R"(#!/bin/bash
 #SBATCH --time=10
 #SBATCH --gpus=1
 srun singularity exec --nv a.sif python train.py --data=data
 )",
-        "isambard_ai"}},
-      find};
+            "isambard_ai"}},
+          find};
 }
 
 } // namespace hpcml::check

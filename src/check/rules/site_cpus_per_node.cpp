@@ -2,28 +2,24 @@
 // More CPUs of a node than it has, or than jobs can have.
 
 #include "check/site_rule.hpp"
+
 #include "core/site_rules/limits.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_cpus_per_node {
 
 RuleMatches find(const LintContext& subject) {
-  using site_rules::SiteRule;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/cpus-per-node")) {
-      const unsigned cores = violation.node->cpu.cores, usable = site_rules::usable_cores(*violation.node);
-      const auto what = violation.rule == SiteRule::cpus_over
-                            ? std::string("no node here has as many")
-                            : std::to_string(cores - usable) + " of the " + std::to_string(cores) +
-                                  " cores are the system's";
+    for (const auto& violation : part.under("site/cpus-per-node"))
       hits.push_back({part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
-                      util::counted(violation.have, "CPU") + " of one node: " + what,
-                      append_citation("the nodes here have " + std::to_string(usable) + " cores for jobs",
-                                      violation.origin),
+                      part.describe(violation),
+                      cite(fmt::format("use at most {} per node",
+                                       util::counted(site_rules::usable_cores(*violation.node), "core")),
+                           violation.origin),
                       {},
                       severity_of(violation)});
-    }
   return hits;
 }
 

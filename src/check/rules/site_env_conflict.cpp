@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Environment variables that do not go together.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/launch_chain/image.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -48,11 +50,8 @@ RuleMatches find(const LintContext& subject) {
           !may_use_nccl(subject, launch))
         continue;
       const auto* last = launch.variable(settings.back().substr(0, settings.back().find('=')));
-      hits.push_back(
-          {last->place,
-           util::join(settings, " and ") + (settings.size() > 1 ? " do not go together" : " does harm") +
-               " on " + subject.site->name + ": " + rule.why,
-           append_citation(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});
+      hits.push_back({last->place, site_rules::describe_conflict(rule, settings, *subject.site),
+                      cite(settings.size() > 1 ? "remove one of them" : "remove it", rule.origin)});
       break;
     }
   return hits;
@@ -64,7 +63,7 @@ Rule rule_site_env_conflict() {
   using namespace site_env_conflict;
   return {"site/env-conflict",
           diag::Severity::warning,
-          "Variables that do not go together",
+          "Conflicting environment variables",
           "Each setting is right alone; together they hang, or slow the network down.",
           "https://docs.cscs.ch/software/communication/nccl/",
           {{R"(#!/bin/bash

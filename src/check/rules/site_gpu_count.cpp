@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
+
 #include "core/site_rules/site_text.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_gpu_count {
 
 using site_rules::SiteRule;
 
-std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
-  if (violation.rule == SiteRule::gpus_whole_nodes)
-    return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(violation.limit) +
-           " GPUs of each";
-  if (violation.rule == SiteRule::gpus_multiple)
-    return std::to_string(violation.have) + " GPUs in all: " + part.site.name + " takes multiples of " +
-           std::to_string(violation.limit);
-  std::vector<std::string> counts;
-  for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
-  return std::to_string(violation.have) + " GPUs per node: " + part.site.name + " takes only " +
-         util::join(counts, " or ");
-}
-
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      words_of(part, violation) + site_rules::cited(violation.origin),
-                      violation.rule == SiteRule::gpus_whole_nodes
-                          ? "use --gpus-per-node " + std::to_string(violation.limit)
-                          : std::string(),
+                      part.describe(violation),
+                      cite(violation.rule == SiteRule::gpus_whole_nodes
+                               ? fmt::format("use --gpus-per-node={}", violation.limit)
+                               : std::string(),
+                           violation.origin),
                       {},
                       severity_of(violation)});
   return hits;
@@ -42,7 +32,7 @@ Rule rule_site_gpu_count() {
   using namespace site_gpu_count;
   return {"site/gpu-count",
           diag::Severity::error,
-          "A number of GPUs that the site does not give",
+          "Number of GPUs that the site does not allow",
           "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
           "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
           {{R"(#!/bin/bash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Types of GPU that the site does not have.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/site_rules/gpu_names.hpp"
@@ -12,9 +13,9 @@ namespace site_gpu_type {
 /// The names that it has, or what its GPUs are where the profile does not know all of them.
 std::string known_types(const ComponentAtSite& part) {
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
-  if (!types.empty()) return "types: " + util::join(types, ", ");
+  if (!types.empty()) return fmt::format("use one of the types {}", util::join(types, ", "));
   const auto models = site_rules::gpu_models(part.fit.nodes);
-  return models.empty() ? "" : "its GPUs are " + util::join(models, ", ");
+  return models.empty() ? "" : fmt::format("check the type: the GPUs are {}", util::join(models, ", "));
 }
 
 /// Another type than the site has; one in other capitals is fixed.
@@ -23,14 +24,13 @@ RuleMatch wrong_type(const LintContext& subject, const ComponentAtSite& part,
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
   const auto& wanted = violation.name;
   RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                "no node here has GPUs of type '" + wanted + "'",
-                append_citation(known_types(part), violation.origin)};
+                part.describe(violation), cite(known_types(part), violation.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
   if (same == types.end()) return hit;
   hit.severity = part.severity();
-  hit.hint = "capitals count: its name is " + *same;
+  hit.hint = fmt::format("use '{}': type names are case-sensitive", *same);
   hit.fix = replace_in(subject, hit.place, ":" + wanted, ":" + *same);
   if (hit.fix.empty()) hit.fix = replace_in(subject, hit.place, wanted, *same);
   return hit;
@@ -45,8 +45,8 @@ RuleMatches find(const LintContext& subject) {
         continue;
       }
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      part.site.name + " wants the type of GPU named",
-                      append_citation(known_types(part), violation.origin),
+                      part.describe(violation),
+                      cite(known_types(part), violation.origin),
                       {},
                       severity_of(violation)});
     }
@@ -57,70 +57,69 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpu_type() {
   using namespace site_gpu_type;
-  return {
-      "site/gpu-type",
-      diag::Severity::warning,
-      "A type of GPU that is not there",
-      "Slurm takes the names of its own configuration only, with their capitals: invalid generic resource "
-      "(gres) specification. Where there are several kinds, a job that names none gets any.",
-      "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
-      {{R"(#!/bin/bash
+  return {"site/gpu-type",
+          diag::Severity::warning,
+          "Unknown or missing GPU type",
+          "Slurm takes only the names of the site's configuration, with their capitals: invalid generic "
+          "resource (gres) specification. Where there are several types, a job that names none gets any.",
+          "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
+          {{R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=a100:4
 srun true
 )",
-        "alvis"},
-       {R"(#!/bin/bash
+            "alvis"},
+           {R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=H100:4
 srun true
 )",
-        "alvis"},
-       {R"(#!/bin/bash
+            "alvis"},
+           {R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=4
 srun true
 )",
-        "alvis"},
-       {R"(#!/bin/bash
+            "alvis"},
+           {R"(#!/bin/bash
 #SBATCH -A def-me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=v100:4
 srun true
 )",
-        "fir"}},
-      {{R"(#!/bin/bash
+            "fir"}},
+          {{R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=A100:4
 srun true
 )",
-        "alvis"},
-       {R"(#!/bin/bash
+            "alvis"},
+           {R"(#!/bin/bash
 #SBATCH -A def-me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=h100:4
 srun true
 )",
-        "fir"},
-       {R"(#!/bin/bash
+            "fir"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=mi250:1
 srun true
 )",
-        "lumi"}},
-      find,
-      nullptr,
-      k_likely_refusal};
+            "lumi"}},
+          find,
+          nullptr,
+          k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -2,6 +2,7 @@
 // Jobs without GPUs in partitions that are for GPUs.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 
@@ -24,17 +25,15 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& violation : part.under("site/gpus-missing")) {
       const auto style = violation.request->style;
       RuleMatch hit{part.place({"partition"}),
-                    "the job asks for no GPU, and the nodes here are for jobs with GPUs",
-                    append_citation("ask for them: --" + model::word_of(style) +
-                                        (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
-                                    violation.origin),
+                    part.describe(violation),
+                    cite(fmt::format("request GPUs: --{}{}", model::word_of(style),
+                                     style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
+                         violation.origin),
                     {},
                     severity_of(violation)};
       // A job without GPUs may be right here, as for preparing data, or come to another partition.
       if (violation.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
         hit.severity = diag::Severity::note;
-      if (violation.certainty == Confidence::definite)
-        hit.message = part.site.name + " takes no jobs without GPUs here";
       hits.push_back(std::move(hit));
     }
   return hits;
@@ -46,7 +45,7 @@ Rule rule_site_gpus_missing() {
   using namespace site_gpus_missing;
   return {"site/gpus-missing",
           diag::Severity::warning,
-          "A GPU partition and no GPU",
+          "GPU partition without a GPU request",
           "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a "
           "node full of GPUs.",
           "https://slurm.schedmd.com/sbatch.html#OPT_gpus",

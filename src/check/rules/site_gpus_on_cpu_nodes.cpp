@@ -2,7 +2,9 @@
 // GPUs asked for where no node has any.
 
 #include "check/site_rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_gpus_on_cpu_nodes {
@@ -14,11 +16,12 @@ RuleMatches find(const LintContext& subject) {
       std::vector<std::string> others;
       for (const auto& partition : part.site.partitions)
         if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      "partition " + violation.name + " has no GPUs",
-                      append_citation("with GPUs: " + util::join(others, ", "), violation.origin),
-                      {},
-                      severity_of(violation)});
+      hits.push_back(
+          {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+           part.describe(violation),
+           cite(fmt::format("use a partition with GPUs: {}", util::join(others, ", ")), violation.origin),
+           {},
+           severity_of(violation)});
     }
   return hits;
 }
@@ -29,7 +32,7 @@ Rule rule_site_gpus_on_cpu_nodes() {
   using namespace site_gpus_on_cpu_nodes;
   return {"site/gpus-on-cpu-nodes",
           diag::Severity::error,
-          "GPUs in a partition without any",
+          "GPUs in a partition without GPUs",
           "No node there can hold the job: requested node configuration is not available.",
           "https://slurm.schedmd.com/sbatch.html#OPT_partition",
           {{R"(#!/bin/bash

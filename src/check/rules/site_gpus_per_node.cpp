@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // More GPUs of a node than it has.
 #include "check/site_rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_gpus_per_node {
@@ -17,27 +19,23 @@ std::string partitions_with(const model::Site& site, unsigned gpus) {
   return util::join(names, ", ");
 }
 
+std::string hint_for(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  const std::uint64_t nodes = part.demand.nodes, most = violation.limit;
+  if (violation.rule != site_rules::SiteRule::gpus_of_node)
+    return fmt::format("request {}", util::counted((violation.have + most - 1) / most, "node"));
+  const auto others = partitions_with(part.site, static_cast<unsigned>(violation.have));
+  return others.empty() ? fmt::format("request more nodes: --nodes={} with {} each",
+                                      (violation.have * nodes + most - 1) / most, util::counted(most, "GPU"))
+                        : fmt::format("use a partition with enough GPUs per node: {}", others);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/gpus-per-node")) {
-      const std::uint64_t nodes = part.demand.nodes, most = violation.limit;
-      const auto node_gpus = "the nodes here have " + std::to_string(most);
-      RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
+      RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                    part.describe(violation), cite(hint_for(part, violation), violation.origin)};
       hit.severity = severity_of(violation);
-      if (violation.rule == site_rules::SiteRule::gpus_of_node) {
-        const auto others = partitions_with(part.site, static_cast<unsigned>(violation.have));
-        hit.message = util::counted(violation.have, "GPU") + " per node: " + node_gpus;
-        hit.hint = others.empty() ? "ask for more nodes: --nodes=" +
-                                        std::to_string((violation.have * nodes + most - 1) / most) +
-                                        " with " + std::to_string(most) + " each"
-                                  : "partitions with as many: " + others;
-      } else {
-        hit.message = util::counted(violation.have, "GPU") + " on " + util::counted(nodes, "node") + ": " +
-                      node_gpus + " each";
-        hit.hint = "ask for " + util::counted((violation.have + most - 1) / most, "node");
-      }
-      hit.hint = append_citation(hit.hint, violation.origin);
       hits.push_back(std::move(hit));
     }
   return hits;

@@ -2,6 +2,8 @@
 // Whole nodes for a part of their GPUs.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_idle_gpus {
 
@@ -9,14 +11,10 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/idle-gpus"))
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
-                      (violation.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                          std::string(" whole nodes: ") +
-                          util::counted(violation.limit - violation.have, "GPU") +
-                          " of each stay idle and are charged",
-                      append_citation("ask for all " + std::to_string(violation.limit) +
-                                          ", or take a partition that shares nodes",
-                                      violation.origin)});
+      hits.push_back(
+          {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}), part.describe(violation),
+           cite(fmt::format("request all {} GPUs, or use a partition that shares nodes", violation.limit),
+                violation.origin)});
   return hits;
 }
 
@@ -26,8 +24,8 @@ Rule rule_site_idle_gpus() {
   using namespace site_idle_gpus;
   return {"site/idle-gpus",
           diag::Severity::note,
-          "A whole node for a part of its GPUs",
-          "Where jobs have whole nodes, all GPUs of a node are charged and nobody else can use those that "
+          "Idle GPUs of a whole node",
+          "Where jobs have whole nodes, all GPUs of a node are charged and no other job can use those that "
           "the job leaves idle.",
           "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
           {{R"(#!/bin/bash

@@ -2,6 +2,8 @@
 // Arrays with more tasks than one user may have in the queue.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_jobs {
 
@@ -10,10 +12,8 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/jobs"))
       hits.push_back({part.place({"array"}),
-                      util::counted(violation.have, "task") + ": " + violation.owner +
-                          " lets one user have " + util::counted(violation.limit, "job") +
-                          " queued and running",
-                      append_citation("submit fewer at a time", violation.origin),
+                      part.describe(violation),
+                      cite("submit fewer tasks at a time", violation.origin),
                       {},
                       severity_of(violation)});
   return hits;
@@ -26,7 +26,7 @@ Rule rule_site_jobs() {
   return {
       "site/jobs",
       diag::Severity::error,
-      "More tasks of an array than jobs in the queue",
+      "More array tasks than queued jobs allowed",
       "Each task counts as a job: where a partition or a QoS limits how many one user may have queued and "
       "running, a larger array is refused as a whole.",
       "https://slurm.schedmd.com/resource_limits.html#qos_maxsubmitjobsperuser",

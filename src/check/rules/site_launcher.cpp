@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs that start tasks and are not those of the site.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/util/text.hpp"
@@ -25,7 +26,7 @@ RuleMatches find(const LintContext& subject) {
     const bool starts = launcher && launcher->words.name == program && launcher->is_step();
     const auto at = launch.chain.front().place.offset;
     if (launch.chain.front().find("version") || launch.chain.front().find("help")) continue;
-    // srun is Slurm's own: it works wherever the site has not put a program of its own before the MPI's.
+    // srun is Slurm's own: it works wherever the site has not put its own program before the MPI's.
     const auto usual =
         std::find_if(launchers.begin(), launchers.end(), [](const auto& rule) { return rule.is_default; });
     const auto& own = usual == launchers.end() ? launchers.front().name : usual->name;
@@ -35,9 +36,9 @@ RuleMatches find(const LintContext& subject) {
       continue;
     seen.push_back(at);
     RuleMatch hit{launch.chain.front().place,
-                  subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
-                      program,
-                  append_citation({}, launchers.front().origin)};
+                  fmt::format("{} starts programs with {}, not with {}", subject.site->name,
+                              util::join(names, " or "), program),
+                  cite({}, launchers.front().origin)};
     if (launcher->of_some_sites) hit.severity = diag::Severity::warning;
     hits.push_back(std::move(hit));
   }
@@ -48,62 +49,61 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_launcher() {
   using namespace site_launcher;
-  return {
-      "site/launcher",
-      diag::Severity::note,
-      "Another launcher than the site documents",
-      "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on one "
-      "node, or is not there at all.",
-      "https://docs.tacc.utexas.edu/hpc/vista/",
-      {{R"(#!/bin/bash
+  return {"site/launcher",
+          diag::Severity::note,
+          "Launcher that the site does not document",
+          "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on "
+          "one node, or does not exist.",
+          "https://docs.tacc.utexas.edu/hpc/vista/",
+          {{R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N2
 #SBATCH -n2
 #SBATCH -t 10
 srun ./train
 )",
-        "vista"},
-       {R"(#!/bin/bash
+            "vista"},
+           {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N2
 #SBATCH -n2
 #SBATCH -t 10
 mpiexec -n 2 ./train
 )",
-        "vista"},
-       {R"(#!/bin/bash
+            "vista"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 ibrun ./train
 )",
-        "lumi"}},
-      {{R"(#!/bin/bash
+            "lumi"}},
+          {{R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N2
 #SBATCH -n2
 #SBATCH -t 10
 ibrun ./train
 )",
-        "vista"},
-       {R"(#!/bin/bash
+            "vista"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun ./train
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH -p gpu
 #SBATCH -N1
 #SBATCH -t 10
 #SBATCH --gpus=1
 srun ./train
 )",
-        "vega"}},
-      find};
+            "vega"}},
+          find};
 }
 
 } // namespace hpcml::check

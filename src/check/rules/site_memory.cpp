@@ -2,7 +2,9 @@
 // More memory of a node than it has for jobs.
 
 #include "check/site_rule.hpp"
+
 #include "core/model/mem_size.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_memory {
@@ -13,9 +15,8 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& violation : part.under("site/memory")) {
       const auto limit = model::MemSize::of_mib(violation.limit).to_slurm();
       hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
-                      model::MemSize::of_mib(violation.have).to_slurm() +
-                          " of memory on one node: the nodes here have " + limit + " for jobs",
-                      append_citation("at most --mem=" + limit, violation.origin),
+                      part.describe(violation),
+                      cite(fmt::format("use at most --mem={}", limit), violation.origin),
                       {},
                       severity_of(violation)});
     }

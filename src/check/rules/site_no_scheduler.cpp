@@ -2,16 +2,16 @@
 // A machine without Slurm.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_no_scheduler {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    if (!part.under("site/no-scheduler").empty())
-      hits.add({{},
-                part.site.name + ": there is no Slurm to submit this script to",
-                "start the program with hpcml launch -- CMD"});
+    for (const auto& violation : part.under("site/no-scheduler"))
+      hits.add({{}, part.describe(violation), "use hpcml launch -- CMD to start the program"});
   return hits;
 }
 
@@ -21,7 +21,7 @@ Rule rule_site_no_scheduler() {
   using namespace site_no_scheduler;
   return {"site/no-scheduler",
           diag::Severity::error,
-          "No Slurm at the site",
+          "Site without Slurm",
           "A batch script needs sbatch; where there is none the directives are only comments.",
           "https://slurm.schedmd.com/sbatch.html",
           {{R"(#!/bin/bash

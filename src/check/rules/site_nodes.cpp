@@ -7,27 +7,14 @@ namespace site_nodes {
 
 using site_rules::SiteRule;
 
-std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
-  const auto limit = std::to_string(violation.limit);
-  switch (violation.rule) {
-  case SiteRule::max_nodes_per_user: return "one user of " + part.site.name + " may have " + limit;
-  case SiteRule::nodes_not_connected: return "these nodes have no network for jobs on several of them";
-  case SiteRule::nodes_over: return violation.owner + " allows " + limit;
-  case SiteRule::nodes_of_partition: return violation.owner + " has " + limit;
-  case SiteRule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
-  default: return violation.owner + " is for jobs with " + limit + " or more";
-  }
-}
-
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/nodes"))
       hits.push_back(
           {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
-           util::counted(violation.have, "node") + ": " + words_of(part, violation),
-           append_citation(violation.rule == SiteRule::nodes_not_connected ? "ask for one node" : "",
-                           violation.origin),
+           part.describe(violation),
+           cite(violation.rule == SiteRule::nodes_not_connected ? "request one node" : "", violation.origin),
            {},
            severity_of(violation)});
   return hits;
@@ -39,7 +26,7 @@ Rule rule_site_nodes() {
   using namespace site_nodes;
   return {"site/nodes",
           diag::Severity::error,
-          "More or fewer nodes than the site gives",
+          "Number of nodes that the site does not allow",
           "A job for more nodes than its partition allows is refused, or waits for ever with the reason "
           "PartitionNodeLimit.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",

@@ -2,6 +2,8 @@
 // Partitions and QoS that one applies for.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_on_request {
 
@@ -10,9 +12,8 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/on-request")) {
       const bool qos = violation.rule == site_rules::SiteRule::qos_on_request;
-      hits.push_back({part.place({qos ? "qos" : "partition"}),
-                      (qos ? "QoS " : "partition ") + violation.name + " is open to those who applied for it",
-                      append_citation({}, violation.origin)});
+      hits.push_back({part.place({qos ? "qos" : "partition"}), part.describe(violation),
+                      cite("request access from the site, if you have none", violation.origin)});
     }
   return hits;
 }
@@ -23,7 +24,7 @@ Rule rule_site_on_request() {
   using namespace site_on_request;
   return {"site/on-request",
           diag::Severity::note,
-          "A partition or QoS on request only",
+          "Partition or QoS on request only",
           "A job in a partition that is not open to its account is refused, whatever else it says.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
           {{R"(#!/bin/bash

@@ -3,6 +3,8 @@
 
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_option_form {
 
@@ -13,15 +15,10 @@ RuleMatches find(const LintContext& subject) {
       const auto& rule = *violation.flag;
       const auto& name = violation.name;
       const auto value = part.demand.text(name);
-      const auto why = rule.why.empty() ? "" : ": " + rule.why;
       const bool suffix = violation.rule == site_rules::SiteRule::option_suffix;
-      RuleMatch hit{
-          part.place({name}),
-          "--" + name + "=" + value +
-              (suffix ? " does not end with " + rule.suffix : " is not what " + part.site.name + " expects") +
-              why,
-          append_citation(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
-                          rule.origin)};
+      RuleMatch hit{part.place({name}), part.describe(violation),
+                    cite(rule.pattern_hint.empty() ? "" : fmt::format("use --{}={}", name, rule.pattern_hint),
+                         rule.origin)};
       hit.severity = severity_of(violation);
       if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())
         hit.fix = replace_in(subject, hit.place, value, value + rule.suffix);
@@ -36,9 +33,9 @@ Rule rule_site_option_form() {
   using namespace site_option_form;
   return {"site/option-form",
           diag::Severity::error,
-          "An account of another form",
+          "Value of an unexpected form",
           "An account that does not exist is refused at submission: invalid account or account/partition "
-          "combination. Placeholders left in a script are found so, too.",
+          "combination. This also finds placeholders left in a script.",
           "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
           {{R"(#!/bin/bash
 #SBATCH --account=myproject

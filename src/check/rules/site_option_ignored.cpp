@@ -2,6 +2,8 @@
 // Options that the site ignores.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_option_ignored {
 
@@ -10,10 +12,9 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/option-ignored")) {
       const auto place = part.place({violation.name});
-      hits.push_back({place,
-                      part.site.name + " ignores --" + violation.name +
-                          (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
-                      append_citation("leave it out", violation.origin), remove_option(subject, place)});
+      hits.push_back({place, part.describe(violation),
+                      cite(fmt::format("remove --{}", violation.name), violation.origin),
+                      remove_option(subject, place)});
     }
   return hits;
 }
@@ -24,7 +25,7 @@ Rule rule_site_option_ignored() {
   using namespace site_option_ignored;
   return {"site/option-ignored",
           diag::Severity::note,
-          "An option that the site ignores",
+          "Option that the site ignores",
           "A line that does nothing makes its readers believe that the job has what it says.",
           "https://slurm.schedmd.com/job_submit_plugins.html",
           {{R"(#!/bin/bash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Options that every job of the site needs.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/slurm/options.hpp"
@@ -32,7 +33,7 @@ bool is_shown(const LintContext& subject, const std::string& name) {
   return false;
 }
 
-/// Whether it is no job itself, but writes one: it has no directive, and a text in it has.
+/// Whether it is not a job itself, but writes one: it has no directive, and a text in it has.
 bool writes_job(const LintContext& subject) {
   return subject.header.directives.empty() &&
          std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
@@ -49,10 +50,10 @@ RuleMatches find(const LintContext& subject) {
       const auto& [name, rule] = std::pair(violation.name, violation.flag);
       if (is_shown(subject, name)) continue;
       const std::string form = "--" + name + (rule->pattern_hint.empty() ? "" : "=" + rule->pattern_hint);
-      hits.push_back(
-          {{},
-           part.site.name + " wants --" + name + (rule->why.empty() ? "" : ": " + rule->why),
-           append_citation("say " + form + " here or on sbatch's command line", violation.origin)});
+      hits.push_back({{},
+                      part.describe(violation),
+                      cite(fmt::format("add {} here, or use it on the command line of sbatch", form),
+                           violation.origin)});
     }
   return hits;
 }
@@ -63,7 +64,7 @@ Rule rule_site_option_missing() {
   using namespace site_option_missing;
   return {"site/option-missing",
           diag::Severity::warning,
-          "An option that the site requires",
+          "Missing option that the site requires",
           "Without an account, a partition or a time limit many sites refuse the job, or give it a default "
           "that is far too small.",
           "https://slurm.schedmd.com/job_submit_plugins.html",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Options that the site takes from srun only.
 #include "check/site_options.hpp"
+
 #include "check/site_rule.hpp"
 #include "core/slurm/options.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_option_on_srun {
@@ -13,11 +15,9 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& violation : part.under("site/option-on-srun")) {
       const bool own = slurm::is_option(slurm::Program::sbatch, violation.name);
       const auto place = own ? part.place({violation.name}) : plugin_word(subject.header, violation.name);
-      RuleMatch hit{place,
-                    part.site.name + " wants --" + violation.name + " on the srun line, not in a directive" +
-                        (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
-                    append_citation("write it behind srun", violation.origin)};
-      // What sbatch refuses of its own options is written so; a plugin may take its option with a word of
+      RuleMatch hit{place, part.describe(violation),
+                    cite(fmt::format("add --{} to srun instead", violation.name), violation.origin)};
+      // What sbatch its own refuses options is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;
       hits.push_back(std::move(hit));
@@ -32,7 +32,7 @@ Rule rule_site_option_on_srun() {
   return {
       "site/option-on-srun",
       diag::Severity::error,
-      "An option that belongs on the srun line",
+      "Option for srun in a directive",
       "Some options may be given to a step only: in a directive they make the site reject the job, or set up "
       "the wrong thing.",
       "https://slurm.schedmd.com/srun.html",

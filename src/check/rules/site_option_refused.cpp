@@ -45,14 +45,10 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& violation : part.under("site/option-refused")) {
       const auto& name = violation.name;
       const bool own = part.request.has(name);
-      hits.push_back(
-          {own ? part.place({name}) : plugin_word(subject.header, name),
-           part.site.name +
-               (violation.rule == site_rules::SiteRule::option_refused ? " refuses --"
-                                                                       : " asks jobs to leave out --") +
-               name + (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
-           append_citation("leave it out", violation.origin),
-           own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(violation)});
+      hits.push_back({own ? part.place({name}) : plugin_word(subject.header, name), part.describe(violation),
+                      cite(fmt::format("remove --{}", name), violation.origin),
+                      own ? in_other_words(subject, part, name) : std::vector<Edit>(),
+                      severity_of(violation)});
     }
   return hits;
 }
@@ -63,7 +59,7 @@ Rule rule_site_option_refused() {
   using namespace site_option_refused;
   return {"site/option-refused",
           diag::Severity::error,
-          "An option that the site refuses",
+          "Option that the site rejects",
           "Sites check jobs at submission and refuse options that do not suit their machine; what works "
           "elsewhere is rejected here.",
           "https://slurm.schedmd.com/job_submit_plugins.html",

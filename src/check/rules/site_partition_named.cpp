@@ -2,6 +2,8 @@
 // Partitions that jobs may not name.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_partition_named {
 
@@ -11,16 +13,8 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/partition-named")) {
       const auto place = part.place({"partition"});
-      const auto why = violation.flag->why.empty() ? "" : ": " + violation.flag->why;
-      RuleMatch hit{place, {}, append_citation("leave --partition out", violation.origin)};
+      RuleMatch hit{place, part.describe(violation), cite("remove --partition", violation.origin)};
       hit.severity = severity_of(violation);
-      if (violation.rule == SiteRule::partition_refused)
-        hit.message = part.site.name + " does not let jobs name a partition" + why;
-      else if (violation.rule == SiteRule::partition_discouraged)
-        hit.message = part.site.name + " asks jobs to name no partition" + why;
-      else
-        hit.message = "partition '" + violation.name + "' of " + part.site.name +
-                      " is chosen by Slurm and may not be named";
       if (violation.rule == SiteRule::partition_refused ||
           (violation.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
         hit.fix = remove_option(subject, place);
@@ -35,7 +29,7 @@ Rule rule_site_partition_named() {
   using namespace site_partition_named;
   return {"site/partition-named",
           diag::Severity::error,
-          "A partition named where the site chooses",
+          "Partition named although the site chooses it",
           "Some sites choose the partition by what a job asks for: they refuse jobs that name one, or ask to "
           "leave that to the scheduler.",
           "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Partitions that the site does not have.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
 namespace site_partition_unknown {
 
-/// Whether the profile tells of partitions with GPUs only, so that the site's other ones are no part of it.
+/// True if the profile has only partitions with GPUs, so that the site may have others.
 bool describes_gpu_nodes_only(const model::Site& site) {
   return site.other_partitions.empty() &&
          std::all_of(site.partitions.begin(), site.partitions.end(), [&](const model::Partition& partition) {
@@ -16,6 +17,14 @@ bool describes_gpu_nodes_only(const model::Site& site) {
              return node && node->gpu;
            });
          });
+}
+
+std::string hint_for(const model::Site& site, const std::string& name) {
+  const auto names = partition_names(site);
+  return describes_gpu_nodes_only(site) && !names.empty()
+             ? fmt::format("check the name: the profile has only partitions with GPUs ({})",
+                           util::join(names, ", "))
+             : util::choice_hint(name, names);
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -29,17 +38,11 @@ RuleMatches find(const LintContext& subject) {
       if (!meant && violation.certainty == site_rules::Confidence::advisory)
         continue; // it can be a group's own
       const auto place = part.place({"partition"});
-      RuleMatch hit{
-          place,
-          "the profile of " + part.site.name +
-              (describes_gpu_nodes_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
-              " has no partition '" + name + "'",
-          known_names(name, names)};
-      // Profiles leave partitions out that are not for everybody; a slip of one of theirs hardly is one of
-      // those.
+      RuleMatch hit{place, part.describe(violation), hint_for(part.site, name)};
+      // Profiles omit partitions that are not for everybody; a typo of one of theirs hardly is one of those.
       if (meant) {
         hit.severity = diag::Severity::warning;
-        hit.hint = "it knows " + *meant;
+        hit.hint = fmt::format("use --partition={}", *meant);
         hit.fix = replace_in(subject, place, name, *meant);
       }
       hits.push_back(std::move(hit));
@@ -51,95 +54,94 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_partition_unknown() {
   using namespace site_partition_unknown;
-  return {
-      "site/partition-unknown",
-      diag::Severity::note,
-      "A partition that the site's profile does not have",
-      "sbatch refuses a job for a partition that does not exist: invalid partition specified. A note, as "
-      "sites have partitions for some users only, of which their documents and so the profiles say nothing; "
-      "a warning where the name looks like a slip of one that the profile has.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-      {{R"(#!/bin/bash
+  return {"site/partition-unknown",
+          diag::Severity::note,
+          "Unknown partition",
+          "sbatch refuses a job for a partition that does not exist: invalid partition specified. A note, as "
+          "sites have partitions for some users only, of which their documents and so the profiles say "
+          "nothing; a warning where the name looks like a typo of one that the profile has.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+          {{R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH --partition=standrad-g
 #SBATCH --gpus-per-node=8
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p Small-g
 #SBATCH --gpus-per-node=1
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH --partition=gpu_a100
 #SBATCH --gpus-per-node=8
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH -p Normal
 #SBATCH -t 5
 srun true
 )",
-        "sherlock"},
-       {R"(#!/bin/bash
+            "sherlock"},
+           {R"(#!/bin/bash
 #SBATCH -p gpu_h10
 #SBATCH --gpus-per-node=4
 #SBATCH -t 5
 srun true
 )",
-        "snellius"}},
-      {k_lumi_job,
-       {R"(#!/bin/bash
+            "snellius"}},
+          {k_lumi_job,
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH --partition=small-g,dev-g
 #SBATCH --gpus-per-node=1
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH -p gpu_h100
 #SBATCH --gpus-per-node=4
 #SBATCH -t 5
 srun true
 )",
-        "snellius"},
-       {R"(#!/bin/bash
+            "snellius"},
+           {R"(#!/bin/bash
 #SBATCH -p gpu_mig
 #SBATCH --gpus=1
 #SBATCH -t 5
 srun true
 )",
-        "snellius"},
-       {R"(#!/bin/bash
+            "snellius"},
+           {R"(#!/bin/bash
 #SBATCH -p russpold,normal
 #SBATCH -t 5
 srun true
 )",
-        "sherlock"},
-       {R"(#!/bin/bash
+            "sherlock"},
+           {R"(#!/bin/bash
 #SBATCH -p anything
 #SBATCH -t 5
 srun true
 )"}},
-      find,
-      nullptr,
-      k_likely_refusal};
+          find,
+          nullptr,
+          k_likely_refusal};
 }
 
 } // namespace hpcml::check

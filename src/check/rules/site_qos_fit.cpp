@@ -2,7 +2,9 @@
 // QoS that do not go with the partition, or that need another option.
 
 #include "check/site_rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_qos_fit {
@@ -11,16 +13,12 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/qos-fit")) {
-      const auto& qos = *part.fit.qos;
-      RuleMatch hit{part.place({"qos"}), {}};
+      RuleMatch hit{part.place({"qos"}), part.describe(violation)};
       hit.severity = severity_of(violation);
       if (violation.rule == site_rules::SiteRule::qos_elsewhere) {
-        hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
-                      ", not for partition " + part.fit.partition()->name;
-        hit.hint = append_citation("take another QoS, or another partition", violation.origin);
+        hit.hint = cite("use another QoS or another partition", violation.origin);
       } else {
-        hit.message = "QoS " + qos.name + " needs " + violation.name;
-        hit.hint = append_citation("add #SBATCH " + violation.name, violation.origin);
+        hit.hint = cite("add #SBATCH " + violation.name, violation.origin);
         hit.fix = add_directive_after(subject, hit.place, violation.name);
       }
       hits.push_back(std::move(hit));
@@ -34,7 +32,7 @@ Rule rule_site_qos_fit() {
   using namespace site_qos_fit;
   return {"site/qos-fit",
           diag::Severity::error,
-          "A QoS that does not fit",
+          "QoS that does not fit the job",
           "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
           "https://slurm.schedmd.com/qos.html",
           {{R"(#!/bin/bash

@@ -3,6 +3,8 @@
 
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_qos_unknown {
 
@@ -12,9 +14,7 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& violation : part.under("site/qos-unknown")) {
       std::vector<std::string> names;
       for (const auto& qos : part.site.qos) names.push_back(qos.name);
-      RuleMatch hit{part.place({"qos"}),
-                    "the profile of " + part.site.name + " has no QoS '" + violation.name + "'",
-                    known_names(violation.name, names)};
+      RuleMatch hit{part.place({"qos"}), part.describe(violation), util::choice_hint(violation.name, names)};
       if (const auto meant = nearest_typo(violation.name, names))
         hit.fix = replace_in(subject, hit.place, violation.name, *meant);
       hits.push_back(std::move(hit));
@@ -28,7 +28,7 @@ Rule rule_site_qos_unknown() {
   using namespace site_qos_unknown;
   return {"site/qos-unknown",
           diag::Severity::warning,
-          "A QoS that the site does not have",
+          "Unknown QoS",
           "sbatch refuses a job for a quality of service that does not exist, or that the account may not "
           "use: invalid qos specification.",
           "https://slurm.schedmd.com/qos.html",

@@ -11,7 +11,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/retired")) {
       const auto why = site_rules::describe_retirement(part.site);
-      hits.add({{}, why.what, append_citation(why.hint, violation.origin)});
+      hits.add({{}, part.describe(violation), cite(why.hint, part.site.state_origin)});
     }
   return hits;
 }
@@ -22,7 +22,7 @@ Rule rule_site_retired() {
   using namespace site_retired;
   return {"site/retired",
           diag::Severity::error,
-          "The site is shut down",
+          "Retired site",
           "A retired cluster takes no jobs; its names and directives rarely fit its successor.",
           "https://docs.alliancecan.ca/wiki/Cedar",
           {{R"(#!/bin/bash

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Where and with what a job of the site is submitted.
 #include "check/site_rule.hpp"
+
 #include "core/site_rules/submission_request.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_submit {
@@ -12,11 +14,12 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject)) {
     if (&part.request != &subject.requests.front()) break;
     const auto [hosts, command] = site_rules::submission_of(part.site, part.fit.facts);
-    const auto from = hosts.empty() ? "" : " from " + util::join(hosts, " or ");
+    const auto from = hosts.empty() ? "" : fmt::format(" from {}", util::join(hosts, " or "));
     if (command)
-      hits.push_back({{}, "submit it with " + command->value + from, append_citation({}, command->origin)});
+      hits.push_back(
+          {{}, fmt::format("submit it with {}{}", command->value, from), cite({}, command->origin)});
     else if (!hosts.empty())
-      hits.push_back({{}, "submit it" + from, append_citation({}, part.site.submit.origin)});
+      hits.push_back({{}, fmt::format("submit it{}", from), cite({}, part.site.submit.origin)});
   }
   return hits;
 }
@@ -27,9 +30,9 @@ Rule rule_site_submit() {
   using namespace site_submit;
   return {"site/submit",
           diag::Severity::note,
-          "Another login node or command",
-          "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of "
-          "their own.",
+          "Special login node or submit command",
+          "Sites with several types of login nodes take some jobs from one of them only, or by a separate "
+          "command.",
           "https://slurm.schedmd.com/sbatch.html",
           {{R"(#!/bin/bash
 #SBATCH -A x

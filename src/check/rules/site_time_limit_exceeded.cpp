@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Time limits over those of the partition or the QoS.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/site_rules/limits.hpp"
@@ -23,38 +24,27 @@ std::string long_enough(const ComponentAtSite& part, Walltime time) {
         std::any_of(partition.node_types.begin(), partition.node_types.end(), is_here))
       names.push_back(partition.name + " (" + limit->value.to_slurm() + ")");
   }
-  return names.empty() ? "ask for less and save checkpoints" : "long enough: " + util::join(names, ", ");
+  return names.empty()
+             ? "use a shorter time and save checkpoints"
+             : fmt::format("use a shorter time or a partition that allows it: {}", util::join(names, ", "));
 }
 
-/// Nodes times time over what the partition or the QoS allows.
-RuleMatch too_much(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
-  const unsigned nodes = part.demand.nodes;
-  return {part.place({"time"}),
-          util::counted(nodes, "node") + " for " + util::counted(violation.have, "minute") + ": " +
-              std::to_string(violation.limit) + " node minutes are allowed",
-          append_citation("at most " + util::counted(violation.limit / nodes, "minute"), violation.origin),
-          {},
-          severity_of(violation)};
+std::string hint_for(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  if (violation.rule == site_rules::SiteRule::node_minutes)
+    return fmt::format("use --time={} or fewer nodes", violation.limit / part.demand.nodes);
+  return part.demand.time ? long_enough(part, *part.demand.time)
+                          : "set --time to the time that the job needs";
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/time-limit-exceeded")) {
-      if (violation.rule == site_rules::SiteRule::node_minutes) {
-        hits.push_back(too_much(part, violation));
-        continue;
-      }
-      const auto& time = part.demand.time;
-      const auto limit = Walltime::of(std::chrono::seconds(violation.limit));
-      hits.push_back(
-          {part.place({"time"}),
-           "the time limit " + (time ? time->to_slurm() : std::string("no limit")) + " is over that of " +
-               violation.owner + ", " + limit.to_slurm(),
-           append_citation(time ? long_enough(part, *time) : "say how long it may run", violation.origin),
-           {},
-           severity_of(violation)});
-    }
+    for (const auto& violation : part.under("site/time-limit-exceeded"))
+      hits.push_back({part.place({"time"}),
+                      part.describe(violation),
+                      cite(hint_for(part, violation), violation.origin),
+                      {},
+                      severity_of(violation)});
   return hits;
 }
 
@@ -64,7 +54,7 @@ Rule rule_site_time_limit_exceeded() {
   using namespace site_time_limit_exceeded;
   return {"site/time-limit-exceeded",
           diag::Severity::error,
-          "More time than the site gives",
+          "Time limit above the maximum of the site",
           "A job over the limit of its partition is refused, or waits for ever with the reason "
           "PartitionTimeLimit.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_EnforcePartLimits",

@@ -2,6 +2,8 @@
 // Time limits under what the site takes.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_time_limit_too_short {
 
@@ -10,12 +12,9 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& violation : part.under("site/time-limit-too-short")) {
       const auto least = model::Walltime::of(std::chrono::seconds(violation.limit)).to_slurm();
-      const bool usual = violation.rule == site_rules::SiteRule::time_short;
       hits.push_back({part.place({"time"}),
-                      usual ? part.site.name + " recommends jobs of " + least + " or more"
-                            : "the time limit " + part.demand.time->to_slurm() +
-                                  " is under the least that is taken here, " + least,
-                      append_citation(usual ? "" : "ask for " + least + " or more", violation.origin),
+                      part.describe(violation),
+                      cite(fmt::format("use --time={} or more", least), violation.origin),
                       {},
                       severity_of(violation)});
     }
@@ -28,7 +27,7 @@ Rule rule_site_time_limit_too_short() {
   using namespace site_time_limit_too_short;
   return {"site/time-limit-too-short",
           diag::Severity::error,
-          "Less time than the site takes",
+          "Time limit below the minimum of the site",
           "Sites that want few short jobs refuse those below a least time.",
           "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
           {{R"(#!/bin/bash

@@ -2,6 +2,7 @@
 // A PyTorch that is older than the GPUs of the site.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/site_rule.hpp"
 #include "core/model/gpu_arch.hpp"
@@ -67,8 +68,9 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& word : command.words) {
       const auto version = version_in(word.text(), module);
       if (!version.empty() && model::is_older(version, need.version))
-        hits.push_back({word.place, "PyTorch " + version + " is too old for the GPUs here, " + need.model,
-                        append_citation("take " + need.version + " or later", need.origin)});
+        hits.push_back({word.place,
+                        fmt::format("PyTorch {} is too old for the GPUs here ({})", version, need.model),
+                        cite(fmt::format("use {} or later", need.version), need.origin)});
     }
   }
   return hits;
@@ -80,7 +82,7 @@ Rule rule_site_torch_version() {
   using namespace site_torch_version;
   return {"site/torch-version",
           diag::Severity::warning,
-          "A PyTorch older than the GPUs",
+          "PyTorch older than the GPUs",
           "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
           "available for execution on the device.",
           "https://docs.alliancecan.ca/wiki/PyTorch",

@@ -2,23 +2,20 @@
 // More or fewer GPUs in all than the partition or the QoS gives.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace site_total_gpus {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/total-gpus")) {
-      const auto limit = std::to_string(violation.limit);
-      hits.push_back(
-          {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-           util::counted(violation.have, "GPU") + " in all: " +
-               (violation.rule == site_rules::SiteRule::gpus_over ? limit + " are allowed here"
-                                                                  : "jobs here have " + limit + " or more"),
-           append_citation({}, violation.origin),
-           {},
-           severity_of(violation)});
-    }
+    for (const auto& violation : part.under("site/total-gpus"))
+      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                      part.describe(violation),
+                      cite({}, violation.origin),
+                      {},
+                      severity_of(violation)});
   return hits;
 }
 
@@ -28,7 +25,7 @@ Rule rule_site_total_gpus() {
   using namespace site_total_gpus;
   return {"site/total-gpus",
           diag::Severity::error,
-          "More or fewer GPUs in all than allowed",
+          "Total number of GPUs that the site does not allow",
           "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
           "https://slurm.schedmd.com/resource_limits.html",
           {{R"(#!/bin/bash

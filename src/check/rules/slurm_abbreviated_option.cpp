@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Shortened options that a later Slurm reads otherwise or not at all.
 #include "check/rule.hpp"
+
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace slurm_abbreviated_option {
@@ -28,11 +30,12 @@ RuleMatches find(const LintContext& subject) {
                                            : word.find_first_of("= \t") - 2);
       if (name == setting.option || !setting.option.starts_with(name) || lasts(subject, name, setting.option))
         continue;
-      hits.push_back({{setting.place.offset, name.size() + 2},
-                      "--" + std::string(name) + " is --" + setting.option +
-                          " here, and in other versions of Slurm ambiguous or another option",
-                      "write --" + setting.option,
-                      {{setting.place.offset + 2, name.size(), setting.option}}});
+      hits.push_back(
+          {{setting.place.offset, name.size() + 2},
+           fmt::format("--{} is --{} here, and in other versions of Slurm ambiguous or another option", name,
+                       setting.option),
+           "use --" + setting.option,
+           {{setting.place.offset + 2, name.size(), setting.option}}});
     }
   return hits;
 }
@@ -43,7 +46,7 @@ Rule rule_slurm_abbreviated_option() {
   using namespace slurm_abbreviated_option;
   return {"slurm/abbreviated-option",
           diag::Severity::warning,
-          "A shortened option that does not last",
+          "Abbreviated option",
           "sbatch takes the beginning of a name as long as it is one option's. New options change that: "
           "--cons is --constraint up "
           "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",

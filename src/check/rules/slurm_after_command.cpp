@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Directives that sbatch never reads, because a command stands before them.
+// Directives that sbatch never reads, because a command is before them.
 #include <algorithm>
 
 #include "check/rule.hpp"
@@ -21,7 +21,7 @@ RuleMatches find(const LintContext& subject) {
     // In a here-document or a quoted text it is part of another script.
     if (const auto line = subject.text.substr(at, end - at); is_directive(line) && !subject.is_in_text(at))
       hits.push_back({{at, line.size()},
-                      "sbatch stops reading at the first command: this directive has no effect",
+                      "sbatch stops reading at the first command, so this directive has no effect",
                       "move it above the first command"});
     at = end + 1;
   }
@@ -34,10 +34,9 @@ Rule rule_slurm_after_command() {
   using namespace slurm_after_command;
   return {"slurm/after-command",
           diag::Severity::warning,
-          "A directive behind the first command",
-          "sbatch stops at the first line that is neither blank nor a comment and drops later directives "
-          "without a word: the job "
-          "runs with default nodes, time and memory.",
+          "Directive after the first command",
+          "sbatch stops at the first line that is neither empty nor a comment and drops later directives "
+          "silently: the job runs with default nodes, time and memory.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(#!/bin/bash
 set -e

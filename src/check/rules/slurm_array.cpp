@@ -30,10 +30,9 @@ Rule rule_slurm_array() {
   using namespace slurm_array;
   return {"slurm/array",
           diag::Severity::error,
-          "An array that sbatch cannot read",
-          "The indices are numbers, ranges from low to high, with a step behind ':' and the most that run at "
-          "once behind '%'. "
-          "Anything else is \"Invalid --array specification\".",
+          "Invalid array specification",
+          "The indices are numbers, ranges from low to high, with a step after ':' and the most that run at "
+          "once after '%'. Anything else is \"Invalid --array specification\".",
           "https://slurm.schedmd.com/sbatch.html#OPT_array",
           {R"(#!/bin/bash
 #SBATCH --array=5-1

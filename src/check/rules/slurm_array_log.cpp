@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An array whose tasks all write the same log.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -17,7 +18,7 @@ bool has_pattern(std::string_view name, std::string_view letters) {
   return false;
 }
 
-/// Where the number belongs: behind %A, else before the ending of the file's name.
+/// Where the number belongs: after %A, else before the ending of the file's name.
 std::size_t place_for_number(std::string_view name) {
   if (const auto array = name.find("%A"); array != std::string_view::npos) return array + 2;
   const auto slash = name.rfind('/');
@@ -49,8 +50,8 @@ RuleMatches find(const LintContext& subject) {
         (appends && one_by_one))
       continue;
     if (name.find('\\') != std::string::npos || request.place(option).length == 0) continue;
-    RuleMatch hit{request.place(option), "every task of the array writes '" + name + "'",
-                  "put %A_%a (job and task) into the name"};
+    RuleMatch hit{request.place(option), fmt::format("every task of the array writes '{}'", name),
+                  "add %A_%a (job and task) to the name"};
     const auto at = subject.text.substr(hit.place.offset, hit.place.length).rfind(name);
     if (at != std::string_view::npos) hit.fix = {{hit.place.offset + at + place_for_number(name), 0, "_%a"}};
     hits.push_back(std::move(hit));
@@ -64,7 +65,7 @@ Rule rule_slurm_array_log() {
   using namespace slurm_array_log;
   return {"slurm/array-log",
           diag::Severity::warning,
-          "All tasks of an array write one log",
+          "One log for all tasks of an array",
           "Without the task's number in its name every task of the array opens the same file: they empty it "
           "one after the other and "
           "write over each other.",

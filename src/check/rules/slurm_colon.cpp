@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace slurm_colon {
 
-/// "#SBATCH: --nodes=2" is a directive with a slip.
+/// "#SBATCH: --nodes=2" is a directive with a typo.
 std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   const auto line = line_at(subject.text, place.offset);
   const bool behind_magic = subject.text.substr(line.offset, place.offset - line.offset) == "#SBATCH";
@@ -20,7 +20,7 @@ Rule rule_slurm_colon() {
   using namespace slurm_colon;
   return {"slurm/colon",
           diag::Severity::error,
-          "A colon where an option is expected",
+          "Colon in place of an option",
           "A word that begins with ':' separates the components of a heterogeneous job on a command line; in "
           "a directive it is "
           "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",

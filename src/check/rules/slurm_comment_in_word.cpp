@@ -18,10 +18,9 @@ Rule rule_slurm_comment_in_word() {
   using namespace slurm_comment_in_word;
   return {"slurm/comment-in-word",
           diag::Severity::warning,
-          "A # that cuts a value",
+          "# that cuts a value",
           "An unquoted # starts a comment in a directive even inside a word: --job-name=a#b --nodes=2 makes "
-          "a job called \"a\", and "
-          "--nodes is gone without a word.",
+          "a job called \"a\", and --nodes is dropped silently.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(#!/bin/bash
 #SBATCH --job-name=a#b --nodes=2

@@ -9,7 +9,7 @@
 namespace hpcml::check {
 namespace slurm_disabled_directive {
 
-/// The command goes on, or ends in a script's name.
+/// The command continues, or ends in a script's name.
 bool names_script(std::string_view line) {
   const auto end = line.find_last_not_of(" \t\r");
   const auto last = line.substr(0, end + 1);
@@ -18,8 +18,8 @@ bool names_script(std::string_view line) {
   return name[0] != '-' && (name.ends_with(".sh") || name.ends_with(".slurm") || name.ends_with(".sbatch"));
 }
 
-/// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how people switch one off on purpose. "#
-/// sbatch --x" and "#sbatch -N2 job.sh" say how the script is submitted.
+/// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how users switch one off on purpose. "#
+/// sbatch --x" and "#sbatch -N2 job.sh" state how the script is submitted.
 bool looks_like_directive(std::string_view line) {
   if (line.starts_with("#SBATCH")) return false;
   const auto hash = line.find_first_not_of(" \t");
@@ -31,7 +31,7 @@ bool looks_like_directive(std::string_view line) {
   return option != std::string_view::npos && line[option] == '-';
 }
 
-/// "# SBATCH …", also behind blanks.
+/// "# SBATCH …", also after spaces.
 bool is_switched_off(std::string_view line) {
   const auto hash = line.find('#');
   return hash + 1 < line.size() && (line[hash + 1] == ' ' || line[hash + 1] == '\t');
@@ -74,12 +74,12 @@ RuleMatches find(const LintContext& subject) {
     const auto line = subject.text.substr(at, end - at);
     at = end + 1;
     if (!looks_like_directive(line) || has_other(subject, first_option(line))) continue;
-    // Beside directives that count a blank behind the # is how people and editors switch a line off.
+    // Next to directives that count a space after the # is how users and editors switch a line off.
     if (counts && is_switched_off(line)) continue;
     hits.push_back(
         {{at - 1 - line.size(), line.size()},
-         "this is a comment to sbatch, no directive",
-         "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"});
+         "sbatch reads this line as a comment, not as a directive",
+         "use #SBATCH at the start of the line, in capitals; use ##SBATCH to disable it on purpose"});
   }
   return hits;
 }
@@ -90,10 +90,9 @@ Rule rule_slurm_disabled_directive() {
   using namespace slurm_disabled_directive;
   return {"slurm/disabled-directive",
           diag::Severity::warning,
-          "A directive that is a comment",
-          "Only #SBATCH in capitals at the very start of a line counts. With a blank before or inside it, or "
-          "in lower case, "
-          "the line is ignored without a word.",
+          "Directive that is a comment",
+          "Only #SBATCH in capitals at the very start of a line counts. With a space before or inside it, or "
+          "in lower case, the line is ignored silently.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(#!/bin/bash
 # SBATCH --nodes=2

@@ -20,10 +20,9 @@ Rule rule_slurm_dos_line() {
   using namespace slurm_dos_line;
   return {"slurm/dos-line",
           diag::Severity::error,
-          "Lines that end as on Windows",
+          "Windows line endings",
           "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line "
-          "breaks\". Editors and "
-          "file transfers from Windows leave them behind.",
+          "breaks\". Editors and file transfers from Windows produce them.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n",
            "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},

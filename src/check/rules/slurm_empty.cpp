@@ -7,10 +7,9 @@ namespace hpcml::check {
 Rule rule_slurm_empty() {
   return {"slurm/empty",
           diag::Severity::error,
-          "An empty script",
-          "sbatch refuses a file that is empty or holds only blanks, before anything is queued; often the "
-          "file was not written to "
-          "the end, or the name is wrong.",
+          "Empty script",
+          "sbatch refuses a file that is empty or holds only whitespace, before anything is queued; often "
+          "the file was not written to the end, or the name is wrong.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {"", R"(
 )",

@@ -8,14 +8,14 @@ namespace slurm_exclusive_and_shared {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!subject.version_known || subject.version >= slurm::Version::v23_02)
-    return hits; // refused, which is said already
+    return hits; // refused, which is reported already
   for (const auto& request : subject.requests)
     if (request.has("exclusive") && request.has("oversubscribe")) {
       const bool shared = request.sharing == slurm::Sharing::oversubscribe;
       hits.push_back({request.place(shared ? "exclusive" : "oversubscribe"),
                       shared ? "--oversubscribe comes later and wins: the nodes are shared"
                              : "--exclusive comes later and wins: the nodes are not shared",
-                      "keep one of them: 23.02 and later refuse both together"});
+                      "remove one of them: 23.02 and later reject both together"});
     }
   return hits;
 }
@@ -27,7 +27,7 @@ Rule rule_slurm_exclusive_and_shared() {
   return {"slurm/exclusive-and-shared",
           diag::Severity::warning,
           "--exclusive and --oversubscribe together",
-          "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
+          "Up to 22.05 the last of the two wins silently; from 23.02 sbatch refuses both together.",
           "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
           {{R"(#!/bin/bash
 #SBATCH --exclusive

@@ -36,7 +36,7 @@ Rule rule_slurm_exclusive_options() {
   using namespace slurm_exclusive_options;
   return {"slurm/exclusive-options",
           diag::Severity::error,
-          "Options that exclude each other",
+          "Mutually exclusive options",
           "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and "
           "--ntasks-per-gpu, from 26.05 "
           "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and "

@@ -23,8 +23,8 @@ RuleMatches find(const LintContext& subject) {
         link.find("export-file"))
       continue;
     const auto place = link.place;
-    RuleMatch hit{place, "the tasks get nothing of the script's environment, not even PATH",
-                  "write srun --export=ALL"};
+    RuleMatch hit{place, "the tasks inherit nothing from the script's environment, not even PATH",
+                  "use srun --export=ALL"};
     if (subject.text.substr(place.offset, place.length).ends_with("srun"))
       hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};
     hits.push_back(std::move(hit));

@@ -8,7 +8,7 @@ namespace slurm_first_line {
 
 constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 
-/// Takes away what stands before the #!, or adds the line where the script begins with its directives.
+/// Takes away what is before the #!, or adds the line where the script begins with its directives.
 std::vector<Edit> fix(const LintContext& subject, diag::Place) {
   const auto text = subject.text;
   if (text.starts_with(k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!")
@@ -29,10 +29,9 @@ Rule rule_slurm_first_line() {
   using namespace slurm_first_line;
   return {"slurm/first-line",
           diag::Severity::error,
-          "The first line does not start with #!",
+          "First line without #!",
           "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch "
-          "script\". A blank line, "
-          "a comment or the byte order mark of an editor before it is enough.",
+          "script\". An empty line, a comment or the byte order mark of an editor before it is enough.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(
 #!/bin/bash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lines of another batch system that sbatch obeys beside its own.
+// Lines of another batch system that sbatch obeys next to its own.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/slurm/foreign_directives.hpp"
@@ -28,12 +29,12 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& setting : slurm::translate_foreign(subject.header, subject.version, refusals)) {
     const auto* own = own_setting(subject, setting.option);
     if (own && own->value == setting.value) continue;
-    hits.push_back(
-        {setting.place,
-         "sbatch obeys this line: it sets --" + setting.option + (own ? ", against the #SBATCH line" : ""),
-         "remove it, or add #SBATCH --ignore-pbs",
-         {},
-         own ? diag::Severity::warning : diag::Severity::note});
+    hits.push_back({setting.place,
+                    fmt::format("sbatch obeys this line, which sets --{}{}", setting.option,
+                                own ? ", against the #SBATCH line" : ""),
+                    "remove it, or add #SBATCH --ignore-pbs",
+                    {},
+                    own ? diag::Severity::warning : diag::Severity::note});
   }
   return hits;
 }
@@ -44,10 +45,10 @@ Rule rule_slurm_foreign_directive() {
   using namespace slurm_foreign_directive;
   return {"slurm/foreign-directive",
           diag::Severity::warning,
-          "#PBS or #BSUB lines beside #SBATCH",
-          "sbatch obeys #PBS and #BSUB lines, too, and where both set something the other system's line "
-          "wins, wherever it stands. A "
-          "script that was ported and kept its old header asks for something else than it seems to.",
+          "#PBS or #BSUB lines in addition to #SBATCH",
+          "sbatch also obeys #PBS and #BSUB lines, and where both set something the other system's line "
+          "wins, wherever it is. A script that was ported and kept its old header asks for something else "
+          "than it seems to.",
           "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
           {R"(#!/bin/bash
 #PBS -l nodes=4

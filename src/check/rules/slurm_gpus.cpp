@@ -7,10 +7,9 @@ namespace hpcml::check {
 Rule rule_slurm_gpus() {
   return {"slurm/gpus",
           diag::Severity::error,
-          "Numbers of GPUs that do not fit",
+          "Contradicting numbers of GPUs",
           "The GPUs of the job, of a node and of a task determine how many nodes and tasks there are. Where "
-          "--nodes or --ntasks say "
-          "otherwise, or one is no multiple of the other, the job is refused.",
+          "--nodes or --ntasks contradict them, or one is not a multiple of the other, the job is refused.",
           "https://slurm.schedmd.com/gres.html",
           {R"(#!/bin/bash
 #SBATCH --gpus=6 --gpus-per-node=4

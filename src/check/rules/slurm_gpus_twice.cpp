@@ -9,7 +9,7 @@ namespace slurm_gpus_twice {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!subject.version_known || subject.version >= slurm::Version::v26_05)
-    return hits; // refused, which is said already
+    return hits; // refused, which is reported already
   for (const auto& request : subject.requests) {
     const auto per_node = request.gres.find("gpus-per-node");
     const auto gres = request.gres.find("gres");
@@ -18,8 +18,8 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const bool same = request.gpus("gres") == request.gpus("gpus-per-node");
     RuleMatch hit{request.place("gpus-per-node"),
-                  same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins",
-                  "keep one of them: 26.05 refuses both together"};
+                  same ? "--gres requests the same GPUs" : "--gres requests another number of GPUs, and wins",
+                  "remove one of them: 26.05 rejects both together"};
     // Only --gpus-per-node sets that variable.
     const bool read = subject.text.find("SLURM_GPUS_PER_NODE") != std::string_view::npos;
     if (same && !read && gres->second.size() == 1 && per_node->second.size() == 1 &&
@@ -34,42 +34,41 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_gpus_twice() {
   using namespace slurm_gpus_twice;
-  return {
-      "slurm/gpus-twice",
-      diag::Severity::warning,
-      "GPUs asked for twice",
-      "Up to 25.11 --gpus-per-node and --gres=gpu together are taken without a word, and where they differ "
-      "the job gets what "
-      "--gres says. From 26.05 sbatch refuses both together, also when one comes from the environment.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-      {R"(#!/bin/bash
+  return {"slurm/gpus-twice",
+          diag::Severity::warning,
+          "GPUs requested twice",
+          "Up to 25.11 --gpus-per-node and --gres=gpu together are taken silently, and where they differ the "
+          "job gets what --gres says. From 26.05 sbatch refuses both together, also when one comes from the "
+          "environment.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+          {R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 #SBATCH --gres=gpu:4
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 #SBATCH --gpus-per-node=8 --gres=gpu:4
 )",
-       {R"(#!/bin/bash
+           {R"(#!/bin/bash
 #SBATCH --gpus-per-node=a100:4 --nodes=2
 #SBATCH --gres=gpu:a100:4
 )",
-        "", "25.11"},
-       R"(#!/bin/bash
+            "", "25.11"},
+           R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 #SBATCH --gres=gpu:4
 echo $SLURM_GPUS_PER_NODE
 )"},
-      {R"(#!/bin/bash
+          {R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 #SBATCH --gres=nvme:1600
 )",
-       R"(#!/bin/bash
+           R"(#!/bin/bash
 #SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1
 )"},
-      find};
+          find};
 }
 
 } // namespace hpcml::check

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A request for GPUs or other generic resources that sbatch cannot read.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
@@ -43,9 +44,9 @@ RuleMatches find(const LintContext& subject) {
         if (respelled && at != std::string_view::npos)
           edits.push_back({place.offset + at, text.size(), *respelled});
         hits.push_back({place,
-                        "this Slurm has no resource of the name '" + item.name +
-                            (item.type.empty() ? "" : ":" + item.type) + "'",
-                        "write NAME[:TYPE]:NUMBER, gpu:4 for instance", std::move(edits)});
+                        fmt::format("this Slurm has no resource '{}{}'", item.name,
+                                    item.type.empty() ? "" : ":" + item.type),
+                        "use NAME[:TYPE]:NUMBER, for example gpu:4", std::move(edits)});
         break;
       }
   }
@@ -58,7 +59,7 @@ Rule rule_slurm_gres() {
   using namespace slurm_gres;
   return {"slurm/gres",
           diag::Severity::error,
-          "A request for GPUs that sbatch cannot read",
+          "Invalid GPU request",
           "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and "
           "gres/gpu:4 are known "
           "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",

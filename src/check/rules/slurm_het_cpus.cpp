@@ -18,7 +18,7 @@ RuleMatches find(const LintContext& subject) {
     if (const auto* groups = names_components(launch);
         groups && !is_unset_before(subject, "SLURM_CPUS_PER_TASK", groups->place.offset))
       hits.push_back({groups->place, "from 25.05 srun stops here: not every component has --cpus-per-task",
-                      "give every component --cpus-per-task"});
+                      "add --cpus-per-task to every component"});
   return hits;
 }
 
@@ -28,7 +28,7 @@ Rule rule_slurm_het_cpus() {
   using namespace slurm_het_cpus;
   return {"slurm/het-cpus",
           diag::Severity::warning,
-          "A step over components, only some with --cpus-per-task",
+          "Step over components of which only some have --cpus-per-task",
           "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has "
           "none: "
           "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",

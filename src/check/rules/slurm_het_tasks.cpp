@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps over components that all get the first one's number of tasks.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
@@ -28,10 +29,9 @@ RuleMatches find(const LintContext& subject) {
         is_unset_before(subject, "SLURM_NTASKS", groups->place.offset))
       continue;
     hits.push_back({groups->place,
-                    "from 23.11 every component starts " +
-                        util::counted(static_cast<unsigned long long>(first), "task") +
-                        ", as the first one does",
-                    "unset SLURM_NTASKS SLURM_NPROCS before this step"});
+                    fmt::format("from 23.11 every component starts {}, as the first one does",
+                                util::counted(static_cast<unsigned long long>(first), "task")),
+                    "add before this step: unset SLURM_NTASKS SLURM_NPROCS"});
   }
   return hits;
 }
@@ -40,23 +40,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_het_tasks() {
   using namespace slurm_het_tasks;
-  return {
-      "slurm/het-tasks",
-      diag::Severity::warning,
-      "A step over components takes the first one's tasks",
-      "sbatch of 23.11 and later puts the first component's tasks into SLURM_NTASKS where the component says "
-      "--ntasks-per-node and --cpus-per-task, and srun --het-group=0,1 takes them for each: tried with 23.11 "
-      "to "
-      "26.05, 2 and 2 tasks instead of 2 and 8.",
-      "https://slurm.schedmd.com/heterogeneous_jobs.html",
-      {{R"(#!/bin/bash
+  return {"slurm/het-tasks",
+          diag::Severity::warning,
+          "Step over components with the tasks of the first",
+          "sbatch of 23.11 and later puts the first component's tasks into SLURM_NTASKS where the component "
+          "has --ntasks-per-node and --cpus-per-task, and srun --het-group=0,1 takes them for each: tried "
+          "with 23.11 to 26.05, 2 and 2 tasks instead of 2 and 8.",
+          "https://slurm.schedmd.com/heterogeneous_jobs.html",
+          {{R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=0,1 -c4 ./a
 )",
-        "", "23.11"},
-       {R"(#!/bin/bash
+            "", "23.11"},
+           {R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=2 -c4
 #SBATCH hetjob
 #SBATCH -N1 --ntasks-per-node=8 -c2
@@ -64,51 +62,51 @@ srun --het-group=0,1 -c4 ./a
 #SBATCH -N4 --ntasks-per-node=2 -c4
 srun -l --het-group=0-2 ./a
 )",
-        "", "26.05"},
-       {R"(#!/bin/bash
+            "", "26.05"},
+           {R"(#!/bin/bash
 #SBATCH -N2 --ntasks-per-node=4 -c7
 #SBATCH hetjob
 #SBATCH -N1 -n1 -c7
 srun --het-group=0,1 -c7 hpcml launch -- ./a
 )",
-        "", ""}},
-      {{R"(#!/bin/bash
+            "", ""}},
+          {{R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=0,1 -c4 ./a
 )",
-        "", "23.02"},
-       {R"(#!/bin/bash
+            "", "23.02"},
+           {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 unset SLURM_NTASKS SLURM_NPROCS
 srun --het-group=0,1 -c4 ./a
 )",
-        "", "25.05"},
-       {R"(#!/bin/bash
+            "", "25.05"},
+           {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=1 -c4 ./a
 )",
-        "", "25.05"},
-       {R"(#!/bin/bash
+            "", "25.05"},
+           {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=0 -n2 -c4 ./a : --het-group=1 -n8 -c4 ./b
 )",
-        "", "25.05"},
-       {R"(#!/bin/bash
+            "", "25.05"},
+           {R"(#!/bin/bash
 #SBATCH -N1 -n2 -c4
 #SBATCH hetjob
 #SBATCH -N2 --ntasks-per-node=4 -c4
 srun --het-group=0,1 -c4 ./a
 )",
-        "", "25.05"}},
-      find};
+            "", "25.05"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A separator of components that stands behind an option.
+// A separator of components that is after an option.
 #include "check/rule.hpp"
 
 namespace hpcml::check {
@@ -7,10 +7,9 @@ namespace hpcml::check {
 Rule rule_slurm_hetjob() {
   return {"slurm/hetjob",
           diag::Severity::warning,
-          "hetjob without a line of its own",
-          "Only a directive that begins with the word separates components; behind an option it is dropped, "
-          "and the options of both "
-          "components become one job's, where the last one wins.",
+          "hetjob on a shared line",
+          "Only a directive that begins with the word separates components; after an option it is dropped, "
+          "and the options of both components become one job's, where the last one wins.",
           "https://slurm.schedmd.com/heterogeneous_jobs.html",
           {R"(#!/bin/bash
 #SBATCH --nodes=2 hetjob

@@ -7,7 +7,7 @@ namespace hpcml::check {
 Rule rule_slurm_impossible() {
   return {"slurm/impossible",
           diag::Severity::error,
-          "A request that no cluster can fulfil",
+          "Request that no cluster can fulfil",
           "Tasks that do not fit on the nodes at --ntasks-per-node, more nodes in --nodelist than --nodes "
           "allows, a node that is wanted and excluded: "
           "sbatch says that the requested node configuration is not available, whatever the cluster has.",

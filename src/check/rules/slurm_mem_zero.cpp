@@ -2,6 +2,8 @@
 // All memory of a shared node for a part of its GPUs.
 #include "check/site_rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace slurm_mem_zero {
 
@@ -10,10 +12,11 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject)) {
     const auto place = part.place({"mem"});
     if (place.length == 0 || !site_rules::takes_all_memory(part.fit, part.demand)) continue;
-    hits.push_back({place,
-                    "--mem=0 takes all memory of a node that others share, for " +
-                        std::to_string(part.demand.gpus_per_node) + " of its GPUs",
-                    "ask for the GPUs' share of the memory, or for the whole node with --exclusive"});
+    hits.push_back(
+        {place,
+         fmt::format("--mem=0 requests all memory of a node that others share, but only {} of its GPUs",
+                     part.demand.gpus_per_node),
+         "request the memory share of the GPUs, or the whole node with --exclusive"});
   }
   return hits;
 }

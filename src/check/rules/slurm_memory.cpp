@@ -41,10 +41,9 @@ Rule rule_slurm_memory() {
   using namespace slurm_memory;
   return {"slurm/memory",
           diag::Severity::error,
-          "Memory that sbatch cannot read",
+          "Invalid memory size",
           "Slurm takes whole numbers with K, M, G or T (also KB, MB, GB, TB), MB without a unit. Fractions, "
-          "GiB and units behind a "
-          "blank are refused.",
+          "GiB and units after a space are refused.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mem",
           {R"(#!/bin/bash
 #SBATCH --mem=64GiB

@@ -7,7 +7,7 @@ namespace hpcml::check {
 Rule rule_slurm_missing_dependency() {
   return {"slurm/missing-dependency",
           diag::Severity::error,
-          "An option that needs another",
+          "Option that needs another",
           "--gpus-per-task needs a number of tasks, nodes or GPUs, --cpus-per-gpu and --mem-per-gpu need "
           "GPUs, --gpus-per-socket "
           "needs sockets: without them sbatch refuses the job.",

@@ -12,7 +12,7 @@ namespace slurm_misspelt_directive {
 
 constexpr std::string_view k_word = "#SBATCH";
 
-/// Whether one slip makes one of the other: a letter too many or missing, another one, or two swapped.
+/// Whether one typo makes one of the other: a letter too many or missing, another one, or two swapped.
 bool is_one_slip(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > 1) return false;
@@ -52,7 +52,7 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   bool ended = false;
-  // Behind such a word that is a command the header is over, but its other lines are here to be fixed too.
+  // After such a word that is a command the header is over, but its other lines are here to be fixed too.
   for (std::size_t at = 0; at < subject.text.size();) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
     auto line = subject.text.substr(at, end - at);
@@ -61,9 +61,9 @@ RuleMatches find(const LintContext& subject) {
     if (!word.empty()) {
       const bool command = word[0] != '#';
       hits.push_back({{at, line.size()},
-                      "'" + std::string(word) + "' is not #SBATCH: sbatch does not read this line" +
-                          (command && !ended ? ", and the directives below it count no more" : ""),
-                      "write #SBATCH",
+                      "'" + std::string(word) + "' is not #SBATCH, so sbatch does not read this line" +
+                          (command && !ended ? ", and ignores the directives below it" : ""),
+                      "use #SBATCH",
                       {{at, word.size(), std::string(k_word)}},
                       {}});
       ended = ended || command;
@@ -80,7 +80,7 @@ Rule rule_slurm_misspelt_directive() {
   using namespace slurm_misspelt_directive;
   return {"slurm/misspelt-directive",
           diag::Severity::warning,
-          "A directive with a slip in its first word",
+          "Misspelt #SBATCH",
           "Only lines that begin with #SBATCH count. \"!#SBATCH\" and \"SBATCH\" are commands to bash, which "
           "end the header; \"#SBTACH\" is a comment. The job starts without what the line asks for.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",

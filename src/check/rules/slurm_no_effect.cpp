@@ -2,6 +2,7 @@
 // Options that do nothing in a directive.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/fix.hpp"
 #include "check/rule.hpp"
@@ -17,8 +18,8 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& [option, setting] : request.settings)
       if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() &&
           setting.place.length > 0) {
-        RuleMatch hit{setting.place, "--" + option + " has no effect in a directive",
-                      "give it on the command line of sbatch, or remove it"};
+        RuleMatch hit{setting.place, fmt::format("--{} has no effect in a directive", option),
+                      "use it on the command line of sbatch, or remove it"};
         if (subject.text.substr(setting.place.offset, 2) == "--")
           hit.fix = {remove_option(subject.text, setting.place)};
         hits.push_back(std::move(hit));
@@ -32,10 +33,9 @@ Rule rule_slurm_no_effect() {
   using namespace slurm_no_effect;
   return {"slurm/no-effect",
           diag::Severity::warning,
-          "An option without effect in a directive",
+          "Option without effect in a directive",
           "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch "
-          "reads them and goes on as "
-          "if they were not there.",
+          "reads and ignores them.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH --quiet

@@ -61,8 +61,8 @@ RuleMatches find(const LintContext& subject) {
           std::any_of(items->second.begin(), items->second.end(),
                       [](const slurm::GresItem& item) { return item.name == "gpu" && item.count == 0; });
       if (zero && uses_gpus(subject))
-        hits.add({request.place(option), "this asks for no GPU: the number is 0",
-                  "write how many GPUs the job uses, or remove the option from a job without GPUs"});
+        hits.add({request.place(option), "this requests 0 GPUs",
+                  "set the number of GPUs that the job uses, or remove the option from a job without GPUs"});
     }
   return hits;
 }
@@ -73,7 +73,7 @@ Rule rule_slurm_no_gpus() {
   using namespace slurm_no_gpus;
   return {"slurm/no-gpus",
           diag::Severity::note,
-          "Zero GPUs asked for",
+          "Request for zero GPUs",
           "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
           "the CPUs, or without any device, on a node full of GPUs.",
           "https://slurm.schedmd.com/sbatch.html#OPT_gres",

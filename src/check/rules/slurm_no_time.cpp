@@ -2,6 +2,8 @@
 // A job without a time limit of its own, on a site whose default is known.
 #include "check/rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace slurm_no_time {
 
@@ -13,17 +15,18 @@ RuleMatches find(const LintContext& subject) {
       if (setting.option == "time") return {};
   const auto& fit = subject.fits[0];
   const auto& partitions = fit.partitions;
-  const std::string hint = "add #SBATCH --time=HH:MM:SS, or give it on the command line";
+  const std::string hint = "add #SBATCH --time=HH:MM:SS, or use --time on the command line";
   if (partitions.size() == 1 && partitions[0]->default_time)
     return {{{},
-             "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() +
-                 ", the default of " + partitions[0]->name,
+             fmt::format("no time limit: the job gets {}, the default of {}",
+                         partitions[0]->default_time->value.to_slurm(), partitions[0]->name),
              hint}};
   // site/option-missing says where one is wanted.
   if (site_rules::flag_rule(*subject.site, "time", fit.facts).policy == model::Policy::required) return {};
   return {{{},
-           "no time limit: the job gets its partition's default, which the profile of " + subject.site->name +
-               " does not know and which can be short",
+           fmt::format("no time limit: the job gets the default of its partition, which may be short and is "
+                       "not in the profile of {}",
+                       subject.site->name),
            hint}};
 }
 

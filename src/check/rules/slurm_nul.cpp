@@ -7,7 +7,7 @@ namespace hpcml::check {
 Rule rule_slurm_nul() {
   return {"slurm/nul",
           diag::Severity::error,
-          "A NUL character in the script",
+          "NUL character in the script",
           "sbatch refuses a script with a NUL byte. A text saved as UTF-16 has one in every second place, "
           "and so has a binary that "
           "was given instead of a script.",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names of options that Slurm has replaced and still takes.
+#include <fmt/format.h>
 #include <utility>
 
 #include "check/rule.hpp"
@@ -17,8 +18,8 @@ void look(const LintContext& subject, diag::Place place, RuleMatches& hits) {
   for (const auto& [old, now] : k_names)
     if (name == old)
       hits.push_back({{place.offset, name.size()},
-                      std::string(old) + " is the old name of " + std::string(now),
-                      "write " + std::string(now),
+                      fmt::format("{} is the old name of {}", old, now),
+                      fmt::format("use {}", now),
                       {{place.offset, name.size(), std::string(now)}}});
 }
 
@@ -40,7 +41,7 @@ Rule rule_slurm_old_option_name() {
   using namespace slurm_old_option_name;
   return {"slurm/old-option-name",
           diag::Severity::note,
-          "An old name of an option",
+          "Old name of an option",
           "--tasks-per-node, --cluster and --pack-group are old spellings. They still work, are "
           "in no manual any more, "
           "and others of their age (--workdir, --share, --mem_bind) have already gone.",

@@ -7,7 +7,7 @@ namespace hpcml::check {
 Rule rule_slurm_option_ambiguous() {
   return {"slurm/option-ambiguous",
           diag::Severity::error,
-          "A shortened option that could be several",
+          "Ambiguous option",
           "sbatch takes the beginning of an option's name only where it can be one option. New options of a "
           "new Slurm make short "
           "names ambiguous, and the script is refused from then on.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An option that is given twice with different values.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <utility>
 #include <vector>
@@ -17,14 +18,14 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (std::size_t c = 0; c < subject.settings.size(); ++c) {
     const auto& settings = subject.settings[c];
-    // A component starts with what the one before it had; to override that is no slip.
+    // A component starts with what the one before it had; to override that is not a typo.
     std::size_t begin = 0;
     for (const auto& directive : subject.header.directives)
       if (directive.component == c && !directive.words.empty()) {
         begin = directive.words.front().place.offset;
         break;
       }
-    // The next setting of the same option behind each.
+    // The next setting of the same option after each.
     std::vector<const slurm::Setting*> nexts(settings.size());
     std::map<std::string_view, const slurm::Setting*> seen;
     for (std::size_t i = settings.size(); i-- > 0;) {
@@ -42,19 +43,19 @@ RuleMatches find(const LintContext& subject) {
       const bool mail = setting.option == "mail-type";
       if (mail && !subject.may_be("25.05-")) continue;
       if (mail) {
-        hits.push_back(
-            {setting.place,
-             "--mail-type is given again below: Slurm from 25.05 on takes the last one only, before "
-             "it joined them",
-             "join them: --mail-type=A,B",
-             {},
-             subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
+        hits.push_back({setting.place,
+                        "--mail-type is set again below: Slurm 25.05 and later uses only the last one, "
+                        "earlier versions joined them",
+                        "use one option: --mail-type=A,B",
+                        {},
+                        subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
         continue;
       }
       hits.push_back(
           {setting.place,
-           "--" + setting.option + " is given again below with another value: this one has no effect",
-           setting.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
+           fmt::format("--{} is set again below with another value, so this one has no effect",
+                       setting.option),
+           setting.option == "gres" ? "use one option for both: --gres=A,B" : "remove one of them"});
     }
   }
   return hits;
@@ -66,10 +67,9 @@ Rule rule_slurm_option_twice() {
   using namespace slurm_option_twice;
   return {"slurm/option-twice",
           diag::Severity::warning,
-          "An option given twice",
-          "The last one wins without a word, wherever the first one stands: also --gres=gpu:4 followed by "
-          "--gres=nvme:100 leaves no "
-          "GPU.",
+          "Option given twice",
+          "The last one wins silently, wherever the first one is: also --gres=gpu:4 followed by "
+          "--gres=nvme:100 leaves no GPU.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH --nodes=2

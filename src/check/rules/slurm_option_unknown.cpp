@@ -36,10 +36,9 @@ Rule rule_slurm_option_unknown() {
   using namespace slurm_option_unknown;
   return {"slurm/option-unknown",
           diag::Severity::error,
-          "An option that sbatch does not know",
-          "sbatch refuses the whole script for one unknown option: a slip, an option of srun (--cpu-bind, "
-          "--mpi, --label), one of a "
-          "newer or older Slurm, or one that a site's plugin brings elsewhere.",
+          "Unknown option",
+          "sbatch refuses the whole script for one unknown option: a typo, an option of srun (--cpu-bind, "
+          "--mpi, --label), one of a newer or older Slurm, or one that a site's plugin brings elsewhere.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH --cpus_per_task=8

@@ -15,7 +15,7 @@ Rule rule_slurm_packjob() {
   using namespace slurm_packjob;
   return {"slurm/packjob",
           diag::Severity::warning,
-          "packjob is called hetjob now",
+          "packjob is the old name of hetjob",
           "Heterogeneous jobs were called pack jobs before Slurm 20.02. sbatch still takes the word, with a "
           "warning, and may stop "
           "to.",

@@ -15,7 +15,7 @@ Rule rule_slurm_prefix() {
   using namespace slurm_prefix;
   return {"slurm/prefix",
           diag::Severity::warning,
-          "#SLURM is an old form of #SBATCH",
+          "#SLURM in place of #SBATCH",
           "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and "
           "they look like "
           "comments.",

@@ -7,10 +7,9 @@ namespace hpcml::check {
 Rule rule_slurm_quote() {
   return {"slurm/quote",
           diag::Severity::error,
-          "A quote that is not closed",
+          "Unclosed quote",
           "sbatch reads quotes in directives as a shell does, but each line for itself: an open one is fatal "
-          "and no job is made. An "
-          "apostrophe in a comment behind an option is safe, one in a value is not.",
+          "and no job is made. An apostrophe in a comment after an option is safe, one in a value is not.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(#!/bin/bash
 #SBATCH --job-name="a

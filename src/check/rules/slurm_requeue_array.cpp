@@ -24,12 +24,13 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& word : words) {
       const auto written = subject.text.substr(word.place.offset, word.place.length);
       if (!may_be_whole_array(written)) continue;
-      hits.push_back({word.place,
-                      std::string("in one task of an array this number may be that of the whole array: all "
-                                  "tasks are ") +
-                          (requeues ? "requeued" : "signalled or cancelled"),
-                      "write ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}",
-                      {}});
+      hits.push_back(
+          {word.place,
+           std::string(
+               "in one task of an array this number may be that of the whole array, so all tasks are ") +
+               (requeues ? "requeued" : "signalled or cancelled"),
+           "use ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}",
+           {}});
     }
   }
   return hits;
@@ -42,7 +43,7 @@ Rule rule_slurm_requeue_array() {
   return {
       "slurm/requeue-array",
       diag::Severity::warning,
-      "One task of an array that means itself and names all",
+      "Array task that addresses the whole array",
       "In a task of an array SLURM_JOB_ID is the number of that task's job, which for one of the tasks is "
       "the array's own; SLURM_ARRAY_JOB_ID always is. scontrol requeue and scancel take an array's number "
       "for all of its tasks.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A job that may start again and then begins its log anew.
+// A job that may start again and then begins its log again.
 #include "check/rule.hpp"
 
 namespace hpcml::check {
@@ -13,7 +13,7 @@ RuleMatches find(const LintContext& subject) {
   const auto line = line_at(subject.text, requeue->place.offset);
   if (subject.text.substr(line.offset, 7) != "#SBATCH") return {};
   return {{requeue->place,
-           "a requeued job begins its log anew",
+           "a requeued job overwrites its log",
            "add --open-mode=append",
            {{line.offset + line.length, 0, R"(
 #SBATCH --open-mode=append)"}}}};
@@ -25,7 +25,7 @@ Rule rule_slurm_requeue_log() {
   using namespace slurm_requeue_log;
   return {"slurm/requeue-log",
           diag::Severity::note,
-          "A requeued job that overwrites its log",
+          "Requeued job that overwrites its log",
           "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, "
           "Slurm empties it first, "
           "and what led to the requeue is lost.",

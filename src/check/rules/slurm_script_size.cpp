@@ -8,7 +8,7 @@ Rule rule_slurm_script_size() {
   // Examples would be megabytes: its tests make them.
   return {"slurm/script-size",
           diag::Severity::error,
-          "A script that is too large",
+          "Script too large",
           "The controller refuses scripts over its max_script_size, 4 MiB unless the cluster raised it. What "
           "is larger is most likely data, and nothing of it is looked at.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_max_script_size=#",

@@ -2,6 +2,7 @@
 // Limits of minutes and seconds that were probably meant as hours and minutes.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -9,7 +10,7 @@
 namespace hpcml::check {
 namespace slurm_short_time {
 
-/// Minutes that people mean as hours.
+/// Minutes that users mean as hours.
 constexpr std::array<unsigned long long, 5> k_hours = {24, 36, 48, 72, 96};
 
 bool is_odd(const std::string& text) {
@@ -36,9 +37,10 @@ RuleMatches find(const LintContext& subject) {
     const auto limit = request.times.find("time");
     if (limit == request.times.end() || !limit->second.minutes || request.place("time").length == 0) continue;
     const auto minutes = *limit->second.minutes;
-    hits.push_back({request.place("time"),
-                    text + " is MINUTES:SECONDS: the limit is " + util::counted(minutes, "minute"),
-                    "write " + text + ":00 for hours and minutes, or the minutes alone"});
+    hits.push_back(
+        {request.place("time"),
+         fmt::format("{} is MINUTES:SECONDS, so the limit is {}", text, util::counted(minutes, "minute")),
+         fmt::format("use {}:00 for hours and minutes, or only the minutes", text)});
     break;
   }
   return hits;
@@ -50,7 +52,7 @@ Rule rule_slurm_short_time() {
   using namespace slurm_short_time;
   return {"slurm/short-time",
           diag::Severity::warning,
-          "A time limit of minutes and seconds",
+          "Time limit in minutes and seconds",
           "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 "
           "minutes. The job starts, "
           "runs for that long and is cancelled.",

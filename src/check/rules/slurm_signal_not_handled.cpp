@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A signal before the time limit that nobody hears.
+// A signal before the time limit that nobody receives.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/slurm/values.hpp"
@@ -122,19 +123,20 @@ RuleMatches find(const LintContext& subject) {
   const auto batch = look(subject, signal);
   if (!spec->to_batch_shell) {
     if (!batch.trap || subject.launches.empty()) return {};
-    return {{batch.trap->place,
-             "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
-             "write --signal=B:" + setting->value.value_or("") + ", start srun with & and wait for it"}};
+    return {
+        {batch.trap->place,
+         "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
+         fmt::format("use --signal=B:{}, start srun with & and wait for it", setting->value.value_or(""))}};
   }
   if (!batch.trap) {
     if (batch.unknown) return {};
-    return {{setting->place, "the batch shell has no trap for " + signal + " and is killed by it",
-             "add: trap 'what to do' " + signal + ", or send the signal to the steps by leaving out B:"}};
+    return {{setting->place, fmt::format("the batch shell has no trap for {} and is killed by it", signal),
+             fmt::format("add trap 'what to do' {}, or remove B: to send the signal to the steps", signal)}};
   }
   if (batch.waits || batch.unknown) return {};
   if (const auto* step = foreground_step(subject, *batch.trap))
-    return {{step->command->place, "the trap for " + signal + " runs only when this step has ended",
-             "start it with & and add: wait"}};
+    return {{step->command->place, fmt::format("the trap for {} runs only after this step has ended", signal),
+             "add & to start it in the background, and wait"}};
   return {};
 }
 
@@ -144,7 +146,7 @@ Rule rule_slurm_signal_not_handled() {
   using namespace slurm_signal_not_handled;
   return {"slurm/signal-not-handled",
           diag::Severity::warning,
-          "A signal that nobody hears",
+          "Signal without a handler",
           "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs "
           "the trap only when the "
           "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Options on a srun line that no srun has, or not that version's.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/slurm/options.hpp"
@@ -16,18 +17,18 @@ using slurm::Program;
 std::string problem(const LintContext& subject, std::string_view name, std::string& hint, std::string& full) {
   const auto any = slurm::find_option(Program::srun, name);
   if (any.option) { // another version has it
-    hint = "Slurm " + slurm::versions_of(Program::srun, any.option->name) + " has it";
-    return "srun " + std::string(name_of(subject.version)) + " has no option --" + std::string(name);
+    hint = fmt::format("Slurm {} has it", slurm::versions_of(Program::srun, any.option->name));
+    return fmt::format("srun {} has no option --{}", name_of(subject.version), name);
   }
   auto dashed = util::replace_all(std::string(name), "_", "-");
   if (dashed != name && slurm::is_option(Program::srun, dashed)) {
-    hint = "write --" + dashed;
+    hint = "use --" + dashed;
     full = dashed;
-    return "srun has no option --" + std::string(name);
+    return fmt::format("srun has no option --{}", name);
   }
   if (slurm::is_option(Program::sbatch, name)) {
-    hint = "it is an option of sbatch: write it as a directive";
-    return "srun has no option --" + std::string(name);
+    hint = "use it as a directive: it is an option of sbatch";
+    return fmt::format("srun has no option --{}", name);
   }
   return {};
 }
@@ -66,10 +67,9 @@ Rule rule_slurm_srun_option() {
   using namespace slurm_srun_option;
   return {"slurm/srun-option",
           diag::Severity::warning,
-          "An option that srun does not know",
+          "Unknown option of srun",
           "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and "
-          "ends. Options of sbatch "
-          "alone (--array, --wrap) and slips are the usual ones.",
+          "ends. Options of sbatch alone (--array, --wrap) and typos are the usual ones.",
           "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 srun --cpus_per_task=4 ./a

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A number of tasks that leaves nodes or places for tasks empty.
 #include "check/rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace slurm_task_count {
@@ -16,14 +18,14 @@ RuleMatches find(const LintContext& subject) {
     const auto per_node = request.count("ntasks-per-node");
     if (tasks < nodes)
       hits.push_back({request.place("ntasks"),
-                      util::counted(tasks, "task") + " for " + std::to_string(nodes) +
-                          " nodes: Slurm cuts the job to " + util::counted(tasks, "node"),
-                      "--ntasks counts the whole job: use --ntasks-per-node"});
+                      fmt::format("{} on {} nodes: Slurm reduces the job to {}", util::counted(tasks, "task"),
+                                  nodes, util::counted(tasks, "node")),
+                      "use --ntasks-per-node: --ntasks counts the whole job"});
     else if (per_node > 0 && tasks < nodes * per_node)
-      hits.push_back({request.place("ntasks"),
-                      "--ntasks wins: the job has " + std::to_string(tasks) + " tasks, not " +
-                          std::to_string(nodes) + " times " + std::to_string(per_node),
-                      "remove --ntasks, or make it " + std::to_string(nodes * per_node)});
+      hits.push_back(
+          {request.place("ntasks"),
+           fmt::format("--ntasks wins: the job has {} tasks, not {} times {}", tasks, nodes, per_node),
+           fmt::format("remove --ntasks, or set it to {}", nodes * per_node)});
   }
   return hits;
 }

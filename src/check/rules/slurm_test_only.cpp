@@ -9,8 +9,8 @@ namespace slurm_test_only {
 RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("test-only");
   if (!setting || setting->place.length == 0) return {};
-  RuleMatch hit{setting->place, "with --test-only in the script no job is ever made",
-                "give it on the command line when you want to try"};
+  RuleMatch hit{setting->place, "with --test-only in the script sbatch never submits a job",
+                "use it on the command line for a trial"};
   hit.fix = {remove_option(subject.text, setting->place)};
   return {hit};
 }
@@ -22,9 +22,8 @@ Rule rule_slurm_test_only() {
   return {"slurm/test-only",
           diag::Severity::warning,
           "--test-only in a directive",
-          "The option works in directives, too: sbatch says when the job could start and makes none. Nothing "
-          "runs, and sbatch ends "
-          "with success.",
+          "The option also works in directives: sbatch says when the job could start and makes none. Nothing "
+          "runs, and sbatch ends with success.",
           "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
           {R"(#!/bin/bash
 #SBATCH --test-only

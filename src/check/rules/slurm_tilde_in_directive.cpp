@@ -12,8 +12,8 @@ RuleMatches find(const LintContext& subject) {
       if (const auto path = request.text(option);
           path.size() > 1 && path[0] == '~' && request.place(option).length > 0)
         hits.push_back({request.place(option),
-                        "'~' is not expanded in a directive: a folder of that name is meant",
-                        "write the path in full, or one below the folder that you submit from"});
+                        "'~' is not expanded in a directive, so this is a directory of that name",
+                        "use the full path, or one relative to the directory that you submit from"});
   return hits;
 }
 
@@ -21,32 +21,32 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_tilde_in_directive() {
   using namespace slurm_tilde_in_directive;
-  return {"slurm/tilde-in-directive",
-          diag::Severity::warning,
-          "A tilde in a directive",
-          "Directives are comments to the shell and ~ is no sign of Slurm's: --output=~/x.log asks for a "
-          "folder named ~ below the "
-          "working directory, which is not there, and the job fails without a log.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-          {R"(#!/bin/bash
+  return {
+      "slurm/tilde-in-directive",
+      diag::Severity::warning,
+      "Tilde in a directive",
+      "Directives are comments to the shell and ~ has no meaning for Slurm: --output=~/x.log asks for a "
+      "directory named ~ below the working directory, which does not exist, and the job fails without a log.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+      {R"(#!/bin/bash
 #SBATCH --output=~/x.log
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH -e ~me/x.log
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH --chdir=~/work
 )"},
-          {R"(#!/bin/bash
+      {R"(#!/bin/bash
 #SBATCH --output=x~.log
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 #SBATCH --output=/home/me/x.log
 )",
-           R"(#!/bin/bash
+       R"(#!/bin/bash
 cd ~/work
 )"},
-          find};
+      find};
 }
 
 } // namespace hpcml::check

@@ -34,7 +34,7 @@ Rule rule_slurm_time() {
   using namespace slurm_time;
   return {"slurm/time",
           diag::Severity::error,
-          "A time that sbatch cannot read",
+          "Invalid time",
           "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: "
           "\"Invalid --time "
           "specification\", and no job is made.",

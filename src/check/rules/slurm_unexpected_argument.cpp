@@ -46,7 +46,7 @@ bool is_memory_unit(std::string_view word) {
          lower == "k" || lower == "kb";
 }
 
-/// What stands between the words from `from` on and this one becomes `text`.
+/// What is between the words from `from` on and this one becomes `text`.
 std::vector<Edit> join(const slurm::HeaderWord& from, diag::Place place, std::string text) {
   const auto end = from.place.offset + from.place.length;
   return {{end, place.offset - end, std::move(text)}};
@@ -79,10 +79,10 @@ Rule rule_slurm_unexpected_argument() {
   using namespace slurm_unexpected_argument;
   return {"slurm/unexpected-argument",
           diag::Severity::error,
-          "A word that is no option",
-          "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without "
-          "#, an option with a "
-          "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
+          "Unexpected argument",
+          "sbatch takes nothing but options from a directive: a value with a space in it, a comment without "
+          "#, an option with a typographic dash are all \"Invalid directive found in batch script\", and no "
+          "job is made.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {R"(#!/bin/bash
 #SBATCH --mem=16 GB

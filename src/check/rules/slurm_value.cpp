@@ -14,10 +14,9 @@ Rule rule_slurm_value() {
   using namespace slurm_value;
   return {"slurm/value",
           diag::Severity::error,
-          "A value that sbatch does not take",
+          "Invalid value",
           "sbatch reads most values itself and stops at one that it does not understand: \"Invalid node "
-          "count\", \"Invalid numeric "
-          "value\". A '=' behind a short option (-N=2) is part of its value.",
+          "count\", \"Invalid numeric value\". A '=' after a short option (-N=2) is part of its value.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH -N=2

@@ -7,7 +7,7 @@ namespace hpcml::check {
 Rule rule_slurm_value_missing() {
   return {"slurm/value-missing",
           diag::Severity::error,
-          "An option without its value",
+          "Option without its value",
           "The last option of the directives has no value: sbatch stops with \"option requires an "
           "argument\". Where more directives "
           "follow, the next word is taken as the value, whatever it is.",

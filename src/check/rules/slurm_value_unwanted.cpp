@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A value behind an option that takes none.
+// A value after an option that takes none.
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
 
@@ -21,10 +21,9 @@ Rule rule_slurm_value_unwanted() {
   using namespace slurm_value_unwanted;
   return {"slurm/value-unwanted",
           diag::Severity::error,
-          "A value that the option does not take",
-          "Options such as --hold or --requeue are switches; with =yes behind them sbatch stops with "
-          "\"option doesn't allow an "
-          "argument\".",
+          "Value for an option without one",
+          "Options such as --hold or --requeue are switches; with =yes after them sbatch stops with \"option "
+          "doesn't allow an argument\".",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {R"(#!/bin/bash
 #SBATCH --hold=yes

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Shell variables in directives, which nobody expands.
 #include "check/rule.hpp"
+
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace slurm_variable_in_directive {
@@ -18,10 +20,11 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& directive : subject.header.directives)
     for (const auto& word : directive.words)
       if (has_variable(word.text))
-        hits.push_back({word.place,
-                        "nothing is expanded in a directive: '" + word.text + "' is taken as it stands",
-                        "write the value, Slurm's patterns (%x name, %j job id, %u user) in file names, or "
-                        "give the option on the command line"});
+        hits.push_back(
+            {word.place,
+             fmt::format("nothing is expanded in a directive, so '{}' is used literally", word.text),
+             "set the value itself, use Slurm's patterns (%x name, %j job id, %u user) in file names, or use "
+             "the option on the command line"});
   return hits;
 }
 
@@ -31,10 +34,9 @@ Rule rule_slurm_variable_in_directive() {
   using namespace slurm_variable_in_directive;
   return {"slurm/variable-in-directive",
           diag::Severity::warning,
-          "A shell variable in a directive",
-          "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working "
-          "directory, and the "
-          "job fails when the log cannot be opened.",
+          "Shell variable in a directive",
+          "Directives are comments to the shell: $HOME/logs becomes a directory of that name below the "
+          "working directory, and the job fails when the log cannot be opened.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
           {R"(#!/bin/bash
 #SBATCH --output=$HOME/x.log

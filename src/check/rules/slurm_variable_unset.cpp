@@ -2,6 +2,7 @@
 // Variables of Slurm's that this job does not have.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "core/shell/shell_names.hpp"
@@ -32,7 +33,7 @@ constexpr std::array<Row, 7> k_rows = {
      {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
      {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
 
-/// The text up to an `exit` that stands alone at the start of a line, behind which notes may stand.
+/// The text up to an `exit` that is alone at the start of a line, after which notes may be.
 std::string_view before_exit(std::string_view text) {
   for (const std::string_view line : {"\nexit\n", "\nexit 0\n"})
     if (const auto at = text.find(line); at != std::string_view::npos) text = text.substr(0, at + 1);
@@ -42,7 +43,7 @@ std::string_view before_exit(std::string_view text) {
 struct Use {
   std::size_t at = 0;
   std::string_view name;
-  bool guarded = false; ///< a default or a test stands with it
+  bool guarded = false; ///< a default or a test is with it
 };
 
 /// "$SLURM_X" and "${SLURM_X…}" outside of comments.
@@ -91,7 +92,7 @@ bool is_given(const LintContext& subject, std::string_view option) {
   });
 }
 
-/// Whether the line only prints: what is not there shows as nothing.
+/// Whether the line only prints: what does not exist shows as nothing.
 bool only_prints(std::string_view text, std::size_t at) {
   const auto line = line_at(text, at);
   const auto whole = util::trim(text.substr(line.offset, line.length));
@@ -102,10 +103,10 @@ bool only_prints(std::string_view text, std::size_t at) {
 /// Why the job does not have the variable; empty where it has, or may.
 std::string reason(const LintContext& subject, const Row& row) {
   const bool lost = row.variable == "SLURM_GPUS_PER_TASK" && subject.may_be("23.11-");
-  if (lost) return std::string(row.variable) + " is not set from Slurm 23.11 on";
+  if (lost) return fmt::format("{} is not set in Slurm 23.11 and later", row.variable);
   const auto is_set = [&](std::string_view option) { return is_given(subject, option); };
   if (is_set(row.option) || std::any_of(row.others.begin(), row.others.end(), is_set)) return {};
-  return std::string(row.variable) + " is not set: the job has no --" + std::string(row.option);
+  return fmt::format("{} is not set: the job has no --{}", row.variable, row.option);
 }
 
 /// Whether a comment says that the option comes from elsewhere: the command that submits the script, or a
@@ -164,8 +165,8 @@ RuleMatches find(const LintContext& subject) {
       hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
                       why,
                       row.variable == "SLURM_GPUS_PER_TASK"
-                          ? "write the number"
-                          : "add the option, or write ${" + std::string(row.variable) + ":-NUMBER}",
+                          ? "use the number"
+                          : "add the option, or use ${" + std::string(row.variable) + ":-NUMBER}",
                       {},
                       used == uses.end() ? std::optional(diag::Severity::note) : std::nullopt});
   }
@@ -178,7 +179,7 @@ Rule rule_slurm_variable_unset() {
   using namespace slurm_variable_unset;
   return {"slurm/variable-unset",
           diag::Severity::warning,
-          "A variable that Slurm does not set here",
+          "Variable that Slurm does not set",
           "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option "
           "of that name was given "
           "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into "

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "cli/user_key.hpp"
-#include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/violation_text.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "emulate/cluster_layout.hpp"
@@ -37,10 +37,12 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 /// What of the call is not as the person or the profile has it.
 void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
-    print_note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
+    print_note(fmt::format("not handed to sbatch, because it would overrule the script: {}",
+                           util::join(left_out, ", ")));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)
-    print_note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
+    print_note(fmt::format("{}, which submits such jobs here, is not in PATH: {} is asked instead", wanted,
+                           program));
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
@@ -79,10 +81,11 @@ util::Status make_log_directory(const SubmitCall& call) {
   std::error_code error;
   if (directory.string().find('%') != std::string::npos || fs::exists(directory, error)) return util::Done{};
   if (!fs::create_directories(directory, error) || error)
-    return util::Error{"the log's folder " + directory.string() + " cannot be made: " + error.message(),
-                       "choose another --output"};
-  print_note("made the log's folder " + directory.string() +
-             ": without it Slurm would end the job without a word");
+    return util::Error{
+        fmt::format("the log's folder {} cannot be made: {}", directory.string(), error.message()),
+        "choose another --output"};
+  print_note(fmt::format("made the log's folder {}: without it Slurm would end the job without a word",
+                         directory.string()));
   return util::Done{};
 }
 
@@ -107,11 +110,11 @@ std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& job
 
 void print_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
-  std::string text =
-      fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
-                  job.cluster.empty() ? "" : ", cluster " + job.cluster,
-                  partition.empty() ? "" : ", partition " + partition, describe_request(call.plan));
-  if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
+  std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
+                                 job.cluster.empty() ? "" : fmt::format(", cluster {}", job.cluster),
+                                 partition.empty() ? "" : fmt::format(", partition {}", partition),
+                                 describe_request(call.plan));
+  if (!job.after.empty()) text += fmt::format(", after {}", util::join(job.after, ", "));
   print_note(text);
 }
 
@@ -121,7 +124,7 @@ void print_job_number(const RunningJob& job) {
   std::fflush(stdout);
 }
 void print_job_log(const RunningJob& job) {
-  std::printf("%s\n", job.log.empty() ? "" : (" log " + job.log).c_str());
+  std::printf("%s\n", job.log.empty() ? "" : (fmt::format(" log {}", job.log)).c_str());
   std::fflush(stdout);
 }
 
@@ -130,8 +133,8 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  print_note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " +
-             reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
+  print_note(fmt::format("in the queue already, and staying there: {}; {} {} removes them",
+                         util::join(ids, ", "), reach(jobs.front(), "scancel"), util::join(ids, " ")));
 }
 
 } // namespace
@@ -186,8 +189,11 @@ static std::optional<util::Error> find_count_fault(const model::Site& site, cons
   if (!partition.empty()) demand.partitions = {partition};
   demand.qos = qos;
   demand.array_tasks = jobs;
-  for (const auto& violation : site_rules::evaluate_policy(site, site_rules::place(site, demand), demand))
-    if (violation.rule == site_rules::SiteRule::jobs_over) return plan::describe_job_count(violation);
+  const auto place = site_rules::place(site, demand);
+  for (const auto& violation : site_rules::evaluate_policy(site, place, demand))
+    if (violation.rule == site_rules::SiteRule::jobs_over)
+      return util::Error{site_rules::describe(violation, site, place, demand),
+                         plan::job_count_hint(violation)};
   return std::nullopt;
 }
 
@@ -228,8 +234,9 @@ std::string describe_request(const model::Plan& plan) {
   std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
   if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)
     text += ", " + count(gpus, "GPU", "GPUs");
-  if (const auto array = directive_of(plan, "--array")) text += ", for each of the array " + *array;
-  if (const auto time = directive_of(plan, "--time")) text += ", up to " + *time;
+  if (const auto array = directive_of(plan, "--array"))
+    text += fmt::format(", for each of the array {}", *array);
+  if (const auto time = directive_of(plan, "--time")) text += fmt::format(", up to {}", *time);
   if (const auto hours = gpu_hours(plan); hours && *hours > 0)
     text += fmt::format(" ({:.1f} GPU-hours at most)", *hours);
   return text;

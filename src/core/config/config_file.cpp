@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/config/job_file.hpp"
@@ -13,7 +14,7 @@ namespace hpcml::config {
 
 namespace {
 
-/// What belongs to one job and not to a person.
+/// What belongs to one job and not to a user.
 bool is_of_one_job(const std::string& key) {
   for (const char* name : {"array", "dependency", "job-name", "nodes", "gpus-per-task", "tasks-per-node"})
     if (key == name) return true;
@@ -54,8 +55,11 @@ ConfigLoad load_config(const std::string& path) {
   if (path.empty() || !std::filesystem::exists(std::filesystem::symlink_status(path, error))) return load;
   auto text = load_text_file(path);
   if (!text) {
-    load.diagnostics.push_back(
-        {diag::Severity::error, "config/unreadable", text.error().what, {path}, "hpcml config writes it"});
+    load.diagnostics.push_back({diag::Severity::error,
+                                "config/unreadable",
+                                text.error().what,
+                                {path},
+                                "use hpcml config to write it"});
     return load;
   }
   load.source = std::move(*text);
@@ -90,7 +94,7 @@ std::vector<std::string> config_keys() {
 std::optional<util::Error> check_config_value(const std::string& key, const std::string& value) {
   model::JobSpec ignored;
   const auto* found = find_key(key);
-  return found ? found->from_text(ignored, value, {}) : util::Error{"is no key of the configuration"};
+  return found ? found->from_text(ignored, value, {}) : util::Error{"is not a key of the configuration"};
 }
 
 model::JobSpec job_from_config(const Config& config, const std::string& site, const std::string& path) {
@@ -99,8 +103,9 @@ model::JobSpec job_from_config(const Config& config, const std::string& site, co
   if (values == config.sites.end()) return job;
   for (const auto& [key, value] : values->second)
     if (const auto* found = find_key(key))
-      found->from_text(job, value,
-                       {model::OriginKind::config, path + " sites." + site + "." + key, {}, {}, {}});
+      found->from_text(
+          job, value,
+          {model::OriginKind::config, fmt::format("{} sites.{}.{}", path, site, key), {}, {}, {}});
   return job;
 }
 

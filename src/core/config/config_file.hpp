@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a person has told hpcml once: their site, and per site what they always ask for.
+// What a user has told hpcml once: their site, and per site what they always ask for.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ std::string config_path(const util::EnvSnapshot& env);
 ConfigLoad load_config(const std::string& path);
 /// The text of the file.
 std::string render_config(const Config& config);
-/// The keys that a site's part may have: what a person asks for every time, one text each.
+/// The keys that a site's part may have: what a user asks for every time, one text each.
 std::vector<std::string> config_keys();
 /// What is wrong with a value, or nothing.
 std::optional<util::Error> check_config_value(const std::string& key, const std::string& value);

@@ -14,7 +14,7 @@ namespace hpcml::config {
 
 namespace {
 
-// The parts of a job file that are no flags: several programs, several jobs, chains.
+// The parts of a job file that are not flags: several programs, several jobs, chains.
 
 constexpr unsigned k_longest_chain = 1000;
 
@@ -34,18 +34,18 @@ std::vector<std::string> one_or_more(ObjectReader& object, std::string_view key)
 }
 
 /// Reads "steps" of one job: a list of {"command": […]}, with "once": true for one process only. Sets the
-/// job's main command, too.
+/// job's main command as well.
 void read_steps(model::JobSpec& job, ObjectReader& object) {
   if (!object.has("steps")) return;
   const bool has_command = !job.command.empty();
   object.each("steps", [&](ObjectReader& step) {
     model::JobStep job_step{step.texts("command"), step.flag("once").value_or(false)};
-    step.require("command", "it is the program that the step runs");
+    step.require("command", "set it to the program that the step runs");
     job.steps.push_back(std::move(job_step));
   });
   if (has_command)
     object.report_value("steps", "\"command\" and \"steps\" exclude each other",
-                        "make the command one of the steps");
+                        "use the command as one of the steps");
   if (job.steps.empty()) return;
   const auto main =
       std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
@@ -62,18 +62,18 @@ void read_components(model::JobSpec& job, ObjectReader& object) {
         key.from_file(own, component);
       } else if (component.has(key.name)) {
         component.raw(key.name);
-        component.report_value(key.name, fmt::format("\"{}\" is the whole job's", key.name),
-                               "write it beside \"components\"");
+        component.report_value(key.name, fmt::format("\"{}\" belongs to the whole job", key.name),
+                               "use it next to \"components\"");
       }
     }
     own.command = component.texts("command");
     if (!own.command.empty() && !job.steps.empty())
       component.report_value("command", "the programs of \"steps\" run on all components, in their order",
-                             "leave \"steps\" out, or this \"command\"");
+                             "remove \"steps\", or this \"command\"");
   });
   if (job.components.size() == 1)
-    object.report_value("components", "one component is a job without components",
-                        "write its keys beside \"command\", or a second component");
+    object.report_value("components", "\"components\" has one component, but needs two or more",
+                        "use its keys next to \"command\", or add a second component");
 }
 
 /// Reads "chain" and "chain-if".
@@ -81,14 +81,15 @@ void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optio
   chain = object.number("chain", 1, k_longest_chain);
   chain_if = object.choice("chain-if", {"any", "ok"});
   if (chain_if && !chain)
-    object.report_value("chain-if", "\"chain-if\" stands without \"chain\"",
-                        "say how many jobs the chain has: \"chain\": 4");
+    object.report_value("chain-if", "\"chain-if\" has no effect without \"chain\"",
+                        "set the number of jobs in the chain: \"chain\": 4");
 }
 
 PartEntry read_part(ObjectReader& object) {
   PartEntry entry{{}, object.place()};
   auto& part = entry.part;
-  object.require("name", "other jobs name it in \"after\", and it is the job's name in the queue");
+  object.require("name",
+                 "set the name of the job, which other jobs use in \"after\" and Slurm shows in the queue");
   part.name = object.text("name", TextRule::name).value_or("");
   part.job = read_job(object);
   read_steps(part.job, object);
@@ -111,17 +112,18 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!names[i].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
                                        names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
-      context.report("jobs", fmt::format("two jobs are called \"{}\"", names[i]), entries[i].place,
-                     "give each its own name");
+      context.report("jobs", fmt::format("two jobs have the name \"{}\"", names[i]), entries[i].place,
+                     "use a different name for each");
     for (const auto& name : entries[i].part.after) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       const auto near = util::nearest(name, names);
-      context.report("jobs",
-                     fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], name),
-                     entries[i].place,
-                     near ? "did you mean \"" + *near + "\"?"
-                          : "\"after\" names jobs of this file; jobs of the queue stand in \"dependency\": "
-                            "\"afterok:123\"");
+      context.report(
+          "jobs",
+          fmt::format("\"{}\" waits for \"{}\", but no job of this file has this name", names[i], name),
+          entries[i].place,
+          near ? fmt::format("use \"{}\" if that is meant", *near)
+               : "use \"after\" for jobs of this file, and \"dependency\": \"afterok:123\" for jobs of the "
+                 "queue");
     }
   }
 }
@@ -141,8 +143,9 @@ std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> e
     if (next == entries.end()) {
       std::vector<std::string> names;
       for (const auto& entry : entries) names.push_back(entry.part.name);
-      context.report("jobs", "these jobs wait for each other in a circle: " + util::join(names, ", "),
-                     entries.front().place, "one of them must wait for none of the others");
+      context.report("jobs",
+                     fmt::format("these jobs wait for each other in a circle: {}", util::join(names, ", ")),
+                     entries.front().place, "remove \"after\" from one of them");
       return placed;
     }
     placed.push_back(next->part);
@@ -151,7 +154,7 @@ std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> e
   return placed;
 }
 
-/// Reads "jobs", and puts each behind those that it waits for.
+/// Reads "jobs", and puts each after those that it waits for.
 std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root) {
   std::vector<PartEntry> entries;
   root.each("jobs", [&](ObjectReader& object) { entries.push_back(read_part(object)); });
@@ -173,9 +176,8 @@ JobLoad load_file(const std::string& path, const char* owner_hint) {
   auto text = load_text_file(path, owner_hint);
   if (!text)
     return failed(path, text.error().what,
-                  text.error().hint.empty()
-                      ? "hpcml reads hpcml.json in the working directory, or the file that --job names"
-                      : text.error().hint);
+                  text.error().hint.empty() ? "use hpcml.json in the working directory, or --job FILE"
+                                            : text.error().hint);
 
   JobLoad load;
   load.source = std::move(*text);
@@ -191,8 +193,8 @@ JobLoad load_file(const std::string& path, const char* owner_hint) {
   read_chain(root, load.chain, load.chain_if);
   load.jobs = read_parts(context, root);
   if (root.has("jobs") && (!job.command.empty() || load.chain))
-    root.report_value("jobs", "a file with \"jobs\" has each program and chain there",
-                      "move \"command\", \"steps\" and \"chain\" into the jobs");
+    root.report_value("jobs", "a file with \"jobs\" sets the programs and chains in its jobs",
+                      "use \"command\", \"steps\" and \"chain\" inside the jobs");
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
@@ -230,7 +232,7 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
            "env/value",
            fmt::format("the variable {} {}", name, fault->what),
            {},
-           fault->hint.empty() ? fmt::format("correct it, or: unset {}", name) : fault->hint});
+           fault->hint.empty() ? fmt::format("set a valid value, or run: unset {}", name) : fault->hint});
   }
   if (const auto site = env.get("HPCML_SITE"); site && !site->empty()) load.site = *site;
   if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);

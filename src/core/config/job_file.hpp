@@ -15,7 +15,7 @@ namespace hpcml::config {
 /// One of several jobs in a file.
 struct JobPart {
   std::string name;
-  model::JobSpec job;             ///< its own values; those of the file stand beside, in JobLoad::job
+  model::JobSpec job;             ///< its own values; those of the file are in addition, in JobLoad::job
   std::vector<std::string> after; ///< names of the jobs that it waits for
   std::string after_if = "ok";    ///< how they must end: "ok" or "any"
   unsigned chain = 1;             ///< how many times it is submitted, each waiting for the one before
@@ -28,8 +28,7 @@ struct JobLoad {
   std::optional<std::string> site; ///< "site" key
   std::optional<unsigned> chain;   ///< of a file with one job
   std::optional<std::string> chain_if;
-  std::vector<JobPart>
-      jobs; ///< "jobs" key, each behind those that it waits for; empty where there is one job
+  std::vector<JobPart> jobs; ///< "jobs" key, each after those that it waits for; empty where there is one job
   diag::Diagnostics diagnostics;
   std::string source;
 };

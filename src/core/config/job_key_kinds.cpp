@@ -26,7 +26,7 @@ util::Result<bool> parse_bool(const std::string& text) {
 }
 
 /// What is wrong with a text that was typed: line breaks, characters that hide or turn the writing. Bytes
-/// that are no UTF-8 may be a file's name.
+/// that are not UTF-8 may be a file's name.
 Fault typed_fault(const std::string& text) {
   std::string readable;
   for (std::string_view rest = text; !rest.empty();) {
@@ -137,10 +137,11 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   key.from_text = [](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return util::Error{"'" + text + "' is not NAME=VALUE", "for example --env OMP_PLACES=cores"};
+      return util::Error{fmt::format("'{}' is not NAME=VALUE", text),
+                         "use for example --env OMP_PLACES=cores"};
     const auto variable = text.substr(0, equals);
     if (const auto fault = text_fault(variable, TextRule::variable); !fault.empty()) // as in a job file
-      return util::Error{"'" + variable + "' " + fault, std::string(text_hint(TextRule::variable))};
+      return util::Error{"'" + variable + "' " + fault, text_advice(TextRule::variable)};
     job.env.emplace_back(variable, Sourced<std::string>{text.substr(equals + 1), origin});
     return std::nullopt;
   };

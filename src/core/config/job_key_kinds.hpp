@@ -2,6 +2,7 @@
 // The kinds of keys that a job has: rows of job_keys.cpp are made by these.
 #pragma once
 
+#include <fmt/format.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,8 +61,8 @@ JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec
   return key;
 }
 
-/// A value with a type of its own, which `text_of` writes; a bare number in the file is read as its text
-/// ("time": 10 is ten minutes).
+/// A value with its own type, which `text_of` writes; a bare number in the file is read as its text ("time":
+/// 10 is ten minutes).
 template <class T>
 JobKey parsed_key(std::string name, KeyHelp help, model::Known<T> model::JobSpec::*member,
                   std::string (*text_of)(const T&)) {
@@ -82,7 +83,7 @@ JobKey parsed_key(std::string name, KeyHelp help, model::Known<T> model::JobSpec
   key.from_text = [member](model::JobSpec& job, const std::string& text,
                            const model::Origin& origin) -> std::optional<util::Error> {
     auto value = T::parse(text);
-    if (!value) return util::Error{"is wrong: " + value.error().what, value.error().hint};
+    if (!value) return util::Error{fmt::format("is wrong: {}", value.error().what), value.error().hint};
     job.*member = model::Sourced<T>{*value, origin};
     return std::nullopt;
   };

@@ -101,7 +101,7 @@ private:
   std::string x_code;
   std::vector<JsonNode> x_open;   // containers under construction
   std::vector<JsonMember> x_keys; // keys that wait for their value
-  std::size_t x_offset = 0;       // where line and column below stand
+  std::size_t x_offset = 0;       // where line and column below are
   unsigned x_line = 1;
   unsigned x_column = 1;
 };
@@ -118,7 +118,7 @@ void Builder::go_to(std::size_t offset) {
 }
 
 JsonPlace Builder::place() {
-  // Between the end of the last token and this one only blanks and punctuation can stand.
+  // Between the end of the last token and this one only spaces and punctuation can be.
   std::size_t start = x_offset;
   while (start < x_text.size() &&
          std::string_view(" \t\r\n,:]}\xef\xbb\xbf").find(x_text[start]) != std::string_view::npos)
@@ -148,8 +148,8 @@ JsonNode Builder::scalar(JsonKind kind) {
 bool Builder::open(JsonKind kind) {
   auto node = scalar(kind);
   if (x_open.size() >= k_max_depth) {
-    report("json", fmt::format("the values are nested deeper than {}", k_max_depth), node.place,
-           "flatten the file");
+    report("json", fmt::format("the values are nested more than {} levels deep", k_max_depth), node.place,
+           "use fewer levels");
     return false;
   }
   x_open.push_back(std::move(node));
@@ -182,7 +182,7 @@ bool Builder::key(string_t& value) {
     if (member.key != value) continue;
     report("duplicate-key",
            fmt::format("\"{}\" is given twice; the first is in line {}", value, member.place.line), where,
-           "keep one of the two: readers of JSON disagree about which one counts");
+           "remove one of them: JSON readers differ in which one they use");
     break;
   }
   x_keys.push_back({std::move(value), where, {}});
@@ -194,11 +194,10 @@ bool Builder::parse_error(std::size_t position, const std::string& /*token*/,
   go_to(position > 0 ? position - 1 : 0);
   std::string what = error.what();
   // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while …": the position is
-  // said by the span
+  // reported by the span
   if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
-  report(
-      "json", fmt::format("this is not JSON: {}", what), {x_file, x_line, x_column, 1},
-      "JSON has double quotes around names and texts, comments behind // only, and no comma before } or ]");
+  report("json", fmt::format("invalid JSON: {}", what), {x_file, x_line, x_column, 1},
+         "use double quotes around names and texts, only // for comments, and no comma before } or ]");
   return false;
 }
 
@@ -248,13 +247,13 @@ JsonParse parse_json(std::string_view input, const std::string& file, const std:
   Builder builder(text, file, code);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     builder.result.diagnostics.push_back(
-        {diag::Severity::error, code + "/json", "this is not JSON: the file is empty", {file, 1, 1, 1}, {}});
+        {diag::Severity::error, code + "/json", "invalid JSON: the file is empty", {file, 1, 1, 1}, {}});
     return std::move(builder.result);
   }
   const CountingIterator first{text.data(), &builder.count};
   const CountingIterator last{text.data() + text.size(), &builder.count};
   const bool whole = nlohmann::json::sax_parse(first, last, &builder);
-  // Twice the same key is an error, but what else is wrong can still be said.
+  // Twice the same key is an error, but what else is wrong can still be reported.
   if (!whole) builder.result.root.reset();
   return std::move(builder.result);
 }

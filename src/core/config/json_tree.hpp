@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON as a tree that knows where each value stands in its file.
+// JSON as a tree that knows where each value is in its file.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ enum class JsonKind { null, boolean, integer, real, string, array, object };
 /// "an object", "a text": for messages.
 std::string_view name_of(JsonKind kind);
 
-/// Where a token stands. The file's name is shared by all nodes of a file.
+/// Where a token is. The file's name is shared by all nodes of a file.
 struct JsonPlace {
   std::shared_ptr<const std::string> file;
   unsigned line = 0;
@@ -62,16 +62,16 @@ struct JsonParse {
   diag::Diagnostics diagnostics;
 };
 
-/// Strict JSON (no trailing commas), in which a line, or the rest of one, may be a comment behind //.
-/// Duplicate keys and nesting deeper than 64 are errors.
-/// `code` is put before "/json" and "/duplicate-key" in the diagnostics' codes: "site", "job".
+/// Strict JSON (no trailing commas), in which a line, or the rest of one, may be a comment after //.
+/// Duplicate keys and nesting deeper than 64 are errors. `code` is put before "/json" and "/duplicate-key" in
+/// the diagnostics' codes: "site", "job".
 JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code);
 
-/// The text with comments (// to the end of the line, outside of texts) made blank: everything else keeps its
+/// The text with comments (// to the end of the line, outside of texts) made space: everything else keeps its
 /// place.
 std::string blank_comments(std::string text);
 
-/// The tree as JSON with sorted keys and no blanks: equal for equal content.
+/// The tree as JSON with sorted keys and no spaces: equal for equal content.
 std::string render_canonical(const JsonNode& node);
 
 } // namespace hpcml::config

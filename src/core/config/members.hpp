@@ -29,7 +29,7 @@ template <class V> inline constexpr bool is_sourced<model::Sourced<V>> = true;
 template <class V> inline constexpr bool is_optional = false;
 template <class V> inline constexpr bool is_optional<std::optional<V>> = true;
 
-/// Stores what was read. A place that is no optional keeps its default where nothing was.
+/// Stores what was read. A place that is not an optional keeps its default where nothing was.
 template <class V, class X>
 void store(const ObjectReader& object, std::string_view key, V& place, std::optional<X> value) {
   if constexpr (is_known<V>)
@@ -158,7 +158,7 @@ template <class T> struct Members {
               });
             }};
   }
-  /// A row whose value another part reads, or that has a reader of its own.
+  /// A row whose value another part reads, or that has its own reader.
   static constexpr Row special(MemberForm form, void (*read)(ObjectReader&, const MemberForm&, T&)) {
     return {form, read};
   }

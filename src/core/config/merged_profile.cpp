@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/config/profile_layers.hpp"
 #include "core/config/site_reader.hpp"
@@ -15,7 +16,7 @@ namespace hpcml::config {
 
 namespace {
 
-/// What is the same for many values: where they stand and who says so.
+/// What is the same for many values: where they are and who states it.
 struct About {
   std::shared_ptr<const std::string> file;
   util::SharedText source;
@@ -171,7 +172,7 @@ bool has_file(const std::vector<std::string>& directories, const std::string& id
   });
 }
 
-/// The site as the build merged it; nothing where a file of a person's has a part in it.
+/// The site as the build merged it; nothing where a file of a user's has a part in it.
 std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std::string>& directories,
                                     MergedProfiles merged) {
   const auto found = std::find_if(merged.begin(), merged.end(), [&](const embedded::File& file) {
@@ -188,7 +189,7 @@ std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std
   auto read = read_site(profile->root, "built in", ReadCheck::done_by_build, std::move(profile->hash));
   if (!read.site || !read.diagnostics.empty())
     return std::nullopt; // the files themselves say what is wrong, and where
-  for (const auto& layer : load.layers) util::log_debug("profile built in: " + layer + ".json");
+  for (const auto& layer : load.layers) util::log_debug(fmt::format("profile built in: {}.json", layer));
   load.site = std::move(read.site);
   return load;
 }

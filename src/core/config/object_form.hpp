@@ -36,15 +36,15 @@ struct AnyObjectForm;
 struct MemberForm {
   std::string_view key;
   MemberKind kind;
-  std::string_view about;                        ///< for people, a sentence or more
+  std::string_view about;                        ///< for users, a sentence or more
   TextRule rule = TextRule::line;                ///< of the texts
   TextRule key_rule = TextRule::line;            ///< of the names in a map
   unsigned least = 0;                            ///< of a number
   unsigned most = k_most;                        ///< of a number
   std::vector<std::string> (*words)() = nullptr; ///< of a closed set
-  std::string_view pattern = {};                 ///< of texts with a form of their own
+  std::string_view pattern = {};                 ///< of texts with their own form
   AnyObjectForm (*form)() = nullptr;             ///< of the objects
-  std::string_view why = {};                     ///< not empty: the member must be there, and why
+  std::string_view why = {};                     ///< not empty: the member must exist, and why
 
   static constexpr unsigned k_most = 1000000; ///< where nothing else limits a number
 };
@@ -52,7 +52,7 @@ struct MemberForm {
 /// An object's rows.
 struct AnyObjectForm {
   std::string_view name;  ///< what the schema calls it
-  std::string_view about; ///< for people; may be empty
+  std::string_view about; ///< for users; may be empty
   std::vector<MemberForm> members;
 };
 
@@ -61,7 +61,7 @@ template <class T> struct Member {
   MemberForm form;
   void (*read)(ObjectReader& object, const MemberForm& form, T& into);
 
-  /// The same, but the member must be there; `why` is the hint where it is not.
+  /// The same, but the member must exist; `why` is the hint where it is not.
   constexpr Member must(std::string_view why) const {
     auto copy = *this;
     copy.form.why = why;

@@ -11,7 +11,7 @@ namespace hpcml::config {
 
 namespace {
 const JsonPlace k_nowhere;
-/// Members that any object may have; they speak about the values beside them.
+/// Members that any object may have; they speak about the values next to them.
 constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "alternatives", "note"};
 
 // By hand, not by fmt: a profile has hundreds of paths.
@@ -73,8 +73,8 @@ const JsonNode* ObjectReader::take(std::string_view key) {
   if (&value != node) {
     for (const auto& about : node->members) {
       if (about.key == "value" || is_about(about.key)) continue;
-      x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key),
-                        about.place, "known are: value, source, checked, alternatives, note");
+      x_context->report("unknown-key", fmt::format("\"{}\" is unknown next to \"value\"", about.key),
+                        about.place, "use value, source, checked, alternatives or note");
     }
   }
   return &value;
@@ -102,7 +102,7 @@ void ObjectReader::report_text(const JsonNode& node, const std::string& path, Te
     return x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)),
                              node.place);
   x_context->report("value", fmt::format("{} {}", path, text_fault(node.text, rule)), node.place,
-                    std::string(text_hint(rule)));
+                    text_advice(rule));
 }
 
 std::optional<std::string> ObjectReader::text(std::string_view key, TextRule rule) {
@@ -171,7 +171,7 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
     const auto fault = x_context->checks ? text_fault(entry.key, key_rule) : std::string();
     if (!fault.empty())
       x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place,
-                        std::string(text_hint(key_rule)));
+                        text_advice(key_rule));
     else if (is_text(value, value_rule))
       map[entry.key] = value.text;
     else
@@ -236,7 +236,7 @@ void ObjectReader::each_member(std::string_view key,
     if (const auto fault = x_context->checks ? text_fault(entry.key, TextRule::name) : std::string();
         !fault.empty()) {
       x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place,
-                        std::string(text_hint(TextRule::name)));
+                        text_advice(TextRule::name));
       continue;
     }
     const auto path = member_path(path_of(key), entry.key);
@@ -265,10 +265,7 @@ void ObjectReader::know_source(const std::string& id, const std::string& url, co
 
 void ObjectReader::report_choice(std::string_view key, const std::string& value,
                                  const std::vector<std::string>& names) {
-  const auto near = util::nearest(value, names);
-  report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), value),
-               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) +
-                   "it is one of: " + util::join(names, ", "));
+  report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), value), util::choice_hint(value, names));
 }
 
 model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) const {
@@ -322,14 +319,14 @@ void ObjectReader::finish() {
   for (const auto& entry : x_node->members) {
     if (is_about(entry.key) || std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end())
       continue;
-    // A slip for "nodes" is likelier than one for "note".
+    // A typo for "nodes" is likelier than one for "note".
     auto near = util::nearest(entry.key, x_known);
     if (!near) near = util::nearest(entry.key, {k_about.begin(), k_about.end()});
-    x_context->report(
-        "unknown-key",
-        fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path),
-        entry.place,
-        near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
+    x_context->report("unknown-key",
+                      fmt::format("\"{}\" is unknown in {}", entry.key, x_path.empty() ? "the file" : x_path),
+                      entry.place,
+                      near ? fmt::format("use \"{}\" if that is meant", *near)
+                           : fmt::format("use one of: {}", util::join(x_known, ", ")));
   }
 }
 

@@ -19,7 +19,7 @@
 
 namespace hpcml::config {
 
-/// Whether every object may have the member: it speaks of the values beside it ("source", "note" …).
+/// Whether every object may have the member: it speaks of the values next to it ("source", "note" …).
 bool is_about(std::string_view key);
 
 /// A document of the profile's `sources`.
@@ -33,7 +33,7 @@ struct ReadContext {
   std::string code = "site"; ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
   bool checks =
-      true; ///< whether texts, regular expressions and names of members are held against what they must be
+      true; ///< whether texts, regular expressions and names of members is compared with what they must be
   std::map<std::string, KnownSource, std::less<>> sources = {}; ///< by id
   diag::Diagnostics diagnostics = {};
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
@@ -54,7 +54,7 @@ public:
   std::vector<std::string> texts(std::string_view key, TextRule rule = TextRule::line);
   std::vector<unsigned> numbers(std::string_view key);
   std::map<std::string, std::string> text_map(std::string_view key, TextRule key_rule, TextRule value_rule);
-  /// The member's value without its wrapper, for readers with a form of their own; null if absent.
+  /// The member's value without its wrapper, for readers with their own form; null if absent.
   const JsonNode* raw(std::string_view key);
   ObjectReader object(std::string_view key);
   /// Calls `visit` for each object of a list, or of an object's members (then with the member's name).
@@ -108,7 +108,7 @@ public:
   /// The object's own origin, and that of one of its members.
   model::Origin origin() const;
   model::Origin origin(std::string_view key) const;
-  /// Says that a member that must be there is not.
+  /// Says that a member that must exist is not.
   void require(std::string_view key, std::string_view why);
   void report_value(std::string_view key, std::string message, std::string hint = {});
   const JsonPlace& place() const;

@@ -14,8 +14,8 @@ namespace hpcml::config {
 
 namespace {
 
-/// Hands "source" and "checked" down to the values they stand around. Before merging: each layer keeps its
-/// own sources.
+/// Hands "source" and "checked" down to the values they are around. Before merging: each layer keeps its own
+/// sources.
 void annotate(JsonNode& node, util::SharedText source, util::SharedText checked) {
   if (node.is(JsonKind::object)) {
     const auto take = [&](std::string_view key, util::SharedText& into) {
@@ -43,7 +43,7 @@ void rename_source(JsonNode& node, const std::string& from, const std::string& t
 }
 
 /// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where
-/// `extended` has the name, too.
+/// `extended` has the name as well.
 void keep_sources_separate(JsonNode& layer, const std::string& id, const JsonNode& extended) {
   auto* own = layer.find("sources");
   const auto* others = extended.find("sources");
@@ -93,7 +93,7 @@ public:
 private:
   std::optional<JsonNode> load_open(const ProfileFile& file) {
     x_result.files.push_back(file);
-    util::log_debug("profile " + file.path);
+    util::log_debug(fmt::format("profile {}", file.path));
     auto parsed = parse_json(file.text, file.path, "site");
     append(std::move(parsed.diagnostics));
     if (!parsed.root) return std::nullopt;
@@ -107,7 +107,7 @@ private:
     return with_bases(std::move(*parsed.root), file);
   }
 
-  /// With the layers that can be read: what is wrong in the profile itself is to be found, too.
+  /// With the layers that can be read: what is wrong in the profile itself is to be found as well.
   JsonNode with_bases(JsonNode own, const ProfileFile& file) {
     const auto* extends = own.find("extends");
     if (!extends) return own;
@@ -141,12 +141,11 @@ private:
     const bool same = id && id->is(JsonKind::string) && id->text == entry.text;
     const auto found = x_find(entry.text, same ? file.place + 1 : 0);
     if (!found) {
-      report(
-          "extends", fmt::format("extends the profile \"{}\", which is nowhere to be found", entry.text),
-          entry.place,
-          fmt::format(
-              "put {}.json into one of the profile directories, or correct the name; see: hpcml sites list",
-              entry.text));
+      report("extends", fmt::format("extends the profile \"{}\", which was not found", entry.text),
+             entry.place,
+             fmt::format(
+                 "add {}.json to one of the profile directories, or use another name (see hpcml sites list)",
+                 entry.text));
       return std::nullopt;
     }
     if (std::any_of(x_open.begin(), x_open.end(),
@@ -154,12 +153,12 @@ private:
       report("extends",
              fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "),
                          found->path),
-             entry.place, "take one of them out of \"extends\"");
+             entry.place, "remove one of them from \"extends\"");
       return std::nullopt;
     }
     if (x_open.size() >= k_deepest) {
-      report("extends", fmt::format("the profiles extend each other more than {} layers deep", k_deepest),
-             entry.place, "merge some of them into one");
+      report("extends", fmt::format("the profiles extend each other in more than {} layers", k_deepest),
+             entry.place, "use fewer layers");
       return std::nullopt;
     }
     auto layer = load(*found);
@@ -213,7 +212,8 @@ JsonNode merge_layers(JsonNode base, const JsonNode& over) {
 std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t place) {
   const auto name = id + ".json";
   for (const auto& file : embedded::site_files())
-    if (file.name == name) return ProfileFile{"built in: " + name, std::string(file.text), true, place, id};
+    if (file.name == name)
+      return ProfileFile{fmt::format("built in: {}", name), std::string(file.text), true, place, id};
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ struct ProfileFile {
   std::string path; ///< "built in: lumi.json" for one that is compiled in
   std::string text;
   bool built_in = false;
-  std::size_t place = 0; ///< which of the searched places had it; a layer is looked for behind it
+  std::size_t place = 0; ///< which of the searched places had it; a layer is looked for after it
   std::string id;
 };
 
@@ -33,7 +33,7 @@ struct LayeredProfile {
   diag::Diagnostics diagnostics;
   std::vector<ProfileFile> files; ///< the profile's own first, then the layers it extends
   bool is_abstract = false;       ///< a layer for others, no site of its own
-  bool whole = true; ///< each layer was found and read: else what is missing here may stand in one of them
+  bool whole = true; ///< each layer was found and read: else what is missing here may be in one of them
   bool checked_by_build = true; ///< all of the files are compiled in, and this is not the build
 };
 

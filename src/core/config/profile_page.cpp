@@ -39,13 +39,14 @@ std::string form_of_value(const MemberForm& member) {
   case MemberKind::text: return text_form(member);
   case MemberKind::number: return number_form(member);
   case MemberKind::yes_no: return "`true` or `false`";
-  case MemberKind::texts: return "list of " + text_form(member);
-  case MemberKind::numbers: return "list of " + number_form(member);
-  case MemberKind::number_or_texts: return number_form(member) + ", or a list of " + text_form(member);
+  case MemberKind::texts: return fmt::format("list of {}", text_form(member));
+  case MemberKind::numbers: return fmt::format("list of {}", number_form(member));
+  case MemberKind::number_or_texts:
+    return fmt::format("{}, or a list of {}", number_form(member), text_form(member));
   case MemberKind::text_map:
     return fmt::format("object: {} to {}", text_name(member.key_rule), text_form(member));
   case MemberKind::object: return object();
-  case MemberKind::objects: return "list of " + object();
+  case MemberKind::objects: return fmt::format("list of {}", object());
   case MemberKind::object_or_list: return fmt::format("{}, or a list of them", object());
   case MemberKind::objects_or_texts: return fmt::format("list of {} and {}", object(), text_form(member));
   case MemberKind::object_map:
@@ -72,14 +73,11 @@ void add_section(const AnyObjectForm& form, std::vector<std::string>& done, std:
 
 std::string render_profile_page() {
   std::string text =
-      "# All keys of a site profile\n\n"
-      "Written by `hpcml sites schema --format markdown`. The guide is [site "
-      "profiles](../guides/site-profiles.md); an example with "
-      "every "
-      "key is [site.json](../examples/site.json).\n"
-      "Any object may also have `source`, `checked`, `note` and `alternatives`, and any value may stand in "
-      "`{\"value\": …, \"source\": …}`.\n\n"
-      "| kind of text | looks like |\n|---|---|\n";
+      "# All keys of a site profile\n\nWritten by `hpcml sites schema --format markdown`. The guide is "
+      "[site profiles](../guides/site-profiles.md); an example with every key is "
+      "[site.json](../examples/site.json).\nAny object may "
+      "also have `source`, `checked`, `note` and `alternatives`, and any value may have the form "
+      "`{\"value\": …, \"source\": …}`.\n\n| kind of text | looks like |\n|---|---|\n";
   for (const auto rule : all_text_rules())
     text += fmt::format("| {} | {} |\n", text_name(rule), cell(text_hint(rule)));
   std::vector<std::string> done;

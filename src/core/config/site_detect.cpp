@@ -2,6 +2,7 @@
 #include "core/config/site_detect.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/config/site_store.hpp"
@@ -19,7 +20,8 @@ std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& 
   }
   for (const auto& pattern : detect.hostnames)
     for (const auto& host : host_names)
-      if (model::matches_pattern(host, pattern)) return SiteMatch{id, "the host name " + host, false};
+      if (model::matches_pattern(host, pattern))
+        return SiteMatch{id, fmt::format("the host name {}", host), false};
   return std::nullopt;
 }
 

@@ -30,8 +30,8 @@ std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& 
                                     const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
 
 /// All sites that can be found and recognise this machine, by id; where variables tell, host names are not
-/// asked. Profiles that cannot be loaded are left out. Those of `built_in`, the sites that are compiled in,
-/// are read only where there is one of a person's.
+/// asked. Profiles that cannot be loaded are omitted. Those of `built_in`, the sites that are compiled in,
+/// are read only where there is one of a user's.
 std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
                                     const std::vector<SiteFingerprint>& built_in,
                                     const util::EnvSnapshot& env, const std::vector<std::string>& host_names);

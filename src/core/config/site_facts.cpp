@@ -74,7 +74,7 @@ private:
         continue;
       visit(member.value, path.empty() ? member.key : fmt::format("{}.{}", path, member.key));
     }
-    // A remark on a section stands after its values.
+    // A remark on a section is after its values.
     if (!path.empty() && (object.find("note") || object.find("alternatives"))) add(object, object, path, "");
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The form of a whole profile: what other files say in parts, and what stands by itself.
+// The form of a whole profile: what other files say in parts, and what is by itself.
 #include <chrono>
 #include <fmt/format.h>
 
@@ -55,7 +55,8 @@ void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
   const auto* version = object.raw(form.key);
   if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
     object.report_value(
-        form.key, fmt::format("this is no profile of schema {}, the one that this hpcml reads", form.least));
+        form.key,
+        fmt::format("the profile does not have schema {}, the only one that this hpcml reads", form.least));
 }
 
 const ObjectForm<Site>& state_form() {
@@ -67,7 +68,7 @@ const ObjectForm<Site>& state_form() {
       M::text<&Site::successor>("successor", TextRule::name, "The id of the site that took over."),
   });
   static constexpr ObjectForm<Site> k_form{
-      "state", "Whether the cluster is there.", k_members,
+      "state", "Whether the cluster is in operation.", k_members,
       [](ObjectReader& object, Site& site) { site.state_origin = object.origin("is"); }};
   return k_form;
 }
@@ -83,7 +84,7 @@ const ObjectForm<Site>& undescribed_names_form() {
   });
   static constexpr ObjectForm<Site> k_form{
       "undescribed_names",
-      "Names that the site has beside those that the profile tells of: CPU partitions, special QoS.",
+      "Names that the site has in addition to those that the profile describes: CPU partitions, special QoS.",
       k_members};
   return k_form;
 }
@@ -101,8 +102,8 @@ const ObjectForm<Site>& constraints_form() {
                    site.constraint_operators = object.texts(form.key);
                    for (const auto& sign : site.constraint_operators)
                      if (sign != "&" && sign != "|")
-                       object.report_value("operators", fmt::format("\"{}\" does not join features", sign),
-                                           "it is one of: &, |");
+                       object.report_value("operators", fmt::format("\"{}\" does not combine features", sign),
+                                           "use one of: &, |");
                  }),
   });
   static constexpr ObjectForm<Site> k_form{"constraints", "What --constraint takes.", k_members};
@@ -116,11 +117,12 @@ void check_interactive(ObjectReader& root, const Site& site) {
   root.report_value(
       of_slurm ? "interactive_options" : "interactive",
       of_slurm
-          ? fmt::format("{} takes Slurm's own options", program)
+          ? fmt::format("{} accepts Slurm's own options", program)
           : fmt::format(
-                "\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked",
+                "\"{}\" is neither salloc nor srun, and interactive_options does not state how to request it",
                 program),
-      "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
+      "use for example \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": "
+      "\"-t\"}");
 }
 
 void finish_site(ObjectReader& root, Site& site) {
@@ -186,19 +188,17 @@ constexpr auto identity_members() {
                   .least = 1,
                   .most = 1},
                  &check_form_version),
-      M::text<&Site::id>("id", TextRule::name,
-                         "The name that people give to --site; the file is called ID.json.")
-          .must("the name people give to --site; the file is called ID.json"),
-      M::text<&Site::name>("name", TextRule::line, "The cluster's name for people."),
+      M::text<&Site::id>("id", TextRule::name, "The name for --site; the file is called ID.json.")
+          .must("set the name for --site; the file is called ID.json"),
+      M::text<&Site::name>("name", TextRule::line, "The cluster's name in messages."),
       M::special({.key = "extends",
                   .kind = MemberKind::texts,
-                  .about = "Ids of profiles whose values hold here unless this one says otherwise: objects "
+                  .about = "Ids of profiles whose values apply here unless this one overrides them: objects "
                            "merge, lists are replaced, null removes.",
                   .rule = TextRule::name},
                  &leave_site),
-      M::special(
-          {.key = "abstract", .kind = MemberKind::yes_no, .about = "A layer for others, no site of its own."},
-          &check_flag),
+      M::special({.key = "abstract", .kind = MemberKind::yes_no, .about = "A layer for others, not a site."},
+                 &check_flag),
       M::part<&state_form>("state"),
       M::object<&Site::detect>("detect"),
       M::word<&Site::login_arch>("login_arch", "Architecture of the login nodes."),
@@ -216,7 +216,7 @@ constexpr auto request_members() {
       M::special({.key = "flags",
                   .kind = MemberKind::object_map,
                   .about = "sbatch's options by their long name without dashes: one rule, or several of "
-                           "which the first that holds counts.",
+                           "which the first that holds is used.",
                   .key_rule = TextRule::name,
                   .form = &M::any_form<model::FlagRule>},
                  &read_flags),
@@ -230,7 +230,7 @@ constexpr auto request_members() {
       M::special(
           {.key = "gpu_request",
            .kind = MemberKind::object_or_list,
-           .about = "How GPUs are asked for: one rule, or several of which the first that holds counts.",
+           .about = "How GPUs are asked for: one rule, or several of which the first that holds is used.",
            .form = &M::any_form<model::GpuRequest>},
           &read_gpu_request),
       M::object<&Site::gpu_visibility>("gpu_visibility"),
@@ -249,7 +249,7 @@ constexpr auto request_members() {
                                      "sbatch's options, without dashes, whose meaning every job of that "
                                      "program has: exclusive."),
       M::text<&Site::signal_for_preemption>("signal_for_preemption", TextRule::name,
-                                            "The signal that jobs get before they are stopped for others."),
+                                            "The signal that jobs get before they are preempted."),
   });
 }
 
@@ -257,26 +257,27 @@ constexpr auto request_members() {
 constexpr auto machine_members() {
   using M = Members<Site>;
   return std::to_array<Member<Site>>({
-      M::objects<&Site::node_types>("node_types", "Kinds of nodes."),
+      M::objects<&Site::node_types>("node_types", "Types of nodes."),
       M::objects<&Site::partitions>("partitions", "Partitions."),
       M::objects<&Site::qos>("qos", "Qualities of service."),
       M::object<&Site::network>("network"),
-      M::objects<&Site::env>("env", "Variables that the site wants."),
-      M::objects<&Site::conflicts>("conflicts", "Variables that do not go together."),
-      M::objects<&Site::caches>("caches", "Caches that must lie on node-local storage: one folder per node "
-                                          "and job, removed at the end."),
+      M::objects<&Site::env>("env", "Variables that the site requires."),
+      M::objects<&Site::conflicts>("conflicts", "Variables that must not be combined."),
+      M::objects<&Site::caches>(
+          "caches",
+          "Caches that must be on node-local storage: one directory per node and job, removed at the end."),
       M::text_map<&Site::openmp>("openmp", TextRule::variable, TextRule::line,
                                  "Variables that are set together with OMP_NUM_THREADS."),
       M::word<&Site::modules_reset>("modules_reset", "What comes before the first module."),
       M::objects<&Site::modules>("modules",
                                  "Modules of every job, before those of Python, containers and the request."),
-      M::objects<&Site::containers>("containers", "How images run: the first rule that holds counts."),
+      M::objects<&Site::containers>("containers", "How images run: the first rule that holds is used."),
       M::objects<&Site::python>("python", "Python environments, the recommended one first."),
       M::texts<&Site::libtorch_modules>("libtorch_modules", TextRule::word,
                                         "Modules that a program with LibTorch needs."),
       M::texts<&Site::libtorch_link_directories>(
           "libtorch_link_directories", TextRule::expression,
-          "Folders that linking a program with LibTorch needs besides LibTorch's own: "
+          "Directories that linking a program with LibTorch needs in addition to LibTorch's own: "
           "$EBROOTCUDA/extras/CUPTI/lib64."),
       M::object<&Site::storage>("storage"),
       M::object<&Site::policies>("policies"),
@@ -290,9 +291,10 @@ template <> const ObjectForm<model::SourceDocument>& form_of() {
   using T = model::SourceDocument;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::text<&T::url>("url", TextRule::line, "Where it can be read.").must("where the source can be read"),
+      M::text<&T::url>("url", TextRule::line, "Where it can be read.")
+          .must("set where the source can be read"),
       date<T, &T::checked>("checked", "The day on which it was read.")
-          .must("the day on which the source was read, YYYY-MM-DD"),
+          .must("set the day on which the source was read, YYYY-MM-DD"),
   });
   static constexpr ObjectForm<T> k_form{"source_document", "A document that values come from.", k_members};
   return k_form;
@@ -307,8 +309,8 @@ template <> const ObjectForm<model::Detect>& form_of() {
       M::texts<&T::hostnames>("hostnames", TextRule::line,
                               "Regular expressions for the whole host name of login nodes."),
   });
-  static constexpr ObjectForm<T> k_form{"detect", "How hpcml finds out that it stands on this site.",
-                                        k_members, [](ObjectReader& object, T& detect) {
+  static constexpr ObjectForm<T> k_form{"detect", "How hpcml detects that it runs on this site.", k_members,
+                                        [](ObjectReader& object, T& detect) {
                                           for (const auto& [name, pattern] : detect.env)
                                             is_pattern(object, "env", pattern);
                                           for (const auto& pattern : detect.hostnames)

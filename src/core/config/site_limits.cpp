@@ -19,8 +19,8 @@ template <class T> constexpr auto limit_members() {
       M::template time<&T::min_time>("min_time", "The shortest a job may be."),
       M::template count<&T::min_nodes>("min_nodes", "Fewest nodes of a job."),
       M::template count<&T::max_nodes>("max_nodes", "Most nodes of a job."),
-      M::template count<&T::min_gpus>("min_gpus", "Fewest GPUs of a job in all."),
-      M::template count<&T::max_gpus>("max_gpus", "Most GPUs of a job in all."),
+      M::template count<&T::min_gpus>("min_gpus", "Fewest GPUs of a job in total."),
+      M::template count<&T::max_gpus>("max_gpus", "Most GPUs of a job in total."),
       M::template number<&T::max_node_minutes>("max_node_minutes", 1, 1000000000,
                                                "Nodes times minutes, at most."),
       M::template count<&T::max_jobs>("max_jobs", "Jobs of one user that run at a time."),
@@ -31,7 +31,7 @@ template <class T> constexpr auto limit_members() {
 void check_limits(ObjectReader& object, const Limits& limits) {
   const auto below = [&](std::string_view key, const auto& least, const auto& most, const auto& show) {
     if (least && most && least->value > most->value)
-      object.report_value(key, fmt::format("{}.{} is {}, more than the limit {}", object.path(), key,
+      object.report_value(key, fmt::format("{}.{} is {}, which exceeds the limit {}", object.path(), key,
                                            show(least->value), show(most->value)));
   };
   const auto as_time = [](Walltime value) { return value.to_slurm(); };
@@ -45,7 +45,7 @@ void check_partition(ObjectReader& object, model::Partition& partition) {
   check_limits(object, partition);
   if (partition.default_time && partition.max_time &&
       partition.default_time->value > partition.max_time->value)
-    object.report_value("default_time", fmt::format("{}.default_time is {}, more than the limit {}",
+    object.report_value("default_time", fmt::format("{}.default_time is {}, which exceeds the limit {}",
                                                     object.path(), partition.default_time->value.to_slurm(),
                                                     partition.max_time->value.to_slurm()));
 }
@@ -61,10 +61,9 @@ template <> const ObjectForm<model::TimeByNodes>& form_of() {
   using T = model::TimeByNodes;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::count<&T::min_nodes>("min_nodes", "From so many nodes on."),
-      M::number<&T::max_nodes>("max_nodes", 0, MemberForm::k_most,
-                               "Up to so many; 0 or absent: no upper end."),
-      M::time<&T::time>("time", "The longest such a job may run.").must("a time limit for this range"),
+      M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
+      M::number<&T::max_nodes>("max_nodes", 0, MemberForm::k_most, "Up to N; 0 or absent: no upper end."),
+      M::time<&T::time>("time", "The longest such a job may run.").must("set a time limit for this range"),
   });
   static constexpr ObjectForm<T> k_form{
       "time_by_nodes", "A time limit by nodes.", k_members, [](ObjectReader& row, T& value) {
@@ -77,9 +76,9 @@ template <> const ObjectForm<model::TimeByGpus>& form_of() {
   using T = model::TimeByGpus;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::count<&T::min_gpus>("min_gpus", "From so many GPUs in the whole job on."),
-      M::number<&T::max_gpus>("max_gpus", 0, MemberForm::k_most, "Up to so many; 0 or absent: no upper end."),
-      M::time<&T::time>("time", "The longest such a job may run.").must("a time limit for this range"),
+      M::count<&T::min_gpus>("min_gpus", "From N GPUs in the whole job on."),
+      M::number<&T::max_gpus>("max_gpus", 0, MemberForm::k_most, "Up to N; 0 or absent: no upper end."),
+      M::time<&T::time>("time", "The longest such a job may run.").must("set a time limit for this range"),
   });
   static constexpr ObjectForm<T> k_form{
       "time_by_gpus", "A time limit by GPUs.", k_members, [](ObjectReader& row, T& value) {
@@ -95,10 +94,10 @@ template <> const ObjectForm<model::Partition>& form_of() {
       limit_members<T>(),
       std::to_array<Member<T>>({
           M::text<&T::name>("name", TextRule::name, "Slurm's name.")
-              .must("every partition has a name, also one that may not be named in a request"),
-          M::texts<&T::node_types>("node_types", TextRule::name, "Its kinds of nodes, the usual one first.")
-              .must("say which of the site's node types the partition has"),
-          M::yes_no<&T::is_default>("default", "hpcml takes it when none is named."),
+              .must("set a name: every partition has one, also one that must not be named in a request"),
+          M::texts<&T::node_types>("node_types", TextRule::name, "Its node types, the default one first.")
+              .must("set which of the site's node types the partition has"),
+          M::yes_no<&T::is_default>("default", "hpcml uses it when none is named."),
           M::yes_no<&T::nameable>("nameable", "false: jobs may not name it."),
           M::yes_no<&T::exclusive>("exclusive", "Whole nodes only."),
           M::yes_no<&T::slurm_exclusive>("slurm_exclusive", "What Slurm itself enforces, where it differs."),
@@ -109,12 +108,12 @@ template <> const ObjectForm<model::Partition>& form_of() {
               "max_time_by_nodes", "Limits that depend on the number of nodes, the first that fits."),
           M::objects<&T::max_time_by_gpus>("max_time_by_gpus",
                                            "Limits that depend on the number of GPUs, the first that fits."),
-          M::yes_no<&T::preemptible>("preemptible", "Jobs may be stopped for others."),
+          M::yes_no<&T::preemptible>("preemptible", "Jobs may be preempted."),
           M::yes_no<&T::internet>("internet",
                                   "Whether its nodes reach the internet, where they differ from the others."),
           M::either<&T::on_request>("access", &open_or_request,
                                     "Who may use it; on request: after an application."),
-          M::text<&T::note>("note", TextRule::line, "A remark for people."),
+          M::text<&T::note>("note", TextRule::line, "A remark for users."),
       }));
   static constexpr ObjectForm<T> k_form{"partition", "A partition.", k_members, &check_partition};
   return k_form;
@@ -126,13 +125,13 @@ template <> const ObjectForm<model::Qos>& form_of() {
   static constexpr auto k_members = joined(
       limit_members<T>(),
       std::to_array<Member<T>>({
-          M::text<&T::name>("name", TextRule::name, "Slurm's name.").must("the name that Slurm knows"),
+          M::text<&T::name>("name", TextRule::name, "Slurm's name.").must("set the name that Slurm knows"),
           M::yes_no<&T::is_default>(
               "default", "Slurm gives it to jobs that name none, or hpcml does where one must be named."),
           M::texts<&T::partitions>("partitions", TextRule::name, "Where it can be used; absent: everywhere."),
           M::texts<&T::needs>("needs", TextRule::option,
                               "Options that a job under it must have: --exclusive."),
-          M::yes_no<&T::preemptible>("preemptible", "Jobs may be stopped for others."),
+          M::yes_no<&T::preemptible>("preemptible", "Jobs may be preempted."),
           M::either<&T::on_request>("access", &open_or_request, "Who may use it."),
       }));
   static constexpr ObjectForm<T> k_form{
@@ -145,10 +144,10 @@ template <> const ObjectForm<model::PolicyRules>& form_of() {
   using T = model::PolicyRules;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::time<&T::min_time_recommended>("min_time_recommended", "Shorter jobs are unwelcome."),
+      M::time<&T::min_time_recommended>("min_time_recommended", "Shorter jobs are discouraged."),
       M::count<&T::max_jobs>("max_jobs", "Jobs of one user."),
       M::count<&T::max_nodes_per_user>("max_nodes_per_user", "Nodes of all jobs of one user."),
-      M::count<&T::idle_gpu_minutes>("idle_gpu_minutes", "Jobs whose GPUs idle so long are stopped."),
+      M::count<&T::idle_gpu_minutes>("idle_gpu_minutes", "Jobs whose GPUs idle for this time are stopped."),
   });
   static constexpr ObjectForm<T> k_form{"policies", "Rules for jobs.", k_members};
   return k_form;

@@ -10,8 +10,8 @@ template <> const ObjectForm<model::MasterRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::interface>("interface", TextRule::name,
-                             "The ranks meet at the IPv4 address of this interface of the first node."),
-      M::text<&T::suffix>("suffix", TextRule::suffix, "Put behind the first node's name: i."),
+                             "The ranks connect to the IPv4 address of this interface of the first node."),
+      M::text<&T::suffix>("suffix", TextRule::suffix, "Appended to the first node's name: i."),
       M::yes_no<&T::ipv4>("ipv4", "The name is resolved to an IPv4 address."),
       M::text<&T::from_env>("from_env", TextRule::variable,
                             "Variable in which the site gives the first node."),
@@ -19,7 +19,7 @@ template <> const ObjectForm<model::MasterRule>& form_of() {
                                  "Variable in which the site gives a free port."),
       M::number<&T::port>("port", 1024, 65535, "A port that the site prescribes."),
   });
-  static constexpr ObjectForm<T> k_form{"master", "Where the ranks meet.", k_members};
+  static constexpr ObjectForm<T> k_form{"master", "Where the rendezvous of the ranks is.", k_members};
   return k_form;
 }
 
@@ -28,7 +28,7 @@ template <> const ObjectForm<model::NetworkRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::texts<&T::interfaces>("interfaces", TextRule::name, "What Gloo and NCCL may use, exact names."),
-      M::text<&T::fabric>("fabric", TextRule::line, "For people: InfiniBand NDR, 4 x 200 Gb/s."),
+      M::text<&T::fabric>("fabric", TextRule::line, "For users: InfiniBand NDR, 4 x 200 Gb/s."),
       M::yes_no<&T::internet_on_compute>("internet_on_compute", "Whether compute nodes reach the internet."),
       M::text_map<&T::proxy>("proxy", TextRule::variable, TextRule::line,
                              "Variables of the proxy: http_proxy, https_proxy, all_proxy, no_proxy."),
@@ -48,7 +48,7 @@ template <> const ObjectForm<model::StorageRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::scratch>("scratch", TextRule::expression, "Large and fast."),
-      M::number<&T::scratch_days>("scratch_days", 1, 10000, "Days after which untouched files are removed."),
+      M::number<&T::scratch_days>("scratch_days", 1, 10000, "Days after which unused files are removed."),
       M::text<&T::project>("project", TextRule::expression, "Shared by a project."),
       M::texts<&T::read_only_on_compute>("read_only_on_compute", TextRule::expression,
                                          "Directories that compute nodes cannot write."),

@@ -42,7 +42,7 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
           key,
           fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text,
                       cpu.path(), key),
-          fmt::format("the node's CPUs are {}", all.to_list()));
+          fmt::format("use CPUs of the node: {}", all.to_list()));
       return {};
     }
     seen = seen | *cpus;
@@ -87,7 +87,7 @@ void check_places(ObjectReader& gpu, const model::GpuShape& shape, const model::
     const auto check = [&](std::string_view key, const std::optional<unsigned>& id, std::size_t count) {
       if (id && *id >= count)
         items[i].report_value(
-            key, fmt::format("there is no {} {}: the node's cpu section has {}", key, *id, count));
+            key, fmt::format("{} {} does not exist: the node's cpu section has {}", key, *id, count));
     };
     check("numa", shape.places[i].numa, cpu.numa.size());
     check("l3", shape.places[i].l3, cpu.l3.size());
@@ -110,12 +110,12 @@ void check_node(ObjectReader& object, model::NodeType& node) {
   const unsigned gpus = node.gpu->per_node;
   if (node.cpus_per_gpu && node.cpu.cores > 0 && *node.cpus_per_gpu * gpus > node.cpu.cores)
     object.report_value("cpus_per_gpu",
-                        fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node",
+                        fmt::format("{} cores for each of {} GPUs exceed the cores of the node ({})",
                                     *node.cpus_per_gpu, gpus, node.cpu.cores));
   // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
   if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)
     object.report_value("mem_per_gpu",
-                        fmt::format("{} for each of {} GPUs are more than the node's {}",
+                        fmt::format("{} for each of {} GPUs exceeds the node's {}",
                                     node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
 }
 
@@ -131,7 +131,7 @@ void read_constraint(ObjectReader& object, const MemberForm& form, model::NodeTy
   else
     object.report_value(form.key,
                         fmt::format("{}.constraint is not an expression of features", object.path()),
-                        "as gpu&hbm80g: names with & and |");
+                        "use names with & and |, for example gpu&hbm80g");
 }
 
 /// Read when the node's cores are known.
@@ -154,8 +154,7 @@ template <> const ObjectForm<WrittenCpus>& form_of() {
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::number<&T::sockets>("sockets", 1, 4096, "Sockets."),
       M::number<&T::cores>("cores", 1, 4096, "Physical cores of the node.")
-          .must(
-              "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known"),
+          .must("set the number of physical cores of a node; remove the whole of \"cpu\" if it is not known"),
       M::number<&T::threads_per_core>("threads_per_core", 1, 8,
                                       "Hardware threads per core that the system shows."),
       M::special(domains("numa", "NUMA nodes with CPUs: their number, or the CPUs of each."), &leave_domains),
@@ -172,8 +171,8 @@ template <> const ObjectForm<model::GpuPlace>& form_of() {
   using T = model::GpuPlace;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::number<&T::numa>("numa", 0, MemberForm::k_most, "NUMA node that the GPU hangs under."),
-      M::number<&T::l3>("l3", 0, MemberForm::k_most, "L3 domain that it hangs under."),
+      M::number<&T::numa>("numa", 0, MemberForm::k_most, "NUMA node to which the GPU is attached."),
+      M::number<&T::l3>("l3", 0, MemberForm::k_most, "L3 domain to which it is attached."),
       M::text<&T::pci>("pci", TextRule::word, "PCI address."),
       M::text<&T::nic>("nic", TextRule::name, "The interface nearest to it."),
   });
@@ -186,13 +185,13 @@ template <> const ObjectForm<model::GpuSlice>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name, "Slurm's name for the slice.")
-          .must("Slurm's name for the slice"),
+          .must("set Slurm's name for the slice"),
       M::texts<&T::aliases>("aliases", TextRule::name, "Other names that Slurm takes."),
       M::number<&T::mem_gib>("mem_gib", 1, 100000, "Its memory in GiB."),
       M::number<&T::cpus>("cpus", 1, 4096, "Cores that go with it."),
       M::memory<&T::memory>("memory", "Memory that goes with it."),
   });
-  static constexpr ObjectForm<T> k_form{"mig", "A part of a GPU that can be asked for by itself.", k_members};
+  static constexpr ObjectForm<T> k_form{"mig", "A MIG instance that jobs can request.", k_members};
   return k_form;
 }
 
@@ -200,10 +199,10 @@ template <> const ObjectForm<model::GpuShape>& form_of() {
   using T = model::GpuShape;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::number<&T::per_node>("per_node", 1, 1024, "Devices that a rank can take; a GCD of an MI250X is one.")
-          .must("say how many GPUs a node has"),
+      M::number<&T::per_node>("per_node", 1, 1024, "Devices that a rank can use; a GCD of an MI250X is one.")
+          .must("set how many GPUs a node has"),
       M::word<&T::vendor>("vendor", "Who makes it; absent: unknown."),
-      M::text<&T::model>("model", TextRule::line, "Its name for people."),
+      M::text<&T::model>("model", TextRule::line, "Its name in messages."),
       M::text<&T::arch>("arch", TextRule::name, "sm_90, gfx90a: what code is compiled for."),
       M::text<&T::slurm_type>("slurm_type", TextRule::name, "Its type in Slurm's GRES."),
       M::texts<&T::aliases>("aliases", TextRule::name, "Other types that Slurm takes for it."),
@@ -212,7 +211,7 @@ template <> const ObjectForm<model::GpuShape>& form_of() {
       M::text<&T::cuda_max>("cuda_max", TextRule::name, "The newest CUDA that the driver runs: 12.9."),
       M::text<&T::rocm_max>("rocm_max", TextRule::name, "The newest ROCm that the driver runs: 6.3."),
       M::word<&T::compute_mode>("compute_mode", "Whether several processes may use one GPU."),
-      M::objects<&T::slices>("mig", "Parts of the GPU that can be asked for."),
+      M::objects<&T::slices>("mig", "MIG instances that jobs can request."),
       M::objects<&T::places>("places", "Where each GPU is attached, in the order of the devices."),
   });
   static constexpr ObjectForm<T> k_form{"gpu", "The GPUs of a node.", k_members, &finish_gpus};
@@ -224,7 +223,7 @@ template <> const ObjectForm<model::NodeType>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::id>("id", TextRule::name, "What partitions call it.")
-          .must("partitions name node types by their id"),
+          .must("set an id: partitions name node types by it"),
       M::word<&T::cpu_arch>("cpu_arch", "Architecture."),
       M::special({.key = "cpu", .kind = MemberKind::object, .about = {}, .form = &M::any_form<WrittenCpus>},
                  [](ObjectReader& object, const MemberForm& form, T& node) {
@@ -234,7 +233,7 @@ template <> const ObjectForm<model::NodeType>& form_of() {
                    cpu.finish();
                  }),
       M::object<&T::gpu>("gpu"),
-      M::memory<&T::memory>("memory", "What a job can ask for in all."),
+      M::memory<&T::memory>("memory", "What a job can request in total."),
       M::word<&T::memory_kind>("memory_kind", "What that memory is; sum: with the GPUs' own."),
       M::number<&T::cpus_per_gpu>("cpus_per_gpu", 1, 4096, "Cores that go with one GPU."),
       M::memory<&T::mem_per_gpu>("mem_per_gpu", "Memory that goes with one GPU."),
@@ -249,14 +248,14 @@ template <> const ObjectForm<model::NodeType>& form_of() {
       M::yes_no<&T::multi_node>("multi_node", "Whether jobs may span several of these nodes."),
       M::texts<&T::interfaces>("interfaces", TextRule::name, "High-speed interfaces."),
       M::text<&T::host_prefix>("host_prefix", TextRule::name, "How the nodes' names begin."),
-      M::number<&T::host_digits>("host_digits", 1, 9, "Digits behind it."),
+      M::number<&T::host_digits>("host_digits", 1, 9, "Digits after it."),
       M::count<&T::node_count>("node_count", "How many there are."),
       M::text<&T::local_disk>("local_disk", TextRule::expression, "Path of node-local storage."),
       M::number<&T::local_disk_gib>("local_disk_gib", 1, 10000000, "Its size in GiB."),
       M::text<&T::local_disk_option>("local_disk_option", TextRule::option,
-                                     "What asks for it: --constraint=nvme, --tmp={gib}G, --gres=nvme:{gib}."),
+                                     "What requests it: --constraint=nvme, --tmp={gib}G, --gres=nvme:{gib}."),
   });
-  static constexpr ObjectForm<T> k_form{"node_type", "A kind of node.", k_members, &check_node};
+  static constexpr ObjectForm<T> k_form{"node_type", "A type of node.", k_members, &check_node};
   return k_form;
 }
 

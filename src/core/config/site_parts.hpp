@@ -54,7 +54,7 @@ bool is_pattern(ObjectReader& object, std::string_view key, const std::string& p
 /// Whether a text is a day that exists, written YYYY-MM-DD.
 bool is_date(std::string_view text);
 inline constexpr const char* k_date_fault = "a date is written YYYY-MM-DD";
-/// An image may say how it is activated; a profile that fills the variable itself would say what runs.
+/// An image may state how it is activated; a profile that fills the variable itself would say what runs.
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site);
 
 /// What a day looks like in a profile.

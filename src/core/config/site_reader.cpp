@@ -21,7 +21,7 @@ void check_source_id(const JsonNode& id, ReadContext& context) {
   for (const auto& [known, about] : context.sources) ids.push_back(known);
   const auto near = util::nearest(id.text, ids);
   context.report("source", fmt::format("no source has the id \"{}\"", id.text), id.place,
-                 near ? fmt::format("did you mean \"{}\"?", *near)
+                 near ? fmt::format("use \"{}\" if that is meant", *near)
                       : "add it to \"sources\" with its url and the day it was read");
 }
 
@@ -47,7 +47,7 @@ void check_about_member(const JsonMember& member, ReadContext& context) {
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     ObjectReader discarded(context, &value.items[i], fmt::format("alternatives[{}]", i));
     for (const auto* key : {"value", "why"}) {
-      discarded.require(key, "a value that a source gives, and why it was not taken");
+      discarded.require(key, "set a value that a source gives, and why it was not used");
       discarded.text(key);
     }
     discarded.finish();
@@ -62,13 +62,12 @@ void check_about_members(const JsonNode& node, ReadContext& context) {
   for (const auto& item : node.items) check_about_members(item, context);
 }
 
-/// Also texts for people must not move the cursor of a terminal or hide what they say.
+/// Also texts for users must not move the cursor of a terminal or hide what they say.
 void check_texts(const JsonNode& node, ReadContext& context) {
   const auto check = [&](std::string_view text, const JsonPlace& place) {
     const auto fault = text_fault(text, TextRule::line);
     if (!fault.empty() && !is_reported(context, place))
-      context.report("value", fmt::format("this text {}", fault), place,
-                     std::string(text_hint(TextRule::line)));
+      context.report("value", fmt::format("this text {}", fault), place, text_advice(TextRule::line));
   };
   if (node.is(JsonKind::string)) check(node.text, node.place);
   for (const auto& member : node.members) {
@@ -91,7 +90,7 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
                                     : member.key == "partitions" ? "partition"
                                                                  : "node type";
       context.report("value", fmt::format("the site has no {} \"{}\"", what, item.text), item.place,
-                     near ? fmt::format("did you mean \"{}\"?", *near) : "");
+                     near ? fmt::format("use \"{}\" if that is meant", *near) : "");
     }
     check_references(member.value, names, context);
   }
@@ -107,8 +106,9 @@ void check_default_time(ObjectReader& root, const model::Site& site) {
   if (std::all_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) {
         return partition.max_time && partition.max_time->value < *time;
       }))
-    root.report_value("flags", fmt::format("flags.time.default is {}, more than the limit of every partition",
-                                           time->to_slurm()));
+    root.report_value("flags",
+                      fmt::format("flags.time.default is {}, which exceeds the limit of every partition",
+                                  time->to_slurm()));
 }
 
 /// What only shows when the parts are seen together.

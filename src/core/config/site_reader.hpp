@@ -15,7 +15,7 @@ struct SiteReadResult {
   diag::Diagnostics diagnostics;
 };
 
-/// Whether all of a profile is held against what it must be, or was when the program was built: that is half
+/// Whether all of a profile is compared with what it must be, or was when the program was built: that is half
 /// of the reading.
 enum class ReadCheck { whole, done_by_build };
 /// 16 hex digits over what a merged profile says.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view k_with = "With these launchers: ";
 constexpr std::string_view k_stop = ".";
 
-/// A GPU's type is no option that only srun takes, or that a site advises against.
+/// A GPU's type is not an option that only srun takes, or that a site advises against.
 std::vector<std::string> gpu_type_policies() { return {"optional", "required", "forbidden", "ignored"}; }
 
 void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuRequest& rule) {
@@ -32,7 +32,7 @@ void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuReque
 void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
   if (!rule.name.empty() && !model::starts_tasks(rule.name))
     object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name),
-                        "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
+                        "use srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
 }
 
 const ObjectForm<model::Conditional>& host_form() {
@@ -40,7 +40,7 @@ const ObjectForm<model::Conditional>& host_form() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("host", TextRule::line, "Login node: roihu-gpu.csc.fi.")
-          .must("what the entry is about"),
+          .must("set what the entry is about"),
       M::object<&T::when>("when"),
   });
   static constexpr ObjectForm<T> k_form{"submit_host", "From where some jobs are submitted.", k_members};
@@ -52,7 +52,7 @@ const ObjectForm<model::Conditional>& command_form() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("command", TextRule::name, "Command that takes the script: ghbatch.")
-          .must("what the entry is about"),
+          .must("set what the entry is about"),
       M::object<&T::when>("when"),
   });
   static constexpr ObjectForm<T> k_form{"submit_command", "What submits some jobs.", k_members};
@@ -65,11 +65,11 @@ template <> const ObjectForm<model::When>& form_of() {
   using T = model::When;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::count<&T::min_nodes>("min_nodes", "From so many nodes on."),
-      M::count<&T::max_nodes>("max_nodes", "Up to so many nodes."),
+      M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
+      M::count<&T::max_nodes>("max_nodes", "Up to N nodes."),
       M::yes_no<&T::gpus>("gpus", "Jobs with GPUs, or without."),
-      M::count<&T::min_gpus>("min_gpus", "From so many GPUs in the whole job on."),
-      M::count<&T::max_gpus>("max_gpus", "Up to so many GPUs in the whole job."),
+      M::count<&T::min_gpus>("min_gpus", "From N GPUs in the whole job on."),
+      M::count<&T::max_gpus>("max_gpus", "Up to N GPUs in the whole job."),
       M::yes_no<&T::whole_nodes>("whole_nodes", "Jobs that have whole nodes, or that share them."),
       M::texts<&T::partitions>("partitions", TextRule::name, "In these partitions."),
       M::texts<&T::node_types>("node_types", TextRule::name, "On these node types."),
@@ -93,15 +93,15 @@ template <> const ObjectForm<model::FlagRule>& form_of() {
   using T = model::FlagRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::word<&T::policy>(
-          "policy", "What the site does with the option. discouraged: it is taken, and the site asks to "
-                    "leave it out; srun-only: it is refused on sbatch and given to srun."),
+      M::word<&T::policy>("policy",
+                          "What the site does with the option. discouraged: it is accepted, and the site "
+                          "advises against it; srun-only: sbatch rejects it and it is passed to srun."),
       M::text<&T::pattern>("pattern", TextRule::line,
                            "Regular expression (ECMAScript) that the whole value must match."),
-      M::text<&T::pattern_hint>("pattern_hint", TextRule::line, "The same for people: project_<number>."),
-      M::text<&T::default_value>("default", TextRule::line, "What is written when the request says nothing."),
+      M::text<&T::pattern_hint>("pattern_hint", TextRule::line, "The same in words: project_<number>."),
+      M::text<&T::default_value>("default", TextRule::line, "What is used when the request does not set it."),
       M::text<&T::suffix>("suffix", TextRule::word,
-                          "What is put behind the value where it is not there yet: @h100."),
+                          "What is appended to the value unless it is already part of it: @h100."),
       M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
       M::object<&T::when>("when"),
   });
@@ -118,7 +118,7 @@ template <> const ObjectForm<model::CommonOption>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("option", TextRule::option, "The option: --network=disable_rdzv_get.")
-          .must("the option that every job gets: --network=disable_rdzv_get"),
+          .must("set the option that every job gets: --network=disable_rdzv_get"),
       M::either<&T::on_srun>("on", &sbatch_or_srun, "Where it is given."),
       M::object<&T::when>("when"),
   });
@@ -130,7 +130,7 @@ template <> const ObjectForm<model::GpuRequest>& form_of() {
   using T = model::GpuRequest;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::word<&T::style>("style", "The option with which GPUs are asked for; none: they come with the node."),
+      M::word<&T::style>("style", "The option with which GPUs are requested; none: they come with the node."),
       M::special({.key = "type",
                   .kind = MemberKind::text,
                   .about = "Whether the GPU's type is named in it.",
@@ -143,10 +143,10 @@ template <> const ObjectForm<model::GpuRequest>& form_of() {
           "The job's GPUs are a multiple of this, unless they fit one of allowed_counts on one node."),
       M::yes_no<&T::whole_nodes_if_several>("whole_nodes_if_several",
                                             "Jobs on several nodes must take all GPUs of each."),
-      M::yes_no<&T::must_request>("must_request", "Jobs without GPUs are refused."),
+      M::yes_no<&T::must_request>("must_request", "Jobs without GPUs are rejected."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"gpu_request", "How GPUs are asked for.", k_members};
+  static constexpr ObjectForm<T> k_form{"gpu_request", "How GPUs are requested.", k_members};
   return k_form;
 }
 
@@ -167,7 +167,7 @@ template <> const ObjectForm<model::LauncherRule>& form_of() {
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name,
                         "srun, ibrun, mpirun, mpiexec, or one of these with a prefix.")
-          .must("the program that starts the tasks: srun, ibrun, mpirun"),
+          .must("set the program that starts the tasks: srun, ibrun, mpirun"),
       M::yes_no<&T::is_default>("default", "The site's own choice."),
       M::texts<&T::args>("args", TextRule::launcher_argument,
                          "Words it always gets. {nodes}, {tasks}, {tasks_per_node}, {gpus_per_node}, "
@@ -192,7 +192,7 @@ template <> const ObjectForm<model::SubmitRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::objects<&T::hosts, &host_form>("hosts", "From where such jobs are submitted."),
-      M::objects<&T::commands, &command_form>("commands", "What submits such jobs, where it is not sbatch."),
+      M::objects<&T::commands, &command_form>("commands", "What submits such jobs, if it is not sbatch."),
       M::texts<&T::require_directories>("require_directories", TextRule::expression,
                                         "Jobs must be submitted from below one of these."),
       M::texts<&T::forbid_directories>("forbid_directories", TextRule::expression,

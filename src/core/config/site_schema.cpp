@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-/// Members that speak of the values beside them.
+/// Members that speak of the values next to them.
 void add_about_members(Json& properties) {
   for (const auto* key : {"source", "checked", "note", "alternatives"})
     if (!properties.contains(key)) properties[key] = reference(key);
@@ -32,12 +32,12 @@ public:
         {"type", "string"},
         {"pattern", k_day},
         {"description", "The day on which the source was read, if it is not the source's own."}};
-    x_definitions["note"] = {{"type", "string"}, {"description", "A remark for people."}};
+    x_definitions["note"] = {{"type", "string"}, {"description", "A remark for users."}};
     Json alternative = {
         {"value", {{"type", "string"}}}, {"source", {{"type", "string"}}}, {"why", {{"type", "string"}}}};
     x_definitions["alternatives"] = {
         {"type", "array"},
-        {"description", "Other values that sources give for the same thing, and why they were not taken."},
+        {"description", "Other values that sources give for the same thing, and why they were not used."},
         {"items",
          {{"type", "object"},
           {"additionalProperties", false},
@@ -85,7 +85,7 @@ private:
     return reference(name);
   }
 
-  /// A value as it is, null in a layer that removes it, or in a wrapper. Plain ones have a definition each.
+  /// A value unchanged, null in a layer that removes it, or in a wrapper. Plain ones have a definition each.
   Json property(const MemberForm& member) {
     auto json = member.about.empty() ? Json::object() : Json{{"description", member.about}};
     switch (member.kind) {

@@ -21,7 +21,7 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
       "enter",
       fmt::format("{}.enter names ${}, which the profile itself sets: its value would run as a command",
                   container.path(), name),
-      "name a variable that the image sets");
+      "use a variable that the image sets");
 }
 
 namespace {
@@ -32,34 +32,34 @@ void check_cache(ObjectReader& object, model::CacheRule& rule) {
     if (below.starts_with("/") || std::find(parts.begin(), parts.end(), "..") != parts.end())
       object.report_value(
           "variables",
-          fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder", object.path(),
-                      name, below),
-          "a path inside the folder, as cache, or an empty text for the folder itself");
+          fmt::format("{}.variables.{} is \"{}\", which is not below the directory of the cache",
+                      object.path(), name, below),
+          "use a path inside the directory, such as cache, or an empty text for the directory itself");
   }
 }
 
-/// Engines that are no program before the command but options of Slurm have rules of their own.
+/// Engines that are not program before the command but options of Slurm have their own rules.
 void check_container(ObjectReader& object, model::ContainerRule& rule) {
   const auto name = model::word_of(rule.engine);
   const bool by_slurm = model::row_of(rule.engine).by_slurm;
   if (!rule.prefix.empty() && rule.prefix != name)
     object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()),
-                        "as \"shifter\"");
+                        "use \"shifter\"");
   if (by_slurm && rule.options.empty())
     object.report_value(
-        "engine", fmt::format("{} works by options of Slurm, and {}.options names none", name, object.path()),
-        "as \"options\": [\"--environment={image}\"]");
+        "engine", fmt::format("{} works by options of Slurm, but {}.options has none", name, object.path()),
+        "use for example \"options\": [\"--environment={image}\"]");
   if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos)
     object.report_value("bind_option",
-                        fmt::format("{}.bind_option does not say where the binds go", object.path()),
-                        "as --container-mounts={binds}");
+                        fmt::format("{}.bind_option has no place for the binds", object.path()),
+                        "use for example --container-mounts={binds}");
   if (!is_pattern(object, "images", rule.images)) rule.images.clear();
   if (!rule.image_variable.empty() && by_slurm)
     object.report_value(
         "image_variable",
-        fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm",
+        fmt::format("{}.image_variable is for programs before the command, but {} works by options of Slurm",
                     object.path(), name),
-        "leave it out");
+        "remove it");
 }
 
 std::vector<std::string> image_builders() { return {"cotainr", "easybuild"}; }
@@ -70,12 +70,12 @@ template <> const ObjectForm<model::EnvRule>& form_of() {
   using T = model::EnvRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::text<&T::name>("name", TextRule::variable, "The variable.").must("the variable's name"),
+      M::text<&T::name>("name", TextRule::variable, "The variable.").must("set the variable's name"),
       M::yes_no<&T::expression>("expression", "The value may name variables of the job: $SCRATCH/x."),
       M::special({.key = "value",
                   .kind = MemberKind::text,
-                  .about = "Its value; a text as it is, unless it is an expression.",
-                  .why = "the variable's value"},
+                  .about = "Its value, used literally unless it is an expression.",
+                  .why = "set the variable's value"},
                  [](ObjectReader& object, const MemberForm& form, T& rule) {
                    const auto kind = rule.expression ? TextRule::expression : TextRule::line;
                    rule.value = object.text(form.key, kind).value_or("");
@@ -84,7 +84,7 @@ template <> const ObjectForm<model::EnvRule>& form_of() {
       M::object<&T::when>("when"),
   });
   static constexpr ObjectForm<T> k_form{
-      "env", "A variable that the site wants. An expression may name variables of the job.", k_members};
+      "env", "A variable that the site requires. An expression may name variables of the job.", k_members};
   return k_form;
 }
 
@@ -92,14 +92,15 @@ template <> const ObjectForm<model::CacheRule>& form_of() {
   using T = model::CacheRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::text<&T::name>("name", TextRule::name, "Name of the folder.").must("a name for the directory"),
+      M::text<&T::name>("name", TextRule::name, "Name of the directory.")
+          .must("set a name for the directory"),
       M::text<&T::base>("base", TextRule::expression, "Node-local directory in which it is made.")
-          .must("the node-local directory in which it is made"),
+          .must("set the node-local directory in which it is made"),
       M::text_map<&T::variables>("variables", TextRule::variable, TextRule::word,
                                  "Variables that name it, with the path below it."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"cache", "A folder on node-local storage, one per node and job.",
+  static constexpr ObjectForm<T> k_form{"cache", "A directory on node-local storage, one per node and job.",
                                         k_members, &check_cache};
   return k_form;
 }
@@ -109,11 +110,11 @@ template <> const ObjectForm<model::ConflictRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::texts<&T::settings>("settings", TextRule::line, "NAME or NAME=VALUE: not all of them together.")
-          .must("NAME or NAME=VALUE, which do not go together"),
-      M::text<&T::why>("why", TextRule::line, "What happens.").must("what happens when they meet"),
+          .must("set NAME or NAME=VALUE of settings that must not be combined"),
+      M::text<&T::why>("why", TextRule::line, "What happens.").must("set what happens if they are combined"),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"conflict", "Variables that do not go together.", k_members};
+  static constexpr ObjectForm<T> k_form{"conflict", "Variables that must not be combined.", k_members};
   return k_form;
 }
 
@@ -121,8 +122,8 @@ template <> const ObjectForm<model::ModuleRule>& form_of() {
   using T = model::ModuleRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::texts<&T::load>("load", TextRule::word, "Modules; a module folder as use:/path.")
-          .must("a list of modules"),
+      M::texts<&T::load>("load", TextRule::word, "Modules; a module directory as use:/path.")
+          .must("set a list of modules"),
       M::object<&T::when>("when"),
   });
   static constexpr ObjectForm<T> k_form{"modules", "Modules of some jobs.", k_members};
@@ -133,11 +134,11 @@ template <> const ObjectForm<model::ContainerBind>& form_of() {
   using T = model::ContainerBind;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::text<&T::source>("path", TextRule::expression, "On the host.").must("the path on the host"),
+      M::text<&T::source>("path", TextRule::expression, "On the host.").must("set the path on the host"),
       M::text<&T::target>("target", TextRule::expression, "Inside; absent: the same."),
-      M::yes_no<&T::optional>("optional", "Left out where the node does not have it."),
+      M::yes_no<&T::optional>("optional", "Omitted if the node does not have it."),
   });
-  static constexpr ObjectForm<T> k_form{"bind", "A folder or file that images see.", k_members};
+  static constexpr ObjectForm<T> k_form{"bind", "A directory or file that images see.", k_members};
   return k_form;
 }
 
@@ -146,7 +147,7 @@ template <> const ObjectForm<model::SquashRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::at>("at", TextRule::expression,
-                      "Where it is mounted; at its own path without the ending otherwise."),
+                      "Where it is mounted [default: its own path without the suffix]."),
       M::texts<&T::options>("options", TextRule::launcher_argument, "Options of mksquashfs, one word each."),
   });
   static constexpr ObjectForm<T> k_form{"squashfs",
@@ -177,10 +178,10 @@ template <> const ObjectForm<model::ContainerRule>& form_of() {
           "Options that name the image as {image}: --image={image}, --environment={image}."),
       M::text<&T::bind_option>("bind_option", TextRule::option,
                                "The option for binds, as {binds}: --container-mounts={binds}."),
-      M::text<&T::prefix>("prefix", TextRule::name, "Program that stands before the command: shifter."),
+      M::text<&T::prefix>("prefix", TextRule::name, "Program before the command: shifter."),
       M::objects<&T::binds>("binds", "What is bound into every image."),
       M::texts<&T::modules>("modules", TextRule::word,
-                            "Modules to load first; a module folder as use:/path."),
+                            "Modules to load first; a module directory as use:/path."),
       M::text<&T::enter>("enter", TextRule::activation,
                          "What activates the image's own environment inside it."),
       M::object<&T::when>("when"),
@@ -195,16 +196,16 @@ template <> const ObjectForm<model::ImageBuild>& form_of() {
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text_of<&T::tool>("tool", &image_builders,
                            "What builds it: cotainr, or easybuild for an image that a module gives.")
-          .must("cotainr or easybuild"),
+          .must("set cotainr or easybuild"),
       M::text<&T::base_image>("base_image", TextRule::word, "The image that cotainr starts from."),
       M::text<&T::rocm>("rocm", TextRule::name, "The ROCm inside the base image: 5.5.3."),
       M::text<&T::cuda>("cuda", TextRule::name, "The CUDA inside the base image: 12.6."),
   });
-  static constexpr ObjectForm<T> k_form{"image_build", "How an image with a person's packages is built.",
+  static constexpr ObjectForm<T> k_form{"image_build", "How an image with a user's packages is built.",
                                         k_members, [](ObjectReader& object, T& image) {
                                           if (image.tool == "cotainr")
                                             object.require("base_image",
-                                                           "the image that cotainr starts from");
+                                                           "set the image that cotainr starts from");
                                         }};
   return k_form;
 }
@@ -214,11 +215,11 @@ template <> const ObjectForm<model::PythonRule>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::kind>("kind", "How Python environments are made.")
-          .must("venv, conda, wheelhouse, uv, module or container"),
+          .must("set venv, conda, wheelhouse, uv, module or container"),
       M::texts<&T::modules>("modules", TextRule::word, "Modules to load first."),
       M::text<&T::conda_env>("conda_env", TextRule::word,
-                             "An environment that the site keeps for everybody."),
-      M::text<&T::where>("where", TextRule::expression, "Where environments lie."),
+                             "An environment that the site provides for all users."),
+      M::text<&T::where>("where", TextRule::expression, "Where environments are stored."),
       M::text<&T::list_wheels>("list_wheels", TextRule::name,
                                "The program that lists the wheels which the site keeps: avail_wheels."),
       M::object<&T::image>("image", "With kind container."),

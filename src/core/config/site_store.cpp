@@ -92,13 +92,8 @@ SiteLoad unknown_site(const std::string& message, const std::string& id,
   SiteLoad load;
   load.not_found = true;
   const auto ids = list_sites(directories);
-  const auto near = util::nearest(id, ids);
-  load.diagnostics.push_back({diag::Severity::error,
-                              "site/unknown",
-                              message,
-                              {},
-                              (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) +
-                                  "known sites: " + util::join(ids, ", ")});
+  load.diagnostics.push_back(
+      {diag::Severity::error, "site/unknown", message, {}, util::choice_hint(id, ids)});
   return load;
 }
 
@@ -114,7 +109,8 @@ std::set<std::string> all_ids(const std::vector<std::string>& directories) {
 std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
                                           const util::EnvSnapshot& env) {
   auto directories = from_flags;
-  // Home and working folder are this machine's: a program started elsewhere must find the same folders.
+  // Home and working directory are this machine's: a program started elsewhere must find the same
+  // directories.
   for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
     if (!directory.empty())
       directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
@@ -127,10 +123,11 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
-  if (!file) return unknown_site(fmt::format("there is no site \"{}\"", id), id, directories);
+  if (!file) return unknown_site(fmt::format("unknown site \"{}\"", id), id, directories);
   auto layers = load_layers(*file, std::ref(finder), check);
   if (layers.is_abstract)
-    return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
+    return unknown_site(fmt::format("\"{}\" contains what several sites share and is not a site", id), id,
+                        directories);
   auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {
     load.diagnostics.push_back(
@@ -138,7 +135,7 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
          "site/id",
          fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id),
          {file->path},
-         "give both the same name"});
+         "use one name for both"});
     load.site.reset();
   }
   return load;
@@ -147,8 +144,8 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
   auto text = load_text_file(path);
   if (!text) return unreadable_site(path, text.error());
-  // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them
-  // all.
+  // Its layers may be next to it, as in a directory of --sites-dir; one that is none of these comes before
+  // them all.
   auto search_path = directories;
   std::error_code error;
   const auto own = fs::absolute(path, error).parent_path();

@@ -23,15 +23,15 @@ struct SiteLoad {
   std::optional<model::Site> site;
   diag::Diagnostics diagnostics;
   std::string source;
-  /// True when no profile has this id (usage: exit 2); false when the profile is there but wrong (exit 3).
+  /// True when no profile has this id (usage: exit 2); false when the profile exists but wrong (exit 3).
   bool not_found = false;
   /// Ids of the profiles that were read for it: its own, then those that it extends.
   std::vector<std::string> layers;
 };
 /// Which profiles are checked in full while they are read.
 enum class ProfileCheck {
-  all,     ///< those that are compiled in, too: when the program is built
-  brought, ///< those that a person brings
+  all,     ///< those that are compiled in as well: when the program is built
+  brought, ///< those that a user brings
 };
 /// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
@@ -39,7 +39,7 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 
-/// One fact of a profile, flat, for people.
+/// One fact of a profile, flat, for users.
 struct SiteFact {
   std::string path; ///< "partitions[0].max_time"
   std::string value;
@@ -53,15 +53,15 @@ struct SiteFacts {
   std::vector<SiteFact> facts; ///< in the profile's order
   std::string json;            ///< the merged profile in one line
 };
-/// The site as it is on a day (YYYY-MM-DD): one whose last day is over by then is retired.
+/// The site unchanged on a day (YYYY-MM-DD): one whose last day is over by then is retired.
 model::Site as_of(model::Site site, const std::string& day);
 /// The facts of a site that load_site can load; empty for any other.
 SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories);
 
-/// Ids of the profiles, abstract layers too, that lie in the directories: what is compiled in is not
+/// Ids of the profiles, abstract layers too, that are in the directories: what is compiled in is not
 /// consulted for these.
 std::set<std::string> own_profiles(const std::vector<std::string>& directories);
-/// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
+/// Ids of all sites that can be found, sorted, abstract layers (centres) omitted.
 std::vector<std::string> list_sites(const std::vector<std::string>& directories);
 
 } // namespace hpcml::config

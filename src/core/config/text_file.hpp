@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading the files that people write: profiles, job files, the configuration.
+// Reading the files that users write: profiles, job files, the configuration.
 #pragma once
 
 #include <string>

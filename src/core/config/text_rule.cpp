@@ -50,7 +50,7 @@ std::string expression_fault(std::string_view text) {
     } else if (is_word_char(text[at]) || text[at] == ' ') {
       ++at;
     } else {
-      return fmt::format("has the character '{}': only words, blanks and $NAME are allowed", text[at]);
+      return fmt::format("has the character '{}': only words, spaces and $NAME are allowed", text[at]);
     }
   }
   return {};
@@ -64,7 +64,7 @@ bool is_obeyed_by_shells(std::string_view name) {
 }
 
 std::string variable_fault(std::string_view text) {
-  if (!util::is_variable_name(text)) return "is not a name of a variable";
+  if (!util::is_variable_name(text)) return "is not a valid name of a variable";
   if (is_obeyed_by_shells(text)) return "is a variable that shells obey: its value could run as a command";
   return {};
 }
@@ -81,7 +81,7 @@ std::string activation_fault(std::string_view text) {
   } else if (text.size() > 1 && text.front() == '$' && variable_fault(text.substr(1)).empty()) {
     // Slurm fills these with what the job's author wrote, a job name for one.
     if (!text.starts_with("$SLURM")) return {};
-    return "names a variable of Slurm's, whose value comes from the job";
+    return "names a variable of Slurm, whose value comes from the job";
   }
   return "is neither one $NAME nor source /ABSOLUTE/PATH";
 }
@@ -121,7 +121,7 @@ std::string option_fault(std::string_view option) {
   return starts_a_program(text) ? "is an option that starts a program" : std::string();
 }
 
-/// What may follow an option as a word of its own; no program is called like that.
+/// What may follow an option as its own word; no program is called like that.
 bool is_option_value(std::string_view text) {
   if (text.empty() ||
       !std::all_of(text.begin(), text.end(), [](char c) { return is_word_char(c) && c != '/'; }))
@@ -141,7 +141,7 @@ std::string name_fault(std::string_view text) {
 }
 
 std::string word_fault(std::string_view text) {
-  if (!text.empty() && text.front() == '-') return "begins with -: it would be taken for an option";
+  if (!text.empty() && text.front() == '-') return "begins with -, so it would be read as an option";
   return character_fault(text, is_word_char, "which is not allowed here");
 }
 
@@ -173,7 +173,7 @@ std::string text_fault(std::string_view text, TextRule rule) {
   const bool ascii =
       std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (!ascii && diag::visible_text(text) != text)
-    return "has a character that cannot be seen or that turns the direction of writing";
+    return "has an invisible character or one that reverses the text direction";
   switch (rule) {
   case TextRule::line: return {};
   case TextRule::word: return word_fault(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What rules for texts are called and look like, for schemas and people.
+// What rules for texts are called and look like, for schemas and users.
 #include <array>
+#include <fmt/format.h>
 
 #include "core/config/text_rule.hpp"
 
@@ -24,23 +25,23 @@ constexpr std::array<RuleRow, 11> k_rows = {{
     {TextRule::word, "word", "letters, digits and _ . / : @ % + = , -",
      "^([A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*)?$"},
     {TextRule::name, "name", "letters, digits and _ . -", "^[A-Za-z0-9_.][A-Za-z0-9_.-]*$"},
-    {TextRule::variable, "variable", "as NCCL_DEBUG: letters, digits and _", "^[A-Za-z_][A-Za-z0-9_]*$"},
-    {TextRule::expression, "expression", "as $SLURM_TMPDIR/env: words and variables that the job has",
+    {TextRule::variable, "variable", "letters, digits and _: NCCL_DEBUG", "^[A-Za-z_][A-Za-z0-9_]*$"},
+    {TextRule::expression, "expression", "words and variables of the job: $SLURM_TMPDIR/env",
      "^([A-Za-z0-9_./:@%+=, -]|\\$[A-Za-z_][A-Za-z0-9_]*|\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})*$"},
     {TextRule::activation, "activation",
-     "write \"$WITH_CONDA\" where the image sets a variable, or \"source /opt/env/bin/activate\"",
+     "\"$WITH_CONDA\" if the image sets a variable, or \"source /opt/env/bin/activate\"",
      "^(\\$[A-Za-z_][A-Za-z0-9_]*|source /[A-Za-z0-9_./+-]*)$"},
-    {TextRule::option, "option", "one option each, as --hint=nomultithread", "^" HPCML_OPTION "$"},
+    {TextRule::option, "option", "one option each: --hint=nomultithread", "^" HPCML_OPTION "$"},
     {TextRule::launcher_argument, "launcher_argument",
-     "one word each: an option as --mpi=none, or its value as ppr:1:node",
+     "one word each: an option such as --mpi=none, or its value such as ppr:1:node",
      "^(" HPCML_OPTION "|none|([0-9]|" HPCML_NUMBERS ")([A-Za-z0-9_.:@%+=,-]|" HPCML_NUMBERS
      ")*|([A-Za-z0-9_.@%+=,-]|" HPCML_NUMBERS ")+:([A-Za-z0-9_.:@%+=,-]|" HPCML_NUMBERS ")*)$"},
     {TextRule::requirement, "requirement",
-     "as torch or numpy>=1.26; a requirements file is the job's affair: --wheelhouse FILE",
+     "for example torch or numpy>=1.26; a job sets a requirements file with --wheelhouse FILE",
      "^[A-Za-z0-9]([A-Za-z0-9_.,<>=!~+*-]|\\[|\\])*$"},
-    {TextRule::suffix, "suffix", "what is put behind the host's name, as i or -interconnect-1",
+    {TextRule::suffix, "suffix", "a suffix of the host name: i or -interconnect-1",
      "^[A-Za-z0-9_.-]*$"},
-    {TextRule::shebang, "shebang", "scripts are for bash: #!/bin/bash or #!/bin/bash -l",
+    {TextRule::shebang, "shebang", "bash in scripts: #!/bin/bash or #!/bin/bash -l",
      "^(#!(/usr)?/bin/bash( -l)?|#!/usr/bin/env bash)$"},
 }};
 
@@ -62,6 +63,7 @@ const RuleRow& row_of(TextRule rule) {
 } // namespace
 
 std::string_view text_hint(TextRule rule) { return row_of(rule).hint; }
+std::string text_advice(TextRule rule) { return fmt::format("use {}", row_of(rule).hint); }
 std::string_view text_name(TextRule rule) { return row_of(rule).name; }
 std::string_view text_pattern(TextRule rule) { return row_of(rule).pattern; }
 std::span<const TextRule> all_text_rules() { return k_rules; }

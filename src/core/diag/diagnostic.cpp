@@ -12,9 +12,10 @@
 
 namespace hpcml::diag {
 
-Diagnostic::Diagnostic(Severity level, std::string id, std::string what, Span where, std::string what_next)
+Diagnostic::Diagnostic(Severity level, std::string id, std::string what, Span where, std::string what_next,
+                       std::string document)
     : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)),
-      hint(std::move(what_next)) {}
+      hint(std::move(what_next)), source(std::move(document)) {}
 
 bool has_errors(const Diagnostics& list) {
   return std::any_of(list.begin(), list.end(),
@@ -60,6 +61,7 @@ std::string render_with(const Diagnostic& d, const Excerpt& excerpt, bool colour
                         excerpt.marks.substr(carets), plain);
   }
   if (!d.hint.empty()) text += fmt::format("  hint: {}\n", shown(d.hint));
+  if (!d.source.empty()) text += fmt::format("  source: {}\n", shown(d.source));
   return text;
 }
 
@@ -101,6 +103,7 @@ std::string render_json(const Diagnostics& list) {
                 .add("line", d.span.line)
                 .add("column", d.span.column)
                 .add("hint", d.hint)
+                .add("source", d.source)
                 .text();
   }
   return text + "]\n";

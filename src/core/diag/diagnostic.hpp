@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A finding for people: what, where, why, what to do next.
+// A finding for users: what, where, why, what to do next.
 #pragma once
 
 #include <string>
@@ -26,12 +26,14 @@ struct Diagnostic {
   std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
   std::string message; ///< what is wrong, one sentence
   Span span;
-  std::string hint; ///< what to do next
+  std::string hint;   ///< what to do next
+  std::string source; ///< the document that states the fact, with the day when it was read
 
   Diagnostic() = default;
   // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that
   // makes a finding
-  Diagnostic(Severity level, std::string id, std::string what, Span where = {}, std::string what_next = {});
+  Diagnostic(Severity level, std::string id, std::string what, Span where = {}, std::string what_next = {},
+             std::string document = {});
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -11,7 +11,7 @@ namespace hpcml::diag {
 
 namespace {
 
-// With the two blanks in front a line fits into 100 columns.
+// With the two spaces in front a line fits into 100 columns.
 constexpr std::size_t k_widest = 98;
 constexpr std::size_t k_before = 60; // columns kept before the caret in a line that is cut
 constexpr unsigned k_tab = 8;
@@ -64,7 +64,7 @@ Window window_around(const std::vector<Cell>& cells, std::size_t caret) {
   Window window{0, cells.size()};
   const auto end = cells.back().column + cells.back().width;
   if (end <= k_widest) return window;
-  // A place behind the last character counts as its own column.
+  // A place after the last character counts as its own column.
   const auto at = caret < cells.size() ? cells[caret].column : end;
   const auto start = at > k_before ? std::min(at - k_before, end + 2 - k_widest) : 0;
   // One column at either end is for the ellipsis.

@@ -9,10 +9,10 @@
 
 namespace hpcml::diag {
 
-/// A line for people and the marks below it; both empty where the text has no such line or the line is empty.
+/// A line for users and the marks below it; both empty where the text has no such line or the line is empty.
 struct Excerpt {
   std::string line;  ///< escapes for what cannot be seen, "…" where it was cut
-  std::string marks; ///< blanks and carets, as wide as the line at most
+  std::string marks; ///< spaces and carets, as wide as the line at most
 };
 /// The excerpt of `source` at `span`.
 Excerpt make_excerpt(std::string_view source, const Span& span);

@@ -17,9 +17,9 @@ namespace hpcml::diag {
 class Lines {
 public:
   explicit Lines(std::string_view text);
-  /// The place as lines and columns; of one behind the end the end, of one without length no line.
+  /// The place as lines and columns; of one after the end the end, of one without length no line.
   Span span_at(const std::string& file, Place place) const;
-  /// The line that the byte is in, from 1; of one behind the end the last.
+  /// The line that the byte is in, from 1; of one after the end the last.
   unsigned number_at(std::size_t offset) const;
   /// Where a line begins, counted from 1.
   std::size_t begin_of(unsigned number) const { return x_begins[number - 1]; }

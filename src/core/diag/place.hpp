@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where something stands in a text. Lines and columns are made of it once, where a report is written.
+// Where something is in a text. Lines and columns are made of it once, where a report is written.
 #pragma once
 
 #include <cstddef>

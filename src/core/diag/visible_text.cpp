@@ -71,7 +71,7 @@ std::pair<char32_t, std::size_t> decode(std::string_view text) {
   return {c, length};
 }
 
-/// Is shown as it is, in one column.
+/// Is shown unchanged, in one column.
 bool is_plain(char c) { return c >= ' ' && c <= '~'; }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include "core/util/text.hpp"
@@ -14,192 +15,187 @@ const std::vector<KnownError>& known_errors() {
       // --- hardware. CUDA runtime API, cudaError_t: ECCUncorrectable (214), NvlinkUncorrectable (220);
       // NVIDIA's Xid catalogue, 79 and 74.
       {"fallen off the bus", "",
-       "the GPU is lost until its node is restarted: leave the node out (--exclude={host}) and tell the "
-       "site",
+       "the GPU is lost until its node is restarted: exclude the node (--exclude={host}) and notify the site",
        true},
       {"GPU is lost", "",
-       "the GPU is lost until its node is restarted: leave the node out (--exclude={host}) and tell the "
-       "site",
+       "the GPU is lost until its node is restarted: exclude the node (--exclude={host}) and notify the site",
        true},
       {"uncorrectable ECC error", "",
-       "the GPU's memory has an error that is not the program's: leave the node out (--exclude={host}) and "
-       "tell the site",
-       true},
+       "the GPU memory has a hardware error: exclude the node (--exclude={host}) and notify the site", true},
       {"uncorrectable NVLink error", "",
-       "the link between GPUs has an error that is not the program's: leave the node out (--exclude={host}) "
-       "and tell the site",
+       "the link between GPUs has a hardware error: exclude the node (--exclude={host}) and notify the site",
        true},
       // cudaErrorSystemNotReady (802): the daemons of the NVSwitch are not running.
       {"system not yet initialized", "",
-       "NVIDIA's fabric manager is not running on the node: leave it out (--exclude={host}) and tell the "
+       "NVIDIA's fabric manager is not running on the node: exclude it (--exclude={host}) and notify the "
        "site",
        true},
 
       // --- memory of the GPU. c10/cuda/CUDACachingAllocator.cpp; cudaErrorMemoryAllocation (2); NCCL's
       // checks.h: WARN("Cuda failure %d '%s'").
       {"Cuda failure", "out of memory",
-       "the GPU's memory was full before NCCL had its buffers: leave it some (a smaller batch, "
-       "torch.cuda.set_per_process_memory_fraction), and see that no two ranks use one GPU"},
+       "the GPU memory was full before NCCL had its buffers: use less of it (a smaller batch, "
+       "torch.cuda.set_per_process_memory_fraction), and check that no two ranks use one GPU"},
       {"CUDA out of memory", "",
-       "the GPU's own memory is full, --mem does not change it: a smaller batch, gradient checkpointing or "
-       "sharding; where much is reserved and not allocated, "
+       "the GPU memory is full, and --mem does not change it: use a smaller batch, gradient checkpointing or "
+       "sharding; if much is reserved and not allocated, set "
        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
       {"HIP out of memory", "",
-       "the GPU's own memory is full, --mem does not change it: a smaller batch, gradient checkpointing or "
+       "the GPU memory is full, and --mem does not change it: use a smaller batch, gradient checkpointing or "
        "sharding"},
       {"CUDA error: out of memory", "",
-       "the GPU's own memory is full; at the first use of CUDA another process has it: see that no two ranks "
+       "the GPU memory is full; at the first use of CUDA another process uses it: check that no two ranks "
        "use one GPU (torch.cuda.set_device(LOCAL_RANK))"},
       {"CUBLAS_STATUS_ALLOC_FAILED", "",
-       "cuBLAS found no memory on the GPU: a smaller batch, or less memory for torch "
+       "cuBLAS found no memory on the GPU: use a smaller batch, or less memory for torch "
        "(torch.cuda.set_per_process_memory_fraction)"},
 
       // --- the wrong GPU, or none. cudaError_t: InvalidDevice (101), NoDevice (100), InsufficientDriver
       // (35), DevicesUnavailable (46), NoKernelImageForDevice (209), CompatNotSupportedOnDevice (804).
       {"invalid device ordinal", "",
-       "the program takes a GPU that this rank does not see: it has to take LOCAL_RANK, not RANK; and "
-       "where each rank sees one GPU only, device 0 (--gpu-visibility)"},
+       "the program uses a GPU that this rank does not see: use LOCAL_RANK, not RANK, or device 0 if each "
+       "rank sees only one GPU (--gpu-visibility)"},
       {"no CUDA-capable device", "",
-       "this rank sees no GPU: ask for some (--gpus-per-node), let the container have them (--nv, --gpus "
-       "all), and see that nothing sets CUDA_VISIBLE_DEVICES to nothing"},
+       "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--nv, "
+       "--gpus all), and check that CUDA_VISIBLE_DEVICES is not empty"},
       {"No CUDA GPUs are available", "",
-       "this rank sees no GPU: ask for some (--gpus-per-node), let the container have them (--nv, --gpus "
-       "all), and see that nothing sets CUDA_VISIBLE_DEVICES to nothing"},
+       "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--nv, "
+       "--gpus all), and check that CUDA_VISIBLE_DEVICES is not empty"},
       {"No HIP GPUs are available", "",
-       "this rank sees no GPU: ask for some (--gpus-per-node), let the container have them (--rocm, "
-       "/dev/kfd and /dev/dri), and see that nothing sets ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES to "
-       "nothing"},
+       "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--rocm, "
+       "/dev/kfd and /dev/dri), and check that ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES are not empty"},
       {"Found no NVIDIA driver", "",
-       "there is no NVIDIA driver here: a partition with GPUs, and a container that is given them (--nv, "
-       "--gpus all)"},
+       "no NVIDIA driver was found: use a partition with GPUs, and pass them to the container (--nv, --gpus "
+       "all)"},
       {"libcuda.so", "cannot open shared object file",
-       "the GPU's driver is not seen: a partition with GPUs, and a container that is given them (--nv, "
+       "the GPU driver is not visible: use a partition with GPUs, and pass them to the container (--nv, "
        "--gpus all)"},
       {"driver version is insufficient", "",
-       "the node's driver is older than the program's CUDA: a build for an older CUDA, or the container's "
-       "package cuda-compat"},
+       "the driver of the node is older than the CUDA of the program: use a build for an older CUDA, or the "
+       "container's package cuda-compat"},
       {"forward compatibility was attempted on non supported HW", "",
-       "the container's cuda-compat does not work with this GPU or driver: take it out of LD_LIBRARY_PATH, "
+       "the container's cuda-compat does not work with this GPU or driver: remove it from LD_LIBRARY_PATH, "
        "or use an image with an older CUDA"},
       {"no kernel image is available", "",
-       "the program was not built for this kind of GPU: torch.cuda.get_arch_list() says for which ones torch "
-       "was"},
+       "the program was not built for this GPU type: torch.cuda.get_arch_list() shows the types that torch "
+       "was built for"},
       {"CUDA-capable device(s) is/are busy or unavailable", "",
-       "another process has the GPU for itself: see that no two ranks use one GPU "
-       "(torch.cuda.set_device(LOCAL_RANK)); where it is not yours, tell the site"},
+       "another process uses the GPU exclusively: check that no two ranks use one GPU "
+       "(torch.cuda.set_device(LOCAL_RANK)); if it is not yours, notify the site"},
       {"Duplicate GPU detected", "",
-       "two ranks use one GPU, which NCCL refuses: torch.cuda.set_device(LOCAL_RANK) before the first "
+       "two ranks use one GPU, which NCCL rejects: use torch.cuda.set_device(LOCAL_RANK) before the first "
        "collective"},
 
       // --- faults of kernels. CUDA programming guide: kernels run later than the line that starts them.
       {"device-side assert triggered", "",
-       "a kernel's own check failed, most often an index (a label, a token) out of range; "
-       "CUDA_LAUNCH_BLOCKING=1 shows the line that started it"},
+       "an assertion in a kernel failed, most often an index (a label, a token) out of range: set "
+       "CUDA_LAUNCH_BLOCKING=1 to find the line"},
       {"illegal memory access", "",
-       "a kernel used memory that is not its own, and the line that is named may be a later one: "
-       "CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer shows the right one"},
+       "a kernel accessed invalid memory, and the reported line may be a later one: use "
+       "CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer to find the line"},
       {"unspecified launch failure", "",
-       "a kernel crashed, and the line that is named may be a later one: CUDA_LAUNCH_BLOCKING=1 or "
-       "compute-sanitizer shows the right one"},
+       "a kernel crashed, and the reported line may be a later one: use CUDA_LAUNCH_BLOCKING=1 or "
+       "compute-sanitizer to find the line"},
 
       // --- shared memory of the node. torch/csrc/DataLoader.cpp; NCCL's troubleshooting
       // page, "Shared memory".
       {"nexpected bus error encountered in worker", "",
-       "/dev/shm is full: fewer data loader workers, or a container with more of it (--shm-size, "
+       "/dev/shm is full: use fewer data loader workers, or a container with more of it (--shm-size, "
        "--ipc=host)"},
       {"/dev/shm/nccl-", "failed",
-       "NCCL found no room in /dev/shm, or its file was removed: df -h /dev/shm; a container with more of it "
-       "(--shm-size, --ipc=host)"},
+       "NCCL found no space in /dev/shm, or its file was removed: check df -h /dev/shm, or use a container "
+       "with more of it (--shm-size, --ipc=host)"},
       {"/dev/shm", "No space left on device",
-       "/dev/shm is full: what earlier jobs left there, fewer data loader workers, or a container with more "
-       "of it (--shm-size, --ipc=host)"},
+       "/dev/shm is full: remove what earlier jobs left in it, use fewer data loader workers, or a container "
+       "with more of it (--shm-size, --ipc=host)"},
       {"DataLoader worker", "killed by signal: Killed",
-       "a data loader's process was killed, most often for want of memory: fewer workers, or more --mem"},
+       "a data loader process was killed, most often because it ran out of memory: use fewer workers, or "
+       "more --mem"},
       {"DataLoader worker", "killed by signal: Bus error",
-       "/dev/shm is full: fewer data loader workers, or a container with more of it (--shm-size, "
+       "/dev/shm is full: use fewer data loader workers, or a container with more of it (--shm-size, "
        "--ipc=host)"},
 
       // --- the network. NCCL's pages on errors, environment variables and networks.
       {"ibv_reg_mr", "Cannot allocate memory",
-       "the limit on locked memory is too low for InfiniBand: ulimit -l should say unlimited in the job, "
-       "else tell the site"},
+       "the limit on locked memory is too low for InfiniBand: check that ulimit -l is unlimited in the job, "
+       "or notify the site"},
       {"NCCL WARN NET/OFI", "",
-       "NCCL's libfabric plugin failed: NCCL_DEBUG=INFO and FI_LOG_LEVEL=warn say at what; with "
-       "NCCL_NET=Socket (slow) it is seen whether the rest works"},
+       "NCCL's libfabric plugin failed: set NCCL_DEBUG=INFO and FI_LOG_LEVEL=warn to see where; "
+       "NCCL_NET=Socket (slow) shows if the rest works"},
       {"NCCL WARN NET/IB", "",
-       "InfiniBand failed below NCCL: the line says at what; with NCCL_IB_DISABLE=1 (slow) it is seen "
-       "whether the rest works"},
+       "InfiniBand failed below NCCL, and the line names the cause; NCCL_IB_DISABLE=1 (slow) shows if the "
+       "rest works"},
       {"NCCL WARN Cuda failure", "",
-       "a call of CUDA inside NCCL failed: what stands between the quotes is CUDA's own error, often of a "
-       "kernel that ran before"},
+       "a CUDA call inside NCCL failed: the text in quotes is the error of CUDA, often of a kernel that ran "
+       "before"},
       {"Watchdog caught collective operation timeout", "",
-       "a collective did not end in time: some rank never came to it, or came to another one; "
-       "--stall-timeout shows where each rank is, and init_process_group(timeout=…) gives slow ones longer"},
+       "a collective timed out: a rank never reached it, or called another one; --stall-timeout shows what "
+       "each rank does, and init_process_group(timeout=…) gives slow ranks more time"},
       {"remote process exited or there was a network error", "",
-       "another rank was lost first, or the network to it: look for what that one said"},
+       "another rank or the network to it failed first: check the output of that rank"},
       {"Connection closed by remote peer", "",
-       "another rank was lost first, or the network to it: look for what that one said"},
+       "another rank or the network to it failed first: check the output of that rank"},
       {"Connection closed by peer", "",
-       "another rank was lost first, or the network to it: look for what that one said"},
+       "another rank or the network to it failed first: check the output of that rank"},
       {"unhandled system error", "",
-       "a system call inside NCCL failed (network or shared memory): NCCL_DEBUG=WARN says which one"},
+       "a system call inside NCCL failed (network or shared memory): set NCCL_DEBUG=WARN to see which one"},
       {"unhandled cuda error", "",
-       "a call of CUDA inside NCCL failed: NCCL_DEBUG=WARN says which one, and CUDA's own error"},
+       "a CUDA call inside NCCL failed: set NCCL_DEBUG=WARN to see which one, and the error of CUDA"},
 
-      // --- the meeting of ranks. torch/csrc/distributed/c10d/socket.cpp and TCPStore.cpp.
+      // --- the rendezvous of ranks. torch/csrc/distributed/c10d/socket.cpp and TCPStore.cpp.
       {"EADDRINUSE", "",
-       "something on the node has that port already: leave the port out (--master-port, MASTER_PORT), and a "
-       "free one is taken"},
+       "another process on the node already uses that port: remove the port (--master-port, MASTER_PORT) to "
+       "get a free one"},
       {"ddress already in use", "",
-       "something on the node has that port already: leave the port out (--master-port, MASTER_PORT), and a "
-       "free one is taken"},
+       "another process on the node already uses that port: remove the port (--master-port, MASTER_PORT) to "
+       "get a free one"},
       {"client socket has timed out", "",
-       "rank 0's store was not reached: rank 0 may have failed or be slow to start, or MASTER_ADDR is a name "
-       "or network that this node cannot reach"},
+       "the store of rank 0 was not reached: rank 0 may have failed or be slow to start, or this node cannot "
+       "reach the name or network in MASTER_ADDR"},
       {"Timed out after", "waiting for clients",
-       "not all ranks came to the store: look for the one that is slow or failed"},
+       "not all ranks connected to the store: check for a slow or failed rank"},
 
       // --- libraries and programs. ld.so(8), execve(2).
       {"libcudart", "cannot open shared object file",
-       "the CUDA that the program was built with is not found: load its module in the job (--module), or set "
-       "LD_LIBRARY_PATH"},
+       "the CUDA that the program was built with was not found: load its module in the job (--module), or "
+       "set LD_LIBRARY_PATH"},
       {"cannot open shared object file", "",
-       "a library is not found on this node: load the module that has it in the job; ldd PROGRAM shows all "
+       "a library was not found on this node: load the module that has it in the job; ldd PROGRAM shows all "
        "that are missing"},
       {"version `GLIBC", "not found",
        "the program was built on a newer system than this node has: build it here, or use a container"},
       {"No module named", "",
-       "the Python that runs has no such package: is it the one of your environment (which python), and is "
-       "that activated in the job, not only where you submitted?"},
+       "the Python that runs has no such package: check that it is the one of your environment (which "
+       "python), and that the job activates it, not only the shell that submitted it"},
       // std::terminate's own words in libstdc++ (vterminate.cc); seen with torch 2.13 and Gloo, whose thread
       // lets go of the last collective while Python finalizes.
       {"terminate called without an active exception", "",
-       "a thread was still at work as the program ended, which aborts it after its work is done; in Python "
-       "with Gloo: sys.stdout.flush() and os._exit(0) as the last lines, behind destroy_process_group()"},
+       "a thread was still running when the program ended, which aborts it after its work is done: in Python "
+       "with Gloo, use sys.stdout.flush() and os._exit(0) as the last lines, after destroy_process_group()"},
       // Gloo's tcp/pair.cc; seen with torch 1.13 and 2.13.
       {"op.preamble.length <= op.nbytes", "",
-       "this rank was sent more than the tensor that it receives into holds (bytes sent vs room): sender and "
-       "receiver differ in shape or dtype, or ranks do not call the same operations in the same order"},
-      {"Exec format error", "", "the program was built for another kind of processor than this node has"},
+       "this rank received more than its tensor holds (bytes sent vs room): sender and receiver differ in "
+       "shape or dtype, or ranks do not call the same operations in the same order"},
+      {"Exec format error", "", "the program was built for another processor than that of this node"},
 
       // --- limits and files. errno(3), ulimit of bash.
       {"Too many open files", "",
-       "the limit on open files was reached: ulimit -n in the job, or "
+       "the limit on open files was reached: set ulimit -n in the job, or "
        "torch.multiprocessing.set_sharing_strategy('file_system')"},
       {"can't start new thread", "",
-       "the limit on processes and threads was reached (ulimit -u, or the job's own): fewer workers, or "
-       "OMP_NUM_THREADS"},
-      {"No space left on device", "", "a disk is full, or your share of it: df -h, and the site's quota"},
-      {"Disk quota exceeded", "",
-       "your share of a file system is used up: the site's quota command says where"},
+       "the limit on processes and threads was reached (ulimit -u, or that of the job): use fewer workers, "
+       "or a lower OMP_NUM_THREADS"},
+      {"No space left on device", "",
+       "a disk or your quota is full: check df -h and the site's quota command"},
+      {"Disk quota exceeded", "", "your quota on a file system is full: check the site's quota command"},
 
       // --- MPI. Open MPI's help-mpi-runtime texts; PMI is what srun tells MPI's programs by.
       {"OMPI was not built with SLURM's PMI", "",
-       "this Open MPI does not speak srun's PMI: srun --mpi=list shows what there is (--launcher mpirun "
-       "starts it by itself)"},
+       "this Open MPI does not support srun's PMI: run srun --mpi=list to see the types (--launcher mpirun "
+       "does without)"},
       {"PMIX ERROR", "",
-       "MPI and srun do not agree on PMIx: srun --mpi=list shows what there is, srun --mpi=… chooses"},
-      {"MPI_ABORT was invoked", "", "the program ended itself by MPI_Abort: the lines before say why"},
+       "MPI and srun do not agree on PMIx: run srun --mpi=list to see the types, and use srun --mpi=TYPE"},
+      {"MPI_ABORT was invoked", "", "the program called MPI_Abort: the lines before state why"},
   };
   return k_errors;
 }
@@ -220,21 +216,22 @@ bool mentions(std::string_view text, const KnownError& error) {
 
 std::string hint_for_end(const RankFailure& note) {
   if (note.out_of_memory)
-    return "more --mem, or less in use: data loader workers and caches of a rank count, too";
+    return "use more --mem, or less memory: data loader workers and caches of a rank are included";
   if (!WIFSIGNALED(note.status)) return {};
   switch (WTERMSIG(note.status)) {
   case SIGKILL:
-    return "KILL comes from outside: the kernel for want of memory (dmesg, sacct -o MaxRSS), Slurm or a "
-           "person";
+    return "another process sent KILL: the kernel because memory ran out (dmesg, sacct -o MaxRSS), Slurm or "
+           "a user";
   case SIGBUS:
-    return "a file in memory could not be read or grown: df -h /dev/shm, and the file systems of the data";
-  case SIGILL: return "the program may be built for a newer processor than this node has";
-  case SIGXCPU: return "the limit on CPU time was reached: ulimit -t in the job";
+    return "a file in memory could not be read or grown: check df -h /dev/shm, and the file systems of the "
+           "data";
+  case SIGILL: return "the program may be built for a newer processor than that of this node";
+  case SIGXCPU: return "the limit on CPU time was reached: check ulimit -t in the job";
   default: return {};
   }
 }
 
-/// The first known error that the rank's words tell of; nullptr: none.
+/// The first known error that the rank's words describe; nullptr: none.
 const KnownError* find_known(const RankFailure& note) {
   const auto is_known = [&](const KnownError& error) {
     return mentions(note.message, error) || mentions(note.traceback, error) ||
@@ -250,8 +247,9 @@ const KnownError* find_known(const RankFailure& note) {
 
 std::string find_hint(const RankFailure& note) {
   if (!note.gpu_fault.empty())
-    return "the node's kernel tells of an error that is not the program's: leave the node out (--exclude=" +
-           note.host + ") and tell the site";
+    return fmt::format("the kernel of the node reports a hardware error: exclude the node (--exclude={}) and "
+                       "notify the site",
+                       note.host);
   const auto* known = find_known(note);
   if (known == nullptr || (note.out_of_memory && WIFSIGNALED(note.status))) return hint_for_end(note);
   return util::replace_all(std::string(known->hint), "{host}", note.host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What to do about errors of CUDA, NCCL, torch, MPI and the system that a rank's last lines tell of.
+// What to do about errors of CUDA, NCCL, torch, MPI and the system that a rank's last lines describe.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace hpcml::failures {
 
-/// A line with `text` in it, and with `and_text`, asks for the hint. Letters count as they stand.
+/// A line with `text` in it, and with `and_text`, asks for the hint. Letters count as they are.
 struct KnownError {
   std::string_view text;
   std::string_view and_text; ///< empty: nothing more is asked
@@ -22,12 +22,12 @@ struct KnownError {
 /// In the order in which they are looked for: the cause before what follows from it.
 const std::vector<KnownError>& known_errors();
 /// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
-/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel tells of a GPU goes before
+/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel describes a GPU goes before
 /// all.
 std::string find_hint(const RankFailure& note);
 
-/// What a rank met that no program makes, "uncorrectable ECC error", or its node's kernel has told of a GPU;
-/// empty: nothing of that kind. Its node is bad.
+/// What a rank connected that no program makes, "uncorrectable ECC error", or its node's kernel has notified
+/// of a GPU; empty: nothing of that kind. Its node is bad.
 std::string find_node_fault(const RankFailure& note);
 
 } // namespace hpcml::failures

@@ -11,7 +11,7 @@ namespace hpcml::failures {
 struct RankFailure {
   unsigned attempt = 0;     ///< 0: the first start of the ranks
   bool of_launcher = false; ///< no rank has failed but hpcml itself on `host`: `message` says at what, and
-                            ///< what is told of a rank is nobody's
+                            ///< what is notified of a rank is no user's
   unsigned rank = 0;
   unsigned local_rank = 0;
   std::string host;
@@ -19,7 +19,7 @@ struct RankFailure {
   int status = 0;             ///< as waitpid gives it
   std::string gpu;            ///< "GPU 3", as the rank sees the node's; empty: none
   double seconds = 0;         ///< since the ranks were started
-  bool out_of_memory = false; ///< the kernel killed a process of it for want of memory
+  bool out_of_memory = false; ///< the kernel killed a process of it for lack of memory
   std::string memory;    ///< of whom, as a clause: "its memory limit of 16 GiB was reached"; empty: not known
   std::string gpu_fault; ///< what its node's kernel has said of a GPU that failed; empty: nothing
   std::vector<std::string> last_lines; ///< of its standard error, at most 20

@@ -25,12 +25,12 @@ bool is_own_program(const Arguments& words, std::size_t at) {
          words[at + 1].text() == "launch";
 }
 
-/// From the first byte of `a` to the last of `b`, if they lie so.
+/// From the first byte of `a` to the last of `b`, if they are so.
 diag::Place span(diag::Place a, diag::Place b) {
   return b.offset >= a.offset ? diag::Place{a.offset, b.offset + b.length - a.offset} : a;
 }
 
-/// The part of a word behind its first `count` bytes.
+/// The part of a word after its first `count` bytes.
 Argument cut(Argument word, std::size_t count) {
   for (auto& piece : word.pieces) {
     const auto n = piece.known ? std::min(count, piece.text.size()) : 0;
@@ -54,11 +54,11 @@ public:
   bool is_option(std::size_t program = std::string::npos) {
     for (; !done(); skip()) {
       const auto head = word().prefix();
-      // What begins with an option's name is that option, though its value may be cut at blanks:
+      // What begins with an option's name is that option, though its value may be cut at spaces:
       // "--nnodes=$N".
       const bool named = head.size() > 1 && head[0] == '-' && head != "--";
       if (!word().many || named) return head.size() > 1 && head[0] == '-';
-      // A path behind something unknown, `pwd`/train.py, is an operand all the same.
+      // A path after something unknown, `pwd`/train.py, is an operand anyway.
       if (word().text().find('/', word().unknown().size()) != std::string::npos || x_at == program)
         return false;
       x_link.complete = false;
@@ -91,7 +91,7 @@ private:
   Link& x_link;
 };
 
-/// srun's options, by the table of Slurm's options. Short ones can stand together: "-lN2".
+/// srun's options, by the table of Slurm's options. Short ones can be together: "-lN2".
 void read_srun(OptionReader& reader) {
   using slurm::TakesValue;
   while (reader.is_option()) {

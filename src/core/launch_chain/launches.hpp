@@ -24,11 +24,11 @@ struct GivenOption {
 
 /// One program of a chain: `srun` with its options, then what it starts.
 struct Link {
-  std::string program; ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which
-                       ///< `module` tells
-  Role role = Role::other;                  ///< of `program`
-  std::string module;                       ///< of `python -m MODULE`
-  diag::Place place;                        ///< the program's word
+  std::string program;     ///< without its directory; "torchrun" also for `python -m torch.distributed.run`,
+                           ///< which `module` tells
+  Role role = Role::other; ///< of `program`
+  std::string module;      ///< of `python -m MODULE`
+  diag::Place place;       ///< the program's word
   std::vector<GivenOption> options;         ///< of the program itself
   std::vector<shell::Argument> operands;    ///< what is neither program nor option and not the next link: an
                                             ///< image, a script with its arguments
@@ -36,13 +36,13 @@ struct Link {
                                             ///< for what it starts: srun's --export, a container's --env
   std::vector<std::string> passes; ///< variables that its options hand on by name alone, whoever set them:
                                    ///< `--env NAME`
-  bool complete = true; ///< false: words of unknown number stand among the options, there may be more
+  bool complete = true; ///< false: words of unknown number are among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
   const GivenOption* find(std::string_view option) const;
   /// The last option that says this by the launcher's row; nothing where none does, and of other programs.
   const GivenOption* find(model::OptionMeaning what) const;
-  /// The same for the first of these that is said.
+  /// The same for the first of these that is reported.
   const GivenOption* find_any(std::initializer_list<model::OptionMeaning> what) const;
   /// The last option's known value; nothing where there is none or it is not known.
   std::optional<std::string> value(std::string_view option) const;
@@ -75,7 +75,7 @@ struct Launch {
 };
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and
-/// for what stands behind an exit.
+/// for what is after an exit.
 std::vector<Launch> find_launches(const shell::View& view);
 
 } // namespace hpcml::launch_chain

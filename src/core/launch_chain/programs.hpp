@@ -16,10 +16,10 @@ enum class Role : std::uint8_t {
   other,
   step,      ///< starts tasks on the job's nodes: srun, mpirun
   agent,     ///< starts processes on its node: torchrun
-  container, ///< runs what stands behind it in an image
+  container, ///< runs what is after it in an image
 };
 
-/// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
+/// What is known of a program's words by its name without directory ("apptainer", "bede-mpirun"); nothing of
 /// other programs.
 const model::ProgramSyntax* find_wrapper(std::string_view program);
 /// What a program of this name is.

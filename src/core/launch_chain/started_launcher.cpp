@@ -2,6 +2,7 @@
 #include "core/launch_chain/started_launcher.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/launch_chain/launches.hpp"
 #include "core/launch_chain/unknown_arguments.hpp"
@@ -19,7 +20,7 @@ bool is_hpcml(const std::string& program) {
   return launcher && launcher->ranks == model::RankStartMethod::launch;
 }
 
-/// hpcml's own launcher is one, too: within itself it would make a second world.
+/// hpcml's own launcher is one as well: within itself it would make a second world.
 bool is_launcher(const Link& link) {
   if (is_hpcml(link.program)) return link.complete;
   if (link.role != Role::step && link.role != Role::agent) return false;
@@ -123,7 +124,7 @@ std::optional<StartedLauncher> first_of(const shell::View& view, bool is_script)
     found.role = link->role == Role::step ? Role::step : Role::agent;
     found.in_text = is_script || !launch.command->context.script.empty();
     found.complete = link->complete;
-    found.written = link->module.empty() ? link->program : "python -m " + link->module;
+    found.written = link->module.empty() ? link->program : fmt::format("python -m {}", link->module);
     add_options(*link, found);
     found.take_variables([&](const std::string& name) -> std::optional<std::string> {
       const auto* value = launch.variable(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launcher that a command starts: what a person wrote behind `--`, or a rank is about to run.
+// The launcher that a command starts: what a user wrote after `--`, or a rank is about to run.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,25 @@
 
 namespace hpcml::launch_chain {
 
-/// A launcher among the words of a command, also behind `env` or a container's words, and in the text of a
+/// A launcher among the words of a command, also after `env` or a container's words, and in the text of a
 /// `bash -c`.
 struct StartedLauncher {
   std::string name;    ///< "torchrun" (also for `python -m torch.distributed.run`), "srun", "bede-mpirun"
-  std::string written; ///< as it stands there: "python -m torch.distributed.run"
+  std::string written; ///< as it is there: "python -m torch.distributed.run"
   const model::LauncherRow* row = nullptr; ///< what is known of it; never nothing in one that was found
   Role role = Role::agent; ///< agent: starts processes on its node; step: tasks on the nodes of the job
-  bool first = false;      ///< the command's own program is the launcher, and nothing else stands around it
+  bool first = false;      ///< the command's own program is the launcher, and nothing else is around it
   bool in_text = false;    ///< in a shell's text: there may be more in it than the launcher
   bool complete = true;    ///< false: there may be more options than those that are known
-  bool sure = true; ///< false: what stands beside it (another launcher, torchrun's variables, a file that is
+  bool sure = true; ///< false: what is next to it (another launcher, torchrun's variables, a file that is
                     ///< read) may tell it more
-  std::vector<std::string> prefixes; ///< what stands before it, where it is a word of the command itself
+  std::vector<std::string> prefixes; ///< what is before it, where it is a word of the command itself
   /// Its options in order, those that variables tell it first, without dashes before and with "_" for "-"
   /// within ("nproc_per_node"), and their values.
   std::vector<std::pair<std::string, std::optional<std::string>>> options;
   std::vector<std::string> option_words; ///< the same as they were written
-  std::vector<std::string> command;      ///< what it starts; empty where that cannot be told from the words
+  std::vector<std::string>
+      command; ///< what it starts; empty where that cannot be distinguished from the words
 
   /// The last value of an option under one of two names; nothing where it is not given.
   std::optional<std::string> value(const std::string& option, const std::string& or_option = {}) const;
@@ -42,13 +43,13 @@ struct StartedLauncher {
   bool has(std::initializer_list<model::OptionMeaning> what) const;
   /// Whether it is hpcml's own.
   bool is_hpcml() const;
-  /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
-  /// nodes, or this node's number, are given, or a file that holds them.
+  /// Whether it connects its like on other nodes, as far as its options tell: a rendezvous endpoint and the
+  /// number of nodes, or this node's number, are given, or a file that holds them.
   bool joins_other_nodes() const;
   /// Takes the options that its variables tell it (torchrun's PET_NNODES), where `find` knows their values.
   /// An option that is given goes before them.
   void take_variables(const std::function<std::optional<std::string>(const std::string&)>& find);
-  /// The two halves of that: a meeting place, and the number of nodes or of this one.
+  /// The two halves of that: a rendezvous endpoint, and the number of nodes or of this one.
   bool names_place() const;
   bool counts_nodes() const;
 };

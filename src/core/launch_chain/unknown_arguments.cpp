@@ -61,7 +61,7 @@ std::size_t find_unknown_program(const Arguments& words, std::size_t at,
       if (!own) return called != k_none ? called : last;
       if (takes_next) ++at;
     } else if (!words[at].many) {
-      // The program stands there for all to see, or is an argument of one that is called so.
+      // The program is there for all to see, or is an argument of one that is called so.
       return words[at].text().ends_with(".py") ? k_none : called;
     } else {
       last = at;

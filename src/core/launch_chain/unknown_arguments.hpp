@@ -14,7 +14,7 @@ namespace hpcml::launch_chain {
 /// The words of a command.
 using Arguments = std::vector<shell::Argument>;
 
-/// Whether the list, whose words stand between blanks, holds this one.
+/// Whether the list, whose words are between spaces, holds this one.
 bool has_word(std::string_view list, const std::string& word);
 
 /// Whether a word can only be an image: "img.sif", "docker://a/b".
@@ -29,7 +29,7 @@ bool has_subcommand_in_name(const model::ProgramSyntax& wrapper, std::string_vie
 /// Whether the program is Python: "python", "/usr/bin/python3.11", "python3.13t".
 bool is_python(std::string_view program);
 
-/// A program's name without its folder; "python3.11" is python.
+/// A program's name without its directory; "python3.11" is python.
 std::string program_name(const shell::Argument& word);
 
 /// Which word of an agent whose options are all known is its program, where words of unknown number stand

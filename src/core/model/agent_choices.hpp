@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What is asked of an agent that is more than a number: the folder of the logs, and how many nodes are
+// What is asked of an agent that is more than a number: the directory of the logs, and how many nodes are
 // enough.
 #pragma once
 
 #include <cstddef>
+#include <fmt/format.h>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,8 @@ struct LogDirectory {
   std::string path;
 
   static util::Result<LogDirectory> parse(const std::string& text) {
-    if (text.empty()) return util::Error{"needs a folder", "for example --log-dir logs"};
-    // Slurm fills them in for --output; the run's own folder in this one is named by job and step already.
+    if (text.empty()) return util::Error{"needs a directory", "use for example --log-dir logs"};
+    // Slurm fills them in for --output; the run's own directory in this one is named by job and step already.
     constexpr std::string_view c_patterns = "AabJjNnstuxW";
     for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
       if (at + 1 < text.size() && text[at + 1] == '%') {
@@ -28,16 +29,18 @@ struct LogDirectory {
       auto end = at + 1;
       while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
       if (end < text.size() && c_patterns.find(text[end]) != std::string_view::npos)
-        return util::Error{"takes none of Slurm's patterns: \"" + text.substr(at, end + 1 - at) + "\" in \"" +
-                               text + "\" would be the folder's name",
-                           "leave it out: each run has a folder of its own in it, named by job and step"};
+        return util::Error{
+            fmt::format(
+                "accepts none of Slurm's patterns: \"{}\" in \"{}\" would be part of the directory's name",
+                text.substr(at, end + 1 - at), text),
+            "remove it: each run has a separate directory in it, named by job and step"};
     }
     return LogDirectory{text};
   }
   const std::string& text() const { return path; }
 };
 
-/// "2" or "2:4": with how many nodes the ranks start, and with how few they go on.
+/// "2" or "2:4": with how many nodes the ranks start, and with how few they continue.
 struct NodeRange {
   unsigned least = 0;
   unsigned most = 0;
@@ -48,12 +51,11 @@ struct NodeRange {
     const auto least = util::parse_unsigned(text.substr(0, colon));
     const auto most = colon == std::string::npos ? least : util::parse_unsigned(text.substr(colon + 1));
     if (!least || !most || *least == 0 || *most == 0 || *least > c_most || *most > c_most)
-      return util::Error{"must be two numbers of nodes, MIN:MAX, or one, not \"" + text + "\"",
-                         "for example 3:4: four nodes, and three are enough"};
+      return util::Error{fmt::format("must be two numbers of nodes, MIN:MAX, or one, not \"{}\"", text),
+                         "use for example 3:4 for four nodes of which three are enough"};
     if (*least > *most)
-      return util::Error{
-          "asks for at least " + std::to_string(*least) + " nodes, and for at most " + std::to_string(*most),
-          "the smaller number stands first: " + std::to_string(*most) + ":" + std::to_string(*least)};
+      return util::Error{fmt::format("requires at least {} nodes, but at most {}", *least, *most),
+                         fmt::format("use the smaller number first: {}:{}", *most, *least)};
     return NodeRange{static_cast<unsigned>(*least), static_cast<unsigned>(*most)};
   }
   std::string text() const {

@@ -31,7 +31,7 @@ const EngineRow* find_engine_option(std::string_view option) {
 
 std::vector<std::string> engine_programs() {
   std::vector<std::string> programs;
-  for (auto row = k_engines.rbegin(); row != k_engines.rend(); ++row) // older names stand before newer ones
+  for (auto row = k_engines.rbegin(); row != k_engines.rend(); ++row) // older names are before newer ones
     if (row->engine && !row->by_slurm) programs.emplace_back(row->words.name);
   return programs;
 }

@@ -30,22 +30,22 @@ struct EngineRow {
   ProgramSyntax words = {};                   ///< its program's; no name: it has none
   bool by_slurm = false; ///< an image starts by options of Slurm, not by a program before the command
   bool keeps_host =
-      false;             ///< the host's own files and programs stay: it lies beside them, others replace them
-  bool in_chain = false; ///< what stands behind its program is seen to run in the image
+      false;             ///< the host's own files and programs stay: it is next to them, others replace them
+  bool in_chain = false; ///< what is after its program is seen to run in the image
   bool of_sites = false; ///< a site that has no such engine does not run its program
-  std::string_view family = ""; ///< programs of one family are there under each other's name
-  /// Options with a value that its plugin gives Slurm, without dashes and between blanks.
+  std::string_view family = ""; ///< programs of one family exist under each other's name
+  /// Options with a value that its plugin gives Slurm, without dashes and between spaces.
   std::string_view step_options = "";
   std::string_view option_start = ""; ///< how all options of the plugin begin
   std::string_view image_option = ""; ///< the one of them, or of its program, that names the image
   std::string_view binds_option = ""; ///< the one of them for binds
-  std::string_view exec = ""; ///< its subcommand, with what always stands behind it, that runs a command
-  std::string_view behind_image = ""; ///< what stands between the image and the command
-  std::string_view bind = ""; ///< what stands before a bind in its program's words; empty: it takes none
-  bool bind_lists = false;    ///< its -B takes SOURCE:TARGET:ro, several separated by commas
-  std::string_view gpu_options = ""; ///< options of its program that bring the GPU driver, between blanks
-  std::string_view variables = "";   ///< how the names of its own variables begin: "APPTAINER"
-  std::string_view downloads = "";   ///< subcommands that fetch an image, between blanks
+  std::string_view exec = "";         ///< its subcommand, with what always is after it, that runs a command
+  std::string_view behind_image = ""; ///< what is between the image and the command
+  std::string_view bind = "";         ///< what is before a bind in its program's words; empty: it takes none
+  bool bind_lists = false;            ///< its -B takes SOURCE:TARGET:ro, several separated by commas
+  std::string_view gpu_options = "";  ///< options of its program that bring the GPU driver, between spaces
+  std::string_view variables = "";    ///< how the its own names variables begin: "APPTAINER"
+  std::string_view downloads = "";    ///< subcommands that fetch an image, between spaces
   /// Its processes that stay above the program and pass signals on to it, as the kernel names them.
   std::string_view starters = "";
   bool clears_environment = false; ///< its images get no variable unless an option names it
@@ -209,9 +209,9 @@ constexpr const EngineRow& row_of(ContainerEngine engine) {
   return *std::find_if(k_engines.begin(), k_engines.end(),
                        [&](const EngineRow& row) { return row.engine == engine; });
 }
-/// The engine whose program this is, by its name without folder; nothing where none is.
+/// The engine whose program this is, by its name without directory; nothing where none is.
 const EngineRow* find_engine_program(std::string_view program);
-/// The programs that stand before a command and take it into an image; the newest name of a family first.
+/// The programs that are before a command and take it into an image; the newest name of a family first.
 std::vector<std::string> engine_programs();
 /// The engine whose plugin brings the option, written without dashes, to Slurm; nothing where none is known.
 const EngineRow* find_engine_option(std::string_view option);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Closed sets by their words: one table beside each enum, read by profiles, job files, flags and messages
+// Closed sets by their words: one table next to each enum, read by profiles, job files, flags and messages
 // alike.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -50,14 +51,11 @@ template <class E> std::vector<std::string> words_of() {
 /// What a word stands for, or an error with the nearest word and all of them.
 template <class E> util::Result<E> parse_word(std::string_view text) {
   if (const auto found = find_word<E>(text)) return *found;
-  const auto words = words_of<E>();
-  const auto near = util::nearest(std::string(text), words);
-  return util::Error{"cannot be \"" + std::string(text) + "\"",
-                     (near ? "did you mean \"" + *near + "\"? " : "") +
-                         "it is one of: " + util::join(words, ", ")};
+  return util::Error{fmt::format("cannot be \"{}\"", text),
+                     util::choice_hint(std::string(text), words_of<E>())};
 }
 
-/// Texts put together by the compiler; each is a constant of its own.
+/// Texts put together by the compiler; each is its own constant.
 template <const std::string_view&... Parts> struct Concat {
   static constexpr auto chars = [] {
     std::array<char, (Parts.size() + ... + 0)> text = {};
@@ -68,7 +66,7 @@ template <const std::string_view&... Parts> struct Concat {
   static constexpr std::string_view text{chars.data(), chars.size()};
 };
 
-/// Names for people, put together by the compiler: "a, b or c".
+/// Names for users, put together by the compiler: "a, b or c".
 template <const auto& Names> struct Listed {
   static constexpr std::string_view between(std::size_t at) {
     return at == 0 ? "" : at + 1 < Names.size() ? ", " : " or ";

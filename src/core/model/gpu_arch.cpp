@@ -12,7 +12,7 @@ namespace hpcml::model {
 namespace {
 
 struct KnownModel {
-  std::string_view word; ///< stands by itself in the model's name: "NVIDIA H100 NVL"
+  std::string_view word; ///< is by itself in the model's name: "NVIDIA H100 NVL"
   std::string_view arch;
 };
 

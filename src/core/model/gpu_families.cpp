@@ -14,9 +14,9 @@ namespace {
 
 struct Family {
   std::string_view word;
-  GpuVendor vendor;            ///< unknown: of any
-  std::string_view archs = ""; ///< beginnings of its instruction sets, between blanks; empty: several, or not
-                               ///< told
+  GpuVendor vendor; ///< unknown: of any
+  std::string_view archs =
+      ""; ///< beginnings of its instruction sets, between spaces; empty: several, or not told
 };
 
 // Generations: NVIDIA's list of compute capabilities (developer.nvidia.com/cuda-gpus and
@@ -53,7 +53,7 @@ constexpr std::array k_families = {
     Family{"ponte", GpuVendor::intel},
 };
 
-/// Whether the word stands in the text with no letter beside it.
+/// Whether the word is in the text with no letter next to it.
 bool stands_in(std::string_view text, std::string_view word) {
   const auto is_letter = [&](std::size_t i) {
     return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i]));

@@ -2,6 +2,7 @@
 #include "core/model/hostlist.hpp"
 
 #include <charconv>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -17,7 +18,7 @@ struct Range {
   std::size_t width = 0;
 };
 
-/// A literal text and the bracket behind it; only the last of an item may have none.
+/// A literal text and the bracket after it; only the last of an item may have none.
 struct Piece {
   std::string_view literal;
   std::vector<Range> ranges;
@@ -33,8 +34,8 @@ util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& pi
     const auto first = util::parse_unsigned(first_text);
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(part.substr(dash + 1));
     if (!first || !last)
-      return util::Error{"\"" + part + "\" is no number or range of a node list", {}, offset};
-    if (*first > *last) return util::Error{"the range " + part + " runs backwards", {}, offset};
+      return util::Error{fmt::format("\"{}\" is not a number or range of a node list", part), {}, offset};
+    if (*first > *last) return util::Error{fmt::format("the range {} is in reverse order", part), {}, offset};
     if (*last - *first >= k_max_names || piece.count + (*last - *first) >= k_max_names)
       return util::Error{"the node list has more than 100000 names", {}, offset};
     piece.ranges.push_back({*first, *last, first_text.size()});
@@ -44,7 +45,7 @@ util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& pi
   return util::Done{};
 }
 
-/// Appends all names that begin with `name` and go on as the pieces from `at` on say.
+/// Appends all names that begin with `name` and continue as the pieces from `at` on say.
 void append_names(const std::vector<Piece>& pieces, std::size_t at, std::string& name,
                   std::vector<std::string>& out) {
   if (at == pieces.size()) {
@@ -77,17 +78,17 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
     const auto open = item.find('[', at);
     pieces.push_back({item.substr(at, open == std::string_view::npos ? open : open - at), {}, 1});
     if (pieces.back().literal.find(']') != std::string_view::npos)
-      return util::Error{"a ] without its [ in the node list", {}, offset + at};
+      return util::Error{"the node list has a ] without its [", {}, offset + at};
     if (open == std::string_view::npos) break;
     const auto close = item.find(']', open);
     if (close == std::string_view::npos)
-      return util::Error{"a [ without its ] in the node list", {}, offset + open};
+      return util::Error{"the node list has a [ without its ]", {}, offset + open};
     TRY_DONE(read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back()));
     count *= pieces.back().count;
     if (count > k_max_names) return util::Error{"the node list has more than 100000 names", {}, offset};
     at = close + 1;
   }
-  if (pieces.empty()) return util::Error{"an empty name in the node list", {}, offset};
+  if (pieces.empty()) return util::Error{"the node list has an empty name", {}, offset};
   out.reserve(out.size() + count);
   std::string name;
   append_names(pieces, 0, name, out);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -43,8 +44,8 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
     const auto first = util::parse_unsigned(piece.substr(0, dash));
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
     if (!first || !last || *first > *last || *last > k_max_id)
-      return util::Error{"\"" + piece + "\" is no id or range of ids",
-                         "write ids as 0-3,7; the highest is 65535", offset};
+      return util::Error{fmt::format("\"{}\" is not an id or range of ids", piece),
+                         "use ids such as 0-3,7, up to 65535", offset};
     for (auto id = *first; id <= *last; ++id) set.add(static_cast<unsigned>(id));
     offset += piece.size() + 1;
   }
@@ -54,20 +55,23 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
 util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
   auto digits = util::trim(text);
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  if (digits.empty()) return util::Error{"an empty mask", "write a hexadecimal mask such as 0xfe00"};
+  if (digits.empty()) return util::Error{"the mask is empty", "use a hexadecimal mask such as 0xfe00"};
   IdSet set;
   unsigned bit = 0;
   // The kernel writes a comma between 32-bit groups; a group that is not the first has all its 8 digits.
   for (auto at = digits.size(); at-- > 0;) {
     if (digits[at] == ',') {
-      if (bit % 32 != 0 || bit == 0) return util::Error{"a comma in the middle of a 32-bit group", {}, at};
+      if (bit % 32 != 0 || bit == 0)
+        return util::Error{"the mask has a comma in the middle of a 32-bit group", {}, at};
       continue;
     }
     const int value = hex_digit(digits[at]);
-    if (value < 0) return util::Error{"'" + std::string(1, digits[at]) + "' is no hexadecimal digit", {}, at};
+    if (value < 0)
+      return util::Error{fmt::format("'{}' is not a hexadecimal digit", std::string(1, digits[at])), {}, at};
     for (unsigned i = 0; i < 4; ++i) {
       if ((value >> i & 1) == 0) continue;
-      if (bit + i > k_max_id) return util::Error{"the mask is too long", "the highest id is 65535", at};
+      if (bit + i > k_max_id)
+        return util::Error{"the mask exceeds the highest id (65535)", "use ids up to 65535", at};
       set.add(bit + i);
     }
     bit += 4;

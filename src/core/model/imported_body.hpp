@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands of an existing script that is written anew for another site.
+// The commands of an existing script that is written again for another site.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace hpcml::model {
 
 /// A program that the old script started on the job's nodes.
 struct ImportedLaunch {
-  std::vector<std::string> command; ///< its words; what only bash can tell stands in them as it was written
+  std::vector<std::string> command; ///< its words; what only bash can tell is in them as it was written
   std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text
-                                    ///< of a person that a script takes over unquoted
+                                    ///< of a user that a script takes over unquoted
   bool once = false;                ///< one process on the first node
   bool per_node = false;            ///< one process on each node
   std::vector<std::string> step_options = {}; ///< of the old srun that every srun knows, as shell text
@@ -19,19 +19,19 @@ struct ImportedLaunch {
   std::vector<std::string> image_options = {}; ///< binds and settings of the image, as shell text
 };
 
-/// Text of the script as it is, then a launch (its `command` empty: none).
+/// Text of the script unchanged, then a launch (its `command` empty: none).
 struct ImportedPiece {
   std::string text;
   ImportedLaunch launch;
 };
 
-/// What stands behind the header of the old script, without what the new one does itself.
+/// What is after the header of the old script, without what the new one does itself.
 struct ImportedBody {
   std::string file;
   std::vector<ImportedPiece> pieces;
-  bool own_environment = false; ///< the script activates one: the site's own is not put beside it
+  bool own_environment = false; ///< the script activates one: the site's own is not put next to it
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
-  unsigned least_nodes = 0; ///< the old torchrun was content with so many; 0: it wanted all
+  unsigned least_nodes = 0; ///< the old torchrun was content with this many; 0: it wanted all
 };
 
 } // namespace hpcml::model

@@ -14,10 +14,10 @@ namespace hpcml::model {
 /// What is known of one.
 struct InstalledEngine {
   std::string_view program; ///< of a row in k_engines
-  /// Its words before the command: IMAGE, DIR for a folder that is /mnt in there (every image has that, and
-  /// not every engine makes one), PROGRAM where the command's program stands among them.
+  /// Its words before the command: IMAGE, DIR for a directory that is /mnt in there (every image has that,
+  /// and not every engine makes one), PROGRAM where the command's program is among them.
   std::string_view words;
-  bool runs_files = false; ///< images that are files or folders
+  bool runs_files = false; ///< images that are files or directories
   bool runs_names = false; ///< images by a registry's name
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a person asks for, before any site has been consulted.
+// What a user asks for, before any site has been consulted.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ struct JobSpec : RankRequest {
   Known<unsigned> tasks_per_node;
   Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
   Known<unsigned> cpus_per_task;    ///< physical cores
-  Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 where nobody says
+  Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 if none is given
   Known<IdleCores> idle_cores;
   Known<GpuOrder> rank_order;
   Known<MemSize> mem; ///< per node
@@ -58,7 +58,8 @@ struct JobSpec : RankRequest {
                                  ///< ("torch numpy") or a requirements file
   Known<std::string> container;  ///< image
   Known<ContainerEngine> container_engine; ///< where the site has several
-  std::vector<Sourced<std::string>> stage; ///< files and folders to copy to each node's own disk, absolute
+  std::vector<Sourced<std::string>>
+      stage; ///< files and directories to copy to each node's own disk, absolute
   std::vector<Sourced<std::string>> binds; ///< "SRC:DST" or "SRC"
   Known<bool> container_enter; ///< false: do not evaluate the site's `enter` text inside the image
   std::vector<Sourced<std::string>> modules;
@@ -66,14 +67,13 @@ struct JobSpec : RankRequest {
   std::vector<Sourced<std::string>> sbatch; ///< raw pass-through to the header: "--reservation=x"
   std::vector<Sourced<std::string>> srun;   ///< raw pass-through to srun
   Known<std::string> signal;
-  Known<LeadTime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
-  Known<SaveSignal> save_signal; ///< by which; unset: one that nobody else takes
+  Known<LeadTime> save_before;   ///< this long before the time limit the ranks are asked to save and to end
+  Known<SaveSignal> save_signal; ///< by which; unset: one that no other process takes
   Known<bool> requeue;
-  Known<unsigned> spare_nodes;    ///< so many more than the program needs
-  Known<unsigned> max_requeues;   ///< so often the script puts its job back into the queue itself
-  Known<RetryClasses> requeue_on; ///< and after these failures, too
-  Known<std::string>
-      checkpoint_dir; ///< where programs save, absolute; each job has a folder of its own in it
+  Known<unsigned> spare_nodes;       ///< this many more than the program needs
+  Known<unsigned> max_requeues;      ///< this often the script puts its job back into the queue itself
+  Known<RetryClasses> requeue_on;    ///< and after these failures as well
+  Known<std::string> checkpoint_dir; ///< where programs save, absolute; each job has its own directory in it
   Known<std::string> array;
   Known<std::string> dependency;
   bool nccl_debug = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "core/model/launcher_rows.hpp"
 #include "core/model/name_filter.hpp"
@@ -127,10 +128,7 @@ util::Result<Launcher> Launcher::parse(std::string_view name) {
   launcher.x_row = find_launcher(name);
   if (launcher.x_row && launcher.x_row->ranks != RankStartMethod::nobody) return launcher;
   const std::vector<std::string> names(k_launcher_names.begin(), k_launcher_names.end());
-  const auto near = util::nearest(std::string(name), names);
-  return util::Error{"unknown launcher '" + std::string(name) + "'",
-                     (near ? "did you mean " + *near + "? " : std::string()) +
-                         "launchers: " + util::join(names, ", ")};
+  return util::Error{fmt::format("unknown launcher '{}'", name), util::choice_hint(std::string(name), names)};
 }
 
 } // namespace hpcml::model

@@ -44,10 +44,10 @@ private:
   std::string x_name;
 };
 
-/// What is known of the launcher of this name, or of the one that a site's prefix stands before
-/// ("bede-mpirun"); nothing of other programs.
+/// What is known of the launcher of this name, or of the one that a site's prefix is before ("bede-mpirun");
+/// nothing of other programs.
 const LauncherRow* find_launcher(std::string_view name);
-/// The launchers that an environment of Python has beside its pip.
+/// The launchers that an environment of Python has next to its pip.
 std::vector<std::string_view> python_launchers();
 /// The launcher that `python -m MODULE` is ("torch.distributed.run" is torchrun); empty for other modules.
 std::string_view launcher_of_module(std::string_view module);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of launchers with many options of their own.
+// The rows of launchers with many their own options.
 #pragma once
 
 #include <array>

@@ -20,15 +20,15 @@ enum class OptionMeaning : std::uint8_t {
   none,
   nodes,          ///< how many nodes
   ranks_per_node, ///< how many processes on each
-  ranks,          ///< how many processes in all
+  ranks,          ///< how many processes in total
   world,          ///< the same, where it also tells that there are other nodes
   node_rank,      ///< which node this is
   address,        ///< the first node's
   port,           ///< the port there
   endpoint,       ///< address and port
-  backend,        ///< what the nodes meet by; where it is given, they count themselves
+  backend,        ///< what the nodes connect by; where it is given, they count themselves
   settings,       ///< of that backend: they may name the place
-  rendezvous,     ///< else of how the nodes meet
+  rendezvous,     ///< else of how the nodes connect
   alone,          ///< that this node is the only one
   config,         ///< a file that may say all of it
   hosts,          ///< a list of nodes that it reaches by itself
@@ -37,7 +37,7 @@ enum class OptionMeaning : std::uint8_t {
   plain,          ///< the program is none of Python's
   no_gpus,        ///< its processes use no GPUs
   local_rank,     ///< whether the program gets its local rank as an option
-  watching,       ///< how it watches its processes: stays where it stays, and is no reason to keep it
+  watching,       ///< how it watches its processes: stays where it stays, and is not a reason to keep it
   manner,         ///< how it goes about it: of no use to another launcher
   usual,          ///< what is so anyhow under a job's launch
 };
@@ -57,11 +57,11 @@ struct AgentScript {
   std::string_view several = "";              ///< several ranks, with or without GPUs, if no option sets how
   std::string_view no_gpus = "";              ///< one rank without GPUs, likewise
   std::array<std::string_view, 2> usual = {}; ///< said where neither these nor a configuration are given
-  /// How options begin that say how ranks work together, or name a configuration.
+  /// How options begin that state how ranks work together, or name a configuration.
   std::array<std::string_view, 6> configures = {};
-  std::string_view of_node = "";  ///< what only the task knows; {node} is the node's number
-  std::size_t of_node_at = 0;     ///< after so many words, also the two above; 0: a variable before the agent
-  bool of_odd_rendezvous = false; ///< needed only where the meeting place is no name of the node
+  std::string_view of_node = ""; ///< what only the task knows; {node} is the node's number
+  std::size_t of_node_at = 0; ///< after this many words, also the two above; 0: a variable before the agent
+  bool of_odd_rendezvous = false; ///< needed only where the rendezvous endpoint is not a name of the node
 };
 
 /// All that is known of a launcher.
@@ -75,14 +75,14 @@ struct LauncherRow {
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
   bool counts_nodes = false;        ///< its nodes can count themselves, by a separate backend
-  bool reads_config = false;        ///< a file in the person's home may tell it what its options do not
+  bool reads_config = false;        ///< a file in the user's home may tell it what its options do not
   /// With the option for processes without GPUs it starts one on its node, which joins no other, whatever
   /// number is requested.
   bool alone_without_gpus = false;
   std::string_view config_variable = ""; ///< names that file
   std::string_view hosts_file = "";      ///< where it looks for the list of nodes if no option names one
   bool uses_ssh = false;                 ///< starts the other nodes over ssh
-  bool has_library = false;              ///< programs ask a library of its own for their place
+  bool has_library = false;              ///< programs ask its own library for their place
   bool one_thread = false;               ///< sets OMP_NUM_THREADS=1 where nobody does
   bool passes_local_rank = false;        ///< the program gets its local rank as an option, unless told not to
   std::string_view local_rank_module = ""; ///< the module that alone does so
@@ -96,7 +96,7 @@ struct LauncherRow {
   OptionMeaning meaning_of(std::string_view option) const;
   /// Its first option that says this; empty where none does.
   std::string_view option_for(OptionMeaning what) const;
-  /// Whether it is a step's: a site's own may stand in its place, with another word before its name.
+  /// Whether it is a step's: a site's own may be in its place, with another word before its name.
   bool is_step() const { return starts_tasks && ranks == RankStartMethod::tasks; }
   /// Whether its number of nodes may change while it runs, as its script's words can say.
   bool is_elastic() const;

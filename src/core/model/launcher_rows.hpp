@@ -182,7 +182,7 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
 });
 
 /// Other names of launchers: what is known of the second holds for the first. One that ends in a dot is a
-/// beginning: Debian and MPICH put the implementation behind it.
+/// beginning: Debian and MPICH put the implementation after it.
 inline constexpr auto k_launcher_aliases = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"orterun", "mpirun"},
     {"prterun", "mpirun"},

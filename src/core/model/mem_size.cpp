@@ -2,6 +2,7 @@
 #include "core/model/mem_size.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -14,18 +15,20 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   auto unit = util::to_lower(trimmed.substr(digits));
   const std::string shown = "\"" + std::string(text) + "\"";
   if (!number)
-    return util::Error{shown + " is no amount of memory",
-                       "write a whole number with K, M, G or T, for example 480G"};
+    return util::Error{fmt::format("'{}' is not an amount of memory", shown),
+                       "use a whole number with K, M, G or T, for example 480G"};
   if (unit.find('.') != std::string::npos)
-    return util::Error{shown + ": Slurm takes whole numbers only",
-                       "write it in M, for example 1536M for 1.5G"};
+    return util::Error{fmt::format("'{}' is not a whole number, which Slurm requires", shown),
+                       "use M, for example 1536M for 1.5G"};
   if (unit.size() == 3 && unit.substr(1) == "ib")
-    return util::Error{shown + ": Slurm does not know the unit " + std::string(trimmed.substr(digits)),
-                       "write " + std::to_string(*number) + static_cast<char>(unit[0] - 'a' + 'A')};
+    return util::Error{
+        fmt::format("'{}' has the unit {}, which Slurm does not know", shown, trimmed.substr(digits)),
+        fmt::format("use {}{}", *number, static_cast<char>(unit[0] - 'a' + 'A'))};
   if (unit.size() == 2 && unit[1] == 'b') unit.pop_back();
   unsigned long long mib = 0;
-  constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a slip
-  if (*number > k_most) return util::Error{shown + " is more memory than there is", {}};
+  constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a typo
+  if (*number > k_most)
+    return util::Error{fmt::format("'{}' exceeds the largest amount of memory", shown), {}};
   if (unit.empty() || unit == "m")
     mib = *number;
   else if (unit == "k")
@@ -35,7 +38,7 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   else if (unit == "t")
     mib = *number * 1024 * 1024;
   else
-    return util::Error{shown + ": unknown unit", "use K, M, G or T"};
+    return util::Error{fmt::format("'{}' has an unknown unit", shown), "use K, M, G or T"};
   return MemSize(mib);
 }
 

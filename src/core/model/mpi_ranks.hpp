@@ -15,7 +15,7 @@ struct RankVariables {
   const char* world;      ///< a name that all ranks of one start share, and no other start
 };
 
-/// Slurm's own variables are no help under these launchers: where they start one agent per node by srun, all
+/// Slurm's own variables are not help under these launchers: where they start one agent per node by srun, all
 /// tasks of a node inherit the same SLURM_PROCID.
 inline constexpr std::array<RankVariables, 4> k_mpi_ranks = {
     {{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "MPI_LOCALNRANKS", ""}, // MPICH, Intel MPI

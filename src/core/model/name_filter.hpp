@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which words are no name of a table's: most are told by their first letter and their length.
+// Which words are not name of a table's: most are told by their first letter and their length.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ public:
     for (const auto& row : rows)
       if (const std::string_view name = name_of(row); !name.empty()) x_lengths[letter(name)] |= length(name);
   }
-  /// False only of what is no row's name.
+  /// False only of what is not a row's name.
   constexpr bool may_have(std::string_view name) const {
     return !name.empty() && (x_lengths[letter(name)] & length(name)) != 0;
   }

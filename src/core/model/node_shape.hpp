@@ -27,7 +27,7 @@ struct GpuPlace {
   std::optional<unsigned> l3;           ///< id of the L3 it hangs under, where it does (MI250X boards)
   std::string pci;                      ///< "0000:c1:00.0", or empty
   std::string nic;                      ///< the interface nearest to it, or empty
-  std::optional<unsigned> package = {}; ///< the package it hangs under; known where the NUMA node is, too
+  std::optional<unsigned> package = {}; ///< the package it hangs under; known where the NUMA node is as well
 };
 
 /// One NUMA node or L3 domain with its CPUs (hardware threads, OS ids).
@@ -51,7 +51,7 @@ struct CpuShape {
   IdSet all() const;
 };
 
-/// A part of a GPU that can be asked for by itself.
+/// A MIG instance that can be asked for by itself.
 struct GpuSlice {
   std::string name;                 ///< Slurm's name
   std::vector<std::string> aliases; ///< other names that Slurm takes
@@ -71,7 +71,7 @@ inline constexpr std::array<NamedValue<ComputeMode>, 2> k_words<ComputeMode> = {
 struct GpuShape {
   unsigned per_node = 0;
   GpuVendor vendor = GpuVendor::unknown;
-  std::string model;                ///< for people: "AMD MI250X (GCD)"
+  std::string model;                ///< for users: "AMD MI250X (GCD)"
   std::string arch;                 ///< "gfx90a", "sm_90", or empty
   std::string slurm_type;           ///< type in GRES, or empty
   std::vector<std::string> aliases; ///< other types that Slurm takes
@@ -101,13 +101,13 @@ template <>
 inline constexpr std::array<NamedValue<MemoryCounted>, 3> k_words<MemoryCounted> = {
     {{"ram", MemoryCounted::ram}, {"hbm", MemoryCounted::hbm}, {"sum", MemoryCounted::sum}}};
 
-/// A kind of node of a site.
+/// A node type of a site.
 struct NodeType {
   std::string id;
   CpuArch cpu_arch = CpuArch::unknown;
   CpuShape cpu;
   std::optional<GpuShape> gpu;          ///< none: a CPU-only node
-  Known<MemSize> memory;                ///< what a job can ask for in all
+  Known<MemSize> memory;                ///< what a job can ask for in total
   std::optional<unsigned> cpus_per_gpu; ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
   SharePolicy share_policy = SharePolicy::none;

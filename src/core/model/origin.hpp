@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a value came from, carried beside it up to the last rendering.
+// Where a value came from, carried next to it up to the last rendering.
 #pragma once
 
 #include <optional>

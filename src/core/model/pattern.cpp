@@ -2,6 +2,7 @@
 #include "core/model/pattern.hpp"
 
 #include <cctype>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <regex>
@@ -23,7 +24,7 @@ std::optional<std::regex> compile(const std::string& pattern) {
   }
 }
 
-/// Whether the pattern asks for other first letters than the text has: most names are told apart without
+/// Whether the pattern asks for other first letters than the text has: most names are distinguished without
 /// compiling anything.
 bool begins_otherwise(const std::string& text, const std::string& pattern) {
   if (pattern.find('|') != std::string::npos) return false;
@@ -42,10 +43,10 @@ bool begins_otherwise(const std::string& text, const std::string& pattern) {
 
 util::Status check_pattern(const std::string& pattern) {
   if (pattern.size() > k_longest_pattern)
-    return util::Error{"a regular expression here has at most 200 characters"};
+    return util::Error{"the regular expression exceeds 200 characters (limit)"};
   if (!compile(pattern))
-    return util::Error{"\"" + pattern + "\" is not a regular expression",
-                       "ECMAScript syntax, as in JavaScript"};
+    return util::Error{fmt::format("\"{}\" is not a regular expression", pattern),
+                       "use ECMAScript syntax, as in JavaScript"};
   return util::Done{};
 }
 

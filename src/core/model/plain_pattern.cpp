@@ -142,7 +142,7 @@ private:
     return bytes;
   }
 
-  /// "[a-z0-9_]" behind its bracket.
+  /// "[a-z0-9_]" after its bracket.
   Bytes read_class() {
     Bytes bytes;
     const bool others = take('^');

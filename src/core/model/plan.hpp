@@ -30,7 +30,7 @@ struct PlannedEnv {
   Origin origin;
 };
 
-/// A module to load, or a folder of modules to use.
+/// A module to load, or a directory of modules to use.
 struct PlannedModule {
   std::string name;     ///< "StdEnv/2023"
   bool is_path = false; ///< module use NAME
@@ -47,8 +47,8 @@ struct PlannedLayout {
   unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
   unsigned threads_per_core = 1; ///< hardware threads of each of these cores
   unsigned gpus_held =
-      0; ///< GPUs of each node that nobody else gets meanwhile: all, where jobs have whole nodes
-  unsigned spare_nodes = 0; ///< that the job has beside these
+      0; ///< GPUs of each node that no other process gets meanwhile: all, where jobs have whole nodes
+  unsigned spare_nodes = 0; ///< that the job has next to these
   unsigned world_size() const { return nodes * ranks_per_node; }
   unsigned nodes_asked() const { return nodes + spare_nodes; }
 };
@@ -75,7 +75,7 @@ struct PlannedRankBinding {
   std::string nic;
   std::string why;    ///< "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved"
   unsigned cores = 0; ///< physical cores in `cpus`: the natural OMP_NUM_THREADS
-  IdSet numa;         ///< NUMA nodes that `cpus` lie in
+  IdSet numa;         ///< NUMA nodes that `cpus` are in
   IdSet memory; ///< NUMA nodes to prefer for memory; never memory of GPUs. Empty: leave it to the kernel
 };
 
@@ -118,7 +118,7 @@ struct PlannedPython {
 struct PlannedStage {
   std::string directory;                     ///< expression: "$SLURM_TMPDIR/stage"
   bool remove = false;                       ///< the script has to remove it at the end
-  std::vector<Sourced<std::string>> sources; ///< absolute paths of files and folders
+  std::vector<Sourced<std::string>> sources; ///< absolute paths of files and directories
   Origin origin;
 };
 
@@ -130,7 +130,7 @@ struct PlannedContainer {
   std::vector<ContainerBind> binds; ///< in order; the last for a target wins
   std::string enter;                ///< evaluated inside before the program; empty: none
   Origin origin;
-  bool by_slurm = false;   ///< Slurm starts the image: nothing or `prefix` stands before the command
+  bool by_slurm = false;   ///< Slurm starts the image: nothing or `prefix` is before the command
   std::string prefix = {}; ///< "shifter", or empty
   std::vector<std::string> step_options = {}; ///< of the site's srun, in every step that runs in the image
   std::string image_variable = {};            ///< where a module gives the image: the variable with its path
@@ -165,12 +165,12 @@ struct PlannedLauncher {
   std::vector<std::string> step_args;          ///< raw pass-through and site args, in order
   std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
   std::vector<std::string> agent_options = {}; ///< further options of the agent, as shell text
-  unsigned least_nodes = 0;       ///< an elastic agent goes on with so many nodes; 0: with all only
+  unsigned least_nodes = 0;       ///< an elastic agent continues with this many nodes; 0: with all only
   std::string rank_variable = {}; ///< where `step` does not set Slurm's variables: the site's LauncherRule
   std::string local_rank_variable = {};
   std::string world_size_variable = {};
   Origin origin;
-  /// True where Slurm's own program starts the tasks, and its options and variables are there.
+  /// True where Slurm's own program starts the tasks, and its options and variables exist.
   bool by_srun() const { return step == "srun"; }
   /// True where hpcml stays on each node with the ranks that it starts.
   bool has_own_agent() const { return spawns && choice.is_hpcml(); }
@@ -181,26 +181,26 @@ struct PlannedSaving {
   unsigned seconds = 0; ///< before the time limit
   SaveSignal signal;    ///< that the programs get
   std::string word;     ///< the signal that the script sends the step: the same, or hpcml launch's own word
-  Origin requested_by;  ///< who wants it
+  Origin requested_by;  ///< who requires it
   Origin chosen;        ///< why this signal
   /// Whether hpcml launch hands the signal on, once to each process of a rank.
   bool by_launch() const { return word != signal.text(); }
 };
 
-/// A job that goes on from those before it in a chain.
+/// A job that continues from those before it in a chain.
 struct ChainLink {
   std::string first;   ///< the number of the chain's first job
   unsigned number = 0; ///< jobs before this one
 };
 
-/// How a job goes on after its end.
+/// How a job continues after its end.
 struct PlannedRequeue {
   bool requeues = false;               ///< its script puts it back into the queue
-  unsigned most = 3;                   ///< so often
-  RetryClasses requeue_on;             ///< after which failures, too
+  unsigned most = 3;                   ///< this often
+  RetryClasses requeue_on;             ///< after which failures as well
   std::string checkpoint_dir;          ///< of all jobs; empty: the programs' own affair
-  Origin origin;                       ///< who wants it
-  Origin bound;                        ///< who says how often
+  Origin origin;                       ///< who requires it
+  Origin bound;                        ///< who states how often
   std::optional<ChainLink> chain = {}; ///< unset for the first of one
   Known<std::string> slurm = {};       ///< what --requeue says to Slurm: "expedite"
 };
@@ -213,7 +213,7 @@ struct Plan {
   std::string partition;
   std::string node_type;
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
-  std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string gpu_type; ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::vector<std::string> command;
   std::vector<JobStep> steps;       ///< empty: the command is the only one
   std::optional<ImportedBody> body; ///< of a script that is ported: its text around the programs
@@ -239,9 +239,9 @@ struct Plan {
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
   InteractiveRule interactive;                       ///< how to get an interactive job
   std::vector<std::string> sites_dirs; ///< where launch finds the profile when it is not built in, absolute
-  RankRequest ranks;                   ///< what they hear as it was asked for
+  RankRequest ranks;                   ///< what they receive as it was asked for
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
-  /// Of a heterogeneous job the components behind this one. Their directives are what sbatch does not hand on
+  /// Of a heterogeneous job the components after this one. Their directives are what sbatch does not hand on
   /// from the component before; script and set-up are this plan's.
   std::vector<Plan> components = {};
   unsigned tasks() const {

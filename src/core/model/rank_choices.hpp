@@ -36,7 +36,7 @@ template <>
 inline constexpr std::array<NamedValue<BindCheck>, 2> k_words<BindCheck> = {
     {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
 
-/// Who serves the store where the ranks' programs meet: hpcml, rank 0's program, or by what torch it is.
+/// Who serves the store where the ranks' programs connect: hpcml, rank 0's program, or by what torch it is.
 enum class StoreChoice { automatic, own, env };
 
 template <>

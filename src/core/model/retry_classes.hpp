@@ -14,7 +14,7 @@ namespace hpcml::model {
 /// Why a run ended badly.
 enum class FailureClass {
   program,       ///< by itself
-  out_of_memory, ///< the kernel killed a process of it for want of memory
+  out_of_memory, ///< the kernel killed a process of it for lack of memory
   time_limit,    ///< it was asked to save, since its job's time was over
   preempted,     ///< Slurm ended its job to give the nodes to another job
   node,          ///< a node was lost

@@ -16,8 +16,8 @@
 
 namespace hpcml::model {
 
-/// What a site does with a request option. `discouraged`: it is taken, the site asks to leave it out;
-/// `srun_only`: sbatch refuses it, srun takes it.
+/// What a site does with a request option. `discouraged`: it is taken, the site asks to omit it; `srun_only`:
+/// sbatch refuses it, srun takes it.
 enum class Policy { optional, required, discouraged, forbidden, ignored, srun_only };
 
 template <>
@@ -51,7 +51,7 @@ struct FlagRule {
   std::string pattern;      ///< regular expression (ECMAScript) the value must match, or empty
   std::string pattern_hint; ///< "project_<number>"
   std::string default_value;
-  std::string suffix; ///< put behind a value that does not end with it: "@h100"
+  std::string suffix; ///< put after a value that does not end with it: "@h100"
   std::string why;
   When when; ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
   Origin origin;
@@ -140,7 +140,7 @@ struct Limits {
   Known<unsigned> max_submitted; ///< of one user, queued and running
 };
 
-/// A partition with its own limits and the kinds of node in it.
+/// A partition with its own limits and the node types in it.
 struct Partition : Limits {
   std::string name;
   std::vector<std::string> node_types; ///< NodeType ids

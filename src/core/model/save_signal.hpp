@@ -13,10 +13,10 @@
 
 namespace hpcml::model {
 
-/// What Slurm sends the batch shell of a script that asks its ranks to save. Nobody else hears it.
+/// What Slurm sends the batch shell of a script that asks its ranks to save. No other process receives it.
 inline constexpr std::string_view k_limit_signal = "USR1";
-/// What such a script sends the tasks of its step where hpcml launch hands the request on: by default nobody
-/// else takes notice of it, so that no process of a task has to handle it.
+/// What such a script sends the tasks of its step where hpcml launch hands the request on: by default no
+/// other process takes notice of it, so that no process of a task has to handle it.
 inline constexpr std::string_view k_save_word = "URG";
 /// Tells launch and the programs what they are asked by: "USR2".
 inline constexpr const char* k_save_variable = "HPCML_SAVE_SIGNAL";
@@ -34,9 +34,8 @@ public:
     return util::Error{"must be a signal that programs may take for a request to save, not \"" + text + "\"",
                        "it is one of: USR1, USR2, TERM, HUP"};
   }
-  /// What ranks are asked by where nobody says otherwise: one that the libraries of their GPUs leave alone.
-  /// NCCL has caught USR1 (github.com/NVIDIA/nccl/issues/704), an RCCL change catches USR2
-  /// (github.com/ROCm/rccl/pull/584).
+  /// What ranks are asked by by default: one that the libraries of their GPUs leave alone. NCCL has caught
+  /// USR1 (github.com/NVIDIA/nccl/issues/704), an RCCL change catches USR2 (github.com/ROCm/rccl/pull/584).
   static SaveSignal of_gpus(GpuVendor vendor) {
     return SaveSignal(vendor == GpuVendor::nvidia ? "USR2" : "USR1");
   }

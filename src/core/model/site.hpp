@@ -55,7 +55,7 @@ template <>
 inline constexpr std::array<NamedValue<Scope>, 2> k_words<Scope> = {
     {{"batch", Scope::batch}, {"task", Scope::task}}};
 
-/// An environment variable the site wants.
+/// An environment variable the site requires.
 struct EnvRule {
   std::string name;
   std::string value; ///< a literal; with `expression` a shell text that is evaluated in the job
@@ -65,7 +65,7 @@ struct EnvRule {
   Origin origin;
 };
 
-/// A cache that must lie on node-local storage, one directory per node and job, removed at the end.
+/// A cache that must be on node-local storage, one directory per node and job, removed at the end.
 struct CacheRule {
   std::string name;                             ///< "miopen"
   std::string base;                             ///< "/tmp"
@@ -74,13 +74,13 @@ struct CacheRule {
   Origin origin;
 };
 
-/// A folder or file of the host that an image sees.
+/// A directory or file of the host that an image sees.
 struct ContainerBind {
   std::string source;
   std::string target; ///< empty: same as source
   bool optional = false;
   Origin origin;
-  bool squashed = false; ///< the file holds the folder: it is mounted, not shown as it is
+  bool squashed = false; ///< the file holds the directory: it is mounted, not shown unchanged
   /// The path that it has inside the container.
   const std::string& inside() const { return target.empty() ? source : target; }
 };
@@ -127,10 +127,10 @@ struct ContainerRule {
   When when = {};
   Origin origin;
   std::vector<AlternativeValue>
-      superseded; ///< beside those of the origin, which has e.g. the manual binds that a module replaced
+      superseded; ///< next to those of the origin, which has e.g. the manual binds that a module replaced
 };
 
-/// How an image with a person's packages is built on the site.
+/// How an image with a user's packages is built on the site.
 struct ImageBuild {
   std::string
       tool; ///< "cotainr", or "easybuild" for an image that a module gives; empty: the profile knows none
@@ -212,7 +212,7 @@ struct SubmitRule {
 
 /// Modules of every job for which `when` holds.
 struct ModuleRule {
-  std::vector<std::string> load; ///< "use:PATH" for a module folder
+  std::vector<std::string> load; ///< "use:PATH" for a module directory
   When when;
   Origin origin;
 };
@@ -225,22 +225,22 @@ struct ConflictRule {
   Origin origin;
 };
 
-/// Where data lies on the site, and what becomes of it.
+/// Where data is on the site, and what becomes of it.
 struct StorageRule {
   std::string scratch;                  ///< expression, or empty
-  std::optional<unsigned> scratch_days; ///< untouched files are removed after so many
+  std::optional<unsigned> scratch_days; ///< untouched files are removed after this many
   std::string project;
   std::vector<std::string> read_only_on_compute;
   bool tmp_is_memory = false;
   Origin origin;
 };
 
-/// What the site asks of jobs beside the limits of partitions.
+/// What the site asks of jobs next to the limits of partitions.
 struct PolicyRules {
   Known<Walltime> min_time_recommended;
   Known<unsigned> max_jobs;           ///< of one user
   Known<unsigned> max_nodes_per_user; ///< of all jobs of one user
-  Known<unsigned> idle_gpu_minutes;   ///< jobs whose GPUs idle so long are stopped
+  Known<unsigned> idle_gpu_minutes;   ///< jobs whose GPUs idle this long are stopped
 };
 
 /// A document that facts of the profile come from.
@@ -276,7 +276,7 @@ struct Site {
   std::vector<NodeType> node_types;
   std::vector<Partition> partitions;
   std::vector<Qos> qos;
-  std::vector<std::string> other_partitions; ///< that exist beside those above; no more is known of them
+  std::vector<std::string> other_partitions; ///< that exist next to those above; no more is known of them
   std::vector<std::string> other_qos;
   std::vector<std::string> constraints; ///< features that may be asked for; empty: unknown
   std::vector<std::string> constraint_operators;
@@ -311,9 +311,9 @@ struct Site {
   const Partition* default_partition(const std::function<bool(const Partition&)>& suits) const;
   const NodeType* find_node_type(const std::string& node_type) const;
   const Qos* find_qos(const std::string& name) const;
-  /// The name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC, Kajaani)".
+  /// The name without what is in parentheses after it: "LUMI-G" of "LUMI-G (CSC / EuroHPC, Kajaani)".
   std::string short_name() const;
-  /// The vendor of the site's GPUs: the first that a kind of node names.
+  /// The vendor of the site's GPUs: the first that a node type names.
   GpuVendor gpu_vendor() const;
 };
 

@@ -14,8 +14,8 @@ using Seconds = std::chrono::seconds;
 constexpr unsigned long long k_max_field = 1'000'000'000;
 
 util::Error not_a_time(std::string_view text) {
-  return util::Error{"\"" + std::string(text) + "\" is no time limit",
-                     "write minutes (90), HH:MM:SS (01:30:00), D-HH:MM:SS (2-00:00:00) or 48h, 30m, 2d"};
+  return util::Error{fmt::format("'{}' is not a valid time limit", text),
+                     "use minutes (90), HH:MM:SS (01:30:00), D-HH:MM:SS (2-00:00:00) or 48h, 30m, 2d"};
 }
 
 /// Slurm's own forms: [D-]H[:M[:S]] with days, [H:]M[:S] without.
@@ -79,21 +79,21 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
   const auto lower = util::to_lower(trimmed);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1")
     return util::Error{"a job needs a time limit",
-                       "write the longest time the job may take, for example 12:00:00"};
+                       "set the longest time that the job may take, for example 12:00:00"};
   const bool has_unit =
       !lower.empty() && std::string_view("dhms").find(lower.back()) != std::string_view::npos;
   const auto seconds = has_unit ? parse_units(lower) : parse_slurm(trimmed);
   if (!seconds || trimmed.empty()) return not_a_time(text);
   if (seconds->count() == 0)
     return util::Error{"a time limit of 0 means \"unlimited\" to Slurm",
-                       "write the longest time the job may take"};
+                       "set the longest time that the job may take"};
   return Walltime(*seconds);
 }
 
 util::Result<LeadTime> LeadTime::parse(std::string_view text) {
   if (const auto time = Walltime::parse(text)) return LeadTime(*time);
-  return util::Error{"cannot be \"" + std::string(text) + "\": it is how long before the time limit",
-                     "write how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
+  return util::Error{fmt::format("cannot be \"{}\": it is a time before the time limit", text),
+                     "set how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
 }
 
 std::string Walltime::to_slurm() const {

@@ -15,8 +15,8 @@ namespace hpcml::model {
 std::optional<std::chrono::seconds> parse_units(std::string_view text);
 
 /// A time limit in whole seconds. Read as Slurm reads it: "90" is minutes, "MM:SS", "HH:MM:SS", "D-H",
-/// "D-H:M", "D-H:M:S". For people also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in
-/// its form). "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits wants.
+/// "D-H:M", "D-H:M:S". For users also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in
+/// its form). "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits requires.
 class Walltime {
 public:
   /// No time at all; parse() never gives it.
@@ -34,7 +34,7 @@ private:
   std::chrono::seconds x_seconds{};
 };
 
-/// So long before a time limit, written as one.
+/// This long before a time limit, written as one.
 class LeadTime : public Walltime {
 public:
   LeadTime() = default;

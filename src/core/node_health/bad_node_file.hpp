@@ -13,14 +13,14 @@ inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";
 /// Largest size of that file in bytes: tens of thousands of nodes.
 inline constexpr std::size_t k_bad_nodes_limit = std::size_t{4} << 20U;
 
-/// A node with the reason that people are told.
+/// A node with the reason that users are told.
 struct BadNode {
   std::string node; ///< as Slurm names it
   std::string why;  ///< a clause: "its agent was lost"
   bool operator==(const BadNode&) const = default;
 };
 
-/// "node002 its agent was lost", its newline with it; what is no text of one line is shown as one.
+/// "node002 its agent was lost", its newline with it; what is not a text of one line is shown as one.
 std::string render_bad_node(const BadNode& bad);
 /// Each node once, with its first reason; lines that say nothing are passed over.
 std::vector<BadNode> parse_bad_nodes(std::string_view text);

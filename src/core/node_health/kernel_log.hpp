@@ -9,10 +9,10 @@
 
 namespace hpcml::node_health {
 
-/// The message, where a driver tells of an error of its GPU, or of a switch between GPUs, that no program
+/// The message, where a driver describes an error of its GPU, or of a switch between GPUs, that no program
 /// makes and after which the device has to be reset: NVIDIA's Xid 48, 64, 74, 79, 95, 119, 120 and 140
-/// (docs.nvidia.com/deploy/xid-errors), fatal SXids (Fabric Manager User Guide), errors of memory that
-/// amdgpu could not correct (Linux, drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). Nothing for any other.
+/// (docs.nvidia.com/deploy/xid-errors), fatal SXids (Fabric Manager User Guide), errors of memory that amdgpu
+/// could not correct (Linux, drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). Nothing for any other.
 std::optional<std::string> find_gpu_fault(std::string_view message);
 
 /// The kernel's messages from now on. Silent where this user may not read them (kernel.dmesg_restrict).

@@ -179,7 +179,7 @@ void BuiltinInterpreter::run_reader(const Command& command, const std::string& n
   if (!all_known) invalidate_state();
 }
 
-/// The handler may run at any time behind this point.
+/// The handler may run at any time after this point.
 void BuiltinInterpreter::run_trap(const Command& command, std::size_t index) {
   const auto arguments = command.arguments();
   std::size_t at = 0;

@@ -15,7 +15,7 @@ namespace {
 struct Prefix {
   std::string_view name;
   std::string_view with_value;      ///< short options whose value may be the next word
-  std::string_view long_with_value; ///< long ones, each between blanks
+  std::string_view long_with_value; ///< long ones, each between spaces
   std::size_t operands = 0;         ///< words before the program
 };
 
@@ -36,7 +36,7 @@ constexpr std::array<Prefix, 14> k_prefixes = {
      {"taskset", "", "", 1},
      {"unbuffer", "", ""}}};
 
-/// The first word behind the prefix's own options; nothing if an option is not known.
+/// The first word after the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {
   bool options = true;
   auto operands = prefix.operands;
@@ -128,7 +128,7 @@ void CommandInterpreter::walk_simple(const SyntaxNode& node) {
   const auto index = record(command);
   x_declared = std::move(declared);
   act(node, command, index);
-  // Only now: what it runs has been recorded behind it.
+  // Only now: what it runs has been recorded after it.
   if (x_quiet == 0) x_view.commands[index] = std::move(command);
 }
 
@@ -163,7 +163,7 @@ void CommandInterpreter::find_program(Command& command) const {
     const auto name = util::base_name(command.words[at].text());
     const auto* prefix = find_prefix(name);
     const bool shadowed = prefix && x_state.functions->count(name) > 0;
-    // Without a program behind it the prefix is the program.
+    // Without a program after it the prefix is the program.
     const auto after = !prefix || shadowed ? std::nullopt : behind(*prefix, command.words, at + 1);
     std::size_t next = after.value_or(command.words.size());
     if (name == "env")
@@ -190,7 +190,7 @@ void CommandInterpreter::find_program(Command& command) const {
   }
 }
 
-/// Keeps a place for the command, as it is met.
+/// Keeps a place for the command, as it is connected.
 std::size_t CommandInterpreter::record(Command& command) {
   if (x_quiet > 0) return 0;
   use_budget(256);

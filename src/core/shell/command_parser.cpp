@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/shell/shell_names.hpp"
 
@@ -63,7 +64,7 @@ SyntaxNode CommandParser::parse_program() {
   return program;
 }
 
-/// Goes on at the line after the one where the command that cannot be read began.
+/// Continues at the line after the one where the command that cannot be read began.
 void CommandParser::unread(SyntaxNode& program, std::size_t begin, const Failure& failure) {
   // Where every line sends the reader to the end of a long text, the rest is left alone.
   x_work += std::max(x_at, failure.at) - begin;
@@ -93,7 +94,7 @@ void CommandParser::unread(SyntaxNode& program, std::size_t begin, const Failure
   x_pending.clear();
 }
 
-/// Appends the commands of one line (or of several, where a command goes on).
+/// Appends the commands of one line (or of several, where a command continues).
 void CommandParser::parse_line(std::vector<SyntaxNode>& commands) {
   while (!done() && at() != '\n') {
     commands.push_back(parse_pipeline());
@@ -151,7 +152,7 @@ SyntaxNode CommandParser::parse_list(std::string_view of) {
     if (!more && !separated && !line_end) break;
   }
   if (list.children.empty() && !of.empty()) {
-    if (done()) fail("`" + std::string(of) + "` is not closed");
+    if (done()) fail(fmt::format("`{}` is not closed", of));
     unexpected();
   }
   list.place = place_from(begin);
@@ -164,7 +165,7 @@ SyntaxNode CommandParser::parse_pipeline() {
   const auto begin = x_at;
   SyntaxNode pipeline;
   pipeline.kind = SyntaxNode::Kind::pipeline;
-  bool bare = false; // `time` and `!` may stand alone
+  bool bare = false; // `time` and `!` may be alone
   while (true) {
     if (take_word("!"))
       pipeline.text = "!";
@@ -319,7 +320,7 @@ void CommandParser::parse_array(Assignment& assignment) {
   ++x_at;
   while (true) {
     skip_newlines();
-    if (done()) fail("`" + assignment.name + "=(` is not closed");
+    if (done()) fail(fmt::format("`{}=(` is not closed", assignment.name));
     if (at() == ')') break;
     if (at() == '[' && x_text.find(']', x_at) == std::string::npos)
       fail("`[` of an array's element is not closed");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/shell/parse_program.hpp"
 #include "core/shell/shell_names.hpp"
@@ -40,7 +41,7 @@ std::vector<Part> HereBodyParser::parse() {
     Part part;
     part.kind = Part::Kind::hole;
     part.quoted = true;
-    part.text = "a here-document that cannot be read: " + failure.why;
+    part.text = fmt::format("a here-document that cannot be read: {}", failure.why);
     part.place = x_source.place_of(0, x_text.size());
     word.parts.push_back(std::move(part));
   }
@@ -151,7 +152,7 @@ SyntaxNode CompoundParser::parse_for() {
     node.kind = SyntaxNode::Kind::for_count;
     node.text = x_text.substr(x_at + 2, *end - x_at - 2);
     if (std::count(node.text.begin(), node.text.end(), ';') != 2)
-      fail("`for ((` needs three parts with `;` between them");
+      fail("`for ((` needs three parts separated by `;`");
     x_at = *end + 2;
     skip_blanks();
     if (at() == ';') ++x_at;

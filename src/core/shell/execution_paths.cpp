@@ -3,7 +3,7 @@
 
 namespace hpcml::shell {
 
-/// False when the script takes more work than any that people write.
+/// False when the script takes more work than any that users write.
 bool ExecutionPaths::use_budget(std::size_t cost) {
   if (x_budget > cost) {
     x_budget -= cost;

@@ -153,7 +153,7 @@ bool NestedInterpreter::walk_shell(const Command& command, std::size_t index, st
       ++at;
   }
   const bool direct = shell == *command.program;
-  // Behind an option the word may be that option's value: `srun -J bash`.
+  // After an option the word may be that option's value: `srun -J bash`.
   const auto before = direct ? std::string() : words[shell - 1].text();
   const bool guess =
       !direct && before.size() > 1 && before[0] == '-' && before.find('=') == std::string::npos;
@@ -231,7 +231,7 @@ void NestedInterpreter::enter_process(const Command& command, bool direct, std::
   x_context.subshell = x_context.pipeline = x_context.background = false;
 }
 
-/// Reads and follows a text that runs as a process of its own.
+/// Reads and follows a text that runs as its own process.
 void NestedInterpreter::run_text(const SourceText& text, const std::string& how, std::size_t parent,
                                  const std::function<void()>& prepare) {
   const auto outer = x_context;

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 12> k_operators = {"<<<", "<<-", "<<", "<
 
 } // namespace
 
-/// How many characters of a number or `{name}` stand before a redirection operator here; npos where there is
+/// How many characters of a number or `{name}` are before a redirection operator here; npos where there is
 /// none.
 std::size_t RedirectParser::redirect_operator() const {
   std::size_t ahead = 0;
@@ -95,7 +95,7 @@ void RedirectParser::read_here_documents() {
   for (const auto& document : pending) read_here_document(*document);
 }
 
-/// x_at is at the start of a line; afterwards behind the delimiter's line.
+/// x_at is at the start of a line; afterwards after the delimiter's line.
 void RedirectParser::read_here_document(HereDocument& document) {
   SourceText body;
   bool joined = false; // a backslash before the line feed makes the next line part of this one

@@ -25,7 +25,7 @@ struct Script {
   SyntaxNode program; ///< a list
 };
 
-/// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is a node of its own.
+/// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is its own node.
 Script read_script(std::string text);
 /// Everything in the tree that could not be read, in order.
 std::vector<Unread> unread_parts(const SyntaxNode& node);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/shell/script_cursor.hpp"
 
+#include <fmt/format.h>
+
 #include "core/shell/word_chars.hpp"
 
 namespace hpcml::shell {
@@ -21,8 +23,8 @@ ScriptCursor::Level::Level(ScriptCursor& cursor) : x_cursor(cursor) {
 void ScriptCursor::fail(std::string why) const { throw Failure{std::move(why), x_at}; }
 
 void ScriptCursor::unexpected() const {
-  if (done()) fail("the script ends where a command should go on");
-  if (at() == '\n') fail("the line ends where a command should go on");
+  if (done()) fail("the script ends in the middle of a command");
+  if (at() == '\n') fail("the line ends in the middle of a command");
   const auto word = peek_word();
   fail("unexpected `" + (word.empty() ? std::string(1, at()) : std::string(word.substr(0, 40))) + "`");
 }
@@ -68,7 +70,7 @@ bool ScriptCursor::take_word(std::string_view word) {
 void ScriptCursor::expect_word(std::string_view word, std::string_view of) {
   skip_blanks();
   if (take_word(word)) return;
-  if (done()) fail("`" + std::string(of) + "` has no `" + std::string(word) + "`");
+  if (done()) fail(fmt::format("`{}` has no `{}`", of, word));
   unexpected();
 }
 

@@ -167,7 +167,7 @@ void ShellInterpreter::walk_choice(const SyntaxNode& node) {
                                     [](const SyntaxNode& arm) { return takes_anything(arm); });
   std::optional<State> result;
   if (!complete) result = before;
-  std::optional<State> falls; // ;& goes on in the next arm
+  std::optional<State> falls; // ;& continues in the next arm
   for (const auto& arm : node.children) {
     x_state = before;
     for (const auto& pattern : arm.words) expand_single(pattern);

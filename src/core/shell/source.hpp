@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A text to be read, and where its bytes lie in the file it came from.
+// A text to be read, and where its bytes are in the file it came from.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hpcml::shell {
 
-/// Stands in a text for something that is not known; only the offsets in Source::holes count.
+/// Is in a text for something that is not known; only the offsets in Source::holes count.
 constexpr char k_hole = '\x01';
 
 /// Something in a text that only the running shell knows.
@@ -34,7 +34,7 @@ struct SourceText {
   void add_hole(const std::string& reason, Place from);
 };
 
-/// The text with line ends as bash wants them; what stood before a line feed keeps its place.
+/// The text with line ends as bash requires them; what was before a line feed keeps its place.
 SourceText make_source(std::string text);
 
 } // namespace hpcml::shell

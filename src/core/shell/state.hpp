@@ -38,7 +38,7 @@ struct State {
   std::optional<std::vector<Argument>> positional;        ///< nothing: not known
   bool no_glob = false;
   bool export_all = false;
-  Leaves ended = Leaves::nothing;         ///< what nothing behind this point runs in
+  Leaves ended = Leaves::nothing;         ///< what nothing after this point runs in
   Leaves guarded = Leaves::nothing;       ///< what an earlier condition may have left
   unsigned changes = 0;                   ///< how often something unseen may have set variables
   std::shared_ptr<const Exports> exports; ///< made when asked for
@@ -51,7 +51,7 @@ struct State {
   std::shared_ptr<const Exports> snapshot();
 };
 
-/// The state after two paths meet.
+/// The state after two paths connect.
 void join(State& state, const State& branch);
 bool same(const State& a, const State& b);
 

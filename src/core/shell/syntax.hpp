@@ -11,7 +11,7 @@
 
 namespace hpcml::shell {
 
-/// Of the script as it lies in the file, also for text inside `bash -c '…'` and here-documents.
+/// Of the script as it is in the file, also for text inside `bash -c '…'` and here-documents.
 using diag::Place;
 
 struct SyntaxNode;
@@ -28,7 +28,7 @@ struct Part {
   std::unique_ptr<SyntaxNode> body;     ///< of Kind::command and Kind::process
 };
 
-/// A word as written: its parts stand behind each other.
+/// A word as written: its parts are after each other.
 struct Word {
   Place place;
   std::vector<Part> parts;
@@ -54,7 +54,7 @@ struct Assignment {
   std::vector<Word> elements; ///< where array
 };
 
-/// The text behind a <<.
+/// The text after a <<.
 struct HereDocument {
   std::string delimiter;
   bool quoted = false; ///< nothing in it is expanded
@@ -79,7 +79,7 @@ struct SyntaxNode {
   enum class Kind : std::uint8_t {
     simple,     ///< assignments, words, declared, redirects
     list,       ///< children
-    pipeline,   ///< children, each in a subshell of its own where there are several
+    pipeline,   ///< children, each in its own subshell where there are several
     group,      ///< { children[0] }
     subshell,   ///< ( children[0] )
     branch,     ///< if: condition, then, condition, then, …, else where the number is odd

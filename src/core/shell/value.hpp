@@ -28,7 +28,7 @@ struct Argument {
   Place place;
 
   bool known() const;
-  /// The word; what is not known stands in it as it was written.
+  /// The word; what is not known is in it as it was written.
   std::string text() const;
   /// The known text before what is not known; all of it where everything is.
   std::string prefix() const;

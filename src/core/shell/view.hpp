@@ -13,7 +13,7 @@
 
 namespace hpcml::shell {
 
-/// Where a command stands.
+/// Where a command is.
 struct CommandContext {
   bool condition = false; ///< after if, case, && or ||: may not run
   bool loop = false;      ///< may run any number of times
@@ -23,8 +23,8 @@ struct CommandContext {
   bool substitution = false; ///< its output becomes text: $(…), <(…)
   bool trap = false;         ///< runs when a signal comes
   bool uncalled = false;     ///< in a function that nothing visible calls
-  bool unreached = false;    ///< behind an exit, exec, return or break
-  bool guarded = false;      ///< behind an exit, return or break that a condition decides: may not run
+  bool unreached = false;    ///< after an exit, exec, return or break
+  bool guarded = false;      ///< after an exit, return or break that a condition decides: may not run
   bool inexact = false;      ///< part of the text around it is not known and was taken for plain words
   std::string function;      ///< the innermost function, or empty
   std::string script; ///< "bash -c", "here-document", "eval", the name of a file written before; empty: the
@@ -49,7 +49,7 @@ struct RedirectView {
 struct Command {
   Place place;
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
-  std::optional<std::size_t> program; ///< which word is the program behind the prefixes; nothing: not known
+  std::optional<std::size_t> program; ///< which word is the program after the prefixes; nothing: not known
   std::vector<std::string> prefixes;  ///< their names
   std::vector<CommandVariable> own;
   std::vector<RedirectView> redirects;
@@ -58,9 +58,9 @@ struct Command {
   std::optional<std::size_t> parent; ///< the command whose text this is part of: `srun bash -c '…'`
   bool calls_function = false;       ///< the function's commands follow
 
-  /// The program's name without its folder; nothing where it is not known.
+  /// The program's name without its directory; nothing where it is not known.
   std::optional<std::string> name() const;
-  /// The words behind the program.
+  /// The words after the program.
   std::span<const Argument> arguments() const;
 };
 

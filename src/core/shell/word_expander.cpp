@@ -16,14 +16,14 @@ constexpr util::CharSet k_signs("~{*?[@+!( \t\n");
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
-/// One literal that bash leaves as it is: most words are.
+/// One literal that bash leaves unchanged: most words are.
 bool is_plain(const Word& word) {
   if (word.parts.size() != 1 || word.parts[0].kind != Part::Kind::literal) return false;
   return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(),
                                               [](char c) { return k_signs.has(c); });
 }
 
-/// True if bash may make several words of what stands between braces.
+/// True if bash may make several words of what is between braces.
 bool has_braces(const Word& word) {
   bool open = false, several = false;
   for (const auto& part : word.parts) {
@@ -46,7 +46,7 @@ bool is_glob(const std::string& text) {
     case '@':
     case '+':
     case '!':
-      if (text[i + 1] == '(') return true; // at the end stands a NUL
+      if (text[i + 1] == '(') return true; // at the end is a NUL
       break;
     default: break;
     }
@@ -92,7 +92,7 @@ Argument WordExpander::expand_single(const Word& word) {
   fields.glob = false;
   fields.current.place = word.place;
   if (fields.words.empty()) return std::move(fields.current);
-  // "${a[@]}" in an assignment: joined by blanks.
+  // "${a[@]}" in an assignment: joined by spaces.
   Argument all;
   all.place = word.place;
   fields.words.push_back(std::move(fields.current));
@@ -151,7 +151,7 @@ void WordExpander::expand_part(const Part& part, Fields& fields, bool first) {
   }
 }
 
-/// Text from an expansion: split at blanks unless it is quoted.
+/// Text from an expansion: split at spaces unless it is quoted.
 void WordExpander::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
   if (fields.size > k_longest || !use_budget(text.size()))
     return add_unknown(fields, "a text of more than 64 KiB", place, true);

@@ -16,8 +16,8 @@ protected:
     std::vector<Argument> words;
     Argument current;
     bool started = false;  ///< `current` is a word even if it is empty
-    bool glob = false;     ///< an unquoted sign of a file pattern stands in `current`
-    bool no_words = false; ///< an empty list stands in quotes: "${a[@]}"
+    bool glob = false;     ///< an unquoted sign of a file pattern is in `current`
+    bool no_words = false; ///< an empty list is in quotes: "${a[@]}"
     bool split = true;
     std::size_t size = 0;
   };

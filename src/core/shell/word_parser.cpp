@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/shell/parse_program.hpp"
 #include "core/shell/shell_names.hpp"
@@ -22,7 +23,7 @@ bool WordParser::at_word_end(Ends ends, int parens) const {
   if (!is_meta(c)) return false;
   if ((c == '<' || c == '>') && at(1) == '(' && ends == Ends::word) return false;
   if (ends != Ends::regex) return true;
-  // A regular expression keeps its bars and brackets; blanks end it outside of brackets only.
+  // A regular expression keeps its bars and brackets; spaces end it outside of brackets only.
   if (c == '(' || c == '|') return false;
   if (c == ')') return parens == 0;
   return parens == 0 || c == '\n';
@@ -95,7 +96,7 @@ void WordParser::add_literal(Word& word, std::size_t begin, std::size_t end, boo
     part.text = x_text.substr(from, to - from);
     word.parts.push_back(std::move(part));
   };
-  // A part lies in the file without gaps: one ends where a CR or a tab of the file is left out.
+  // A part is in the file without gaps: one ends where a CR or a tab of the file is omitted.
   for (auto i = begin; i < end && !x_source.places.empty(); ++i) {
     if (i > from && x_source.place_of(i) != x_source.place_of(i - 1) + 1) {
       piece(i);
@@ -289,7 +290,7 @@ void WordParser::parse_braces(Word& word, bool quoted) {
   word.parts.push_back(std::move(part));
 }
 
-/// What stands after `${`, up to the operand.
+/// What is after `${`, up to the operand.
 void WordParser::parse_parameter(Parameter& parameter) {
   if ((at() == '#' || at() == '!') &&
       (is_name_char(at(1)) || ((at(1) == '@' || at(1) == '*') && at(2) == '}')))
@@ -338,7 +339,7 @@ void WordParser::parse_subscript(Parameter& parameter) {
 
 void WordParser::parse_operand(Parameter& parameter, bool quoted) {
   const auto begin = x_at;
-  // Within double quotes a single quote is plain text, except in patterns; it hides a brace all the same.
+  // Within double quotes a single quote is plain text, except in patterns; it hides a brace anyway.
   bool hides = false;
   const bool plain_quotes =
       quoted &&
@@ -382,7 +383,7 @@ void WordParser::parse_substitution(Word& word, Part::Kind kind, bool quoted) {
   if (at() != ')') {
     if (!done()) unexpected();
     x_at = begin;
-    fail("`" + x_text.substr(begin, 2) + "` is not closed");
+    fail(fmt::format("`{}` is not closed", x_text.substr(begin, 2)));
   }
   ++x_at;
   part.text = x_text.substr(begin, x_at - begin);
@@ -390,7 +391,7 @@ void WordParser::parse_substitution(Word& word, Part::Kind kind, bool quoted) {
   word.parts.push_back(std::move(part));
 }
 
-/// Backquotes keep backslashes of their own; the text between them is read as a script.
+/// Backquotes keep their own backslashes; the text between them is read as a script.
 void WordParser::parse_backquotes(Word& word, bool quoted) {
   const Level level(*this);
   const auto begin = x_at++;

@@ -11,7 +11,7 @@ namespace hpcml::shell {
 /// Reads words with their quoted parts, parameters, substitutions and arithmetic.
 class WordParser : public ScriptCursor {
 protected:
-  enum class Ends { word, pattern, regex }; ///< what may stand in a word in addition to the usual
+  enum class Ends { word, pattern, regex }; ///< what may be in a word in addition to the usual
 
   using ScriptCursor::ScriptCursor;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The judge: its parts in their order, and what the rules are called.
+// The evaluation: its parts in their order, and what the rules are called.
 #include "core/site_rules/rule_evaluation.hpp"
 
 namespace hpcml::site_rules {
@@ -74,7 +74,7 @@ PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacemen
   Case job{site, placement, demand, violations};
   if (const auto closed = unavailable_reason(site))
     job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
-  if (demand.elsewhere) return violations; // with rules of its own
+  if (demand.elsewhere) return violations; // with its own rules
   evaluate_partition(job);
   evaluate_nodes(job);
   evaluate_gpus(job);

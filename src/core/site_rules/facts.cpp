@@ -26,7 +26,7 @@ bool applies(const model::When& when, const JobFacts& facts) {
 
 JobFacts make_facts(const model::Site& site, const JobOutline& job) {
   JobFacts facts{job.nodes, job.gpus_per_node > 0, job.partition, job.launcher, job.container};
-  // A number that nodes share unevenly is no multiple of what one of them has.
+  // A number that nodes share unevenly is not a multiple of what one of them has.
   const std::uint64_t evenly = std::uint64_t{job.nodes} * job.gpus_per_node;
   const std::uint64_t all = job.gpus_in_all > 0 ? job.gpus_in_all : evenly;
   facts.gpu_count = static_cast<unsigned>(std::min<std::uint64_t>(all, std::numeric_limits<unsigned>::max()));

@@ -26,7 +26,7 @@ struct JobFacts {
 /// True if everything that `when` demands holds.
 bool applies(const model::When& when, const JobFacts& facts);
 
-/// Of a rule and those behind it (`more`) the first that holds for the job; none where no one does.
+/// Of a rule and those after it (`more`) the first that holds for the job; none where no one does.
 template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
   if (applies(rule.when, facts)) return &rule;
   for (const Rule& alternative : rule.more)
@@ -43,7 +43,7 @@ struct JobOutline {
   std::string launcher;
   bool container = false;
   std::string node_type; ///< empty if unknown
-  std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string gpu_type;  ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::string qos;
   bool owns_nodes = false;       ///< known from elsewhere than the partition
   std::string image;             ///< container image; empty if there is none or it is unknown

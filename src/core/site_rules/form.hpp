@@ -9,9 +9,9 @@
 
 namespace hpcml::site_rules {
 
-/// Whether the value is of the form that the rule wants; any is where it wants none.
+/// Whether the value is of the form that the rule requires; any is where it requires none.
 bool has_form(const model::FlagRule& rule, const std::string& value);
-/// Whether the value ends as the rule wants.
+/// Whether the value ends as the rule requires.
 bool has_suffix(const model::FlagRule& rule, const std::string& value);
 
 } // namespace hpcml::site_rules

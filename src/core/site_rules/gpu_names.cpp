@@ -14,7 +14,7 @@ bool is_called(const std::string& name, const std::vector<std::string>& aliases,
   return name == wanted || util::contains(aliases, wanted);
 }
 
-/// "h200" of "nvidia_h200", "NVIDIA H200" or "h200-141gb": what people call a GPU; empty where a name has no
+/// "h200" of "nvidia_h200", "NVIDIA H200" or "h200-141gb": what users call a GPU; empty where a name has no
 /// such word.
 std::string gpu_word(const std::string& name) {
   const auto text = util::to_lower(name);

@@ -9,7 +9,7 @@
 
 namespace hpcml::site_rules {
 
-/// The part of a GPU that Slurm calls so, or none.
+/// The MIG instance that Slurm calls so, or none.
 const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type);
 
 /// True if GPUs of this kind, or parts of them, are asked for by `type`.
@@ -29,7 +29,7 @@ std::vector<std::string> other_gpu_types(const std::vector<const model::NodeType
 /// What the GPUs of the nodes are, each once: "NVIDIA A100 80GB".
 std::vector<std::string> gpu_models(const std::vector<const model::NodeType*>& nodes);
 
-/// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
+/// Whether a GPU whose name in Slurm is not known can be of the type, by what users call it.
 bool may_be_type(const model::GpuShape& gpu, const std::string& type);
 
 } // namespace hpcml::site_rules

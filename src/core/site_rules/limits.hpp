@@ -2,6 +2,7 @@
 // Limits and shares: which holds, and whose it is.
 #pragma once
 
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace hpcml::site_rules {
 
-/// The longest a job of so many nodes and GPUs may run in a partition.
+/// The longest a job of this many nodes and GPUs may run in a partition.
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus);
 
 /// A limit of the QoS, or the partition's where the QoS states none. Either may be missing.
@@ -27,7 +28,7 @@ template <class T>
 std::string limit_owner(const model::Site& site, const model::Qos* qos, const model::Partition* partition,
                         model::Known<T> model::Limits::*which) {
   if (qos && qos->*which) return "QoS " + qos->name;
-  return partition && partition->nameable ? "partition " + partition->name : site.name;
+  return partition && partition->nameable ? fmt::format("partition {}", partition->name) : site.name;
 }
 
 /// Whether jobs under the QoS (none: any) can be in the partition, for all that the profile tells.
@@ -47,7 +48,7 @@ template <class T> bool breaks_share(const model::NodeType& node, const T& reque
 /// What is wrong with a number of GPUs: it is none of those that the site lists, a part of one of several
 /// nodes, or no multiple of what it gives.
 enum class GpuCountFault { not_listed, part_of_nodes, not_multiple };
-/// The faults of so many GPUs on each of so many nodes. `per_node`: GPUs of a node, 0 if unknown.
+/// The faults of this many GPUs on each of this many nodes. `per_node`: GPUs of a node, 0 if unknown.
 std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
                                             unsigned gpus_per_node, unsigned per_node);
 

@@ -27,7 +27,7 @@ bool wants_gpus(const model::Site& site, const ResourceRequest& demand) {
 }
 
 /// The partition of a job that names none: the site's default if it suits, else the first that does; and
-/// those that people may choose among.
+/// those that users may choose among.
 void take_default(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   const bool gpus = wants_gpus(site, demand);
   const auto has_type = [&](const model::Partition& partition) {
@@ -35,15 +35,15 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   };
   const bool anywhere = std::any_of(site.partitions.begin(), site.partitions.end(), has_type);
   const auto* qos = site.find_qos(demand.qos);
-  // Where the site chooses, the QoS that the job names says which of its partitions; where people choose,
-  // both are said to disagree.
+  // Where the site chooses, the QoS that the job names states which of its partitions; where users choose,
+  // both are reported to disagree.
   const auto suits = [&](const model::Partition& partition) {
     return partition.cpu_only != gpus && (!anywhere || has_type(partition)) &&
            (partition.nameable || is_place_of(qos, partition.name));
   };
   for (const auto& partition : site.partitions)
     if (partition.nameable && suits(partition)) placement.choices.push_back(partition.name);
-  // What nobody may name is the site's own choice, whatever else there is to choose for people.
+  // What nobody may name is the site's own choice, whatever else there is to choose for users.
   const auto by_site = [&](const model::Partition& partition) {
     return suits(partition) && (partition.is_default || !partition.nameable);
   };
@@ -54,15 +54,14 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
     return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
   };
   if (!chosen && demand.stage == Stage::submitted) chosen = site.default_partition(by_qos);
-  // The script would name it. A job without GPUs that the site places goes to nodes that the profile leaves
-  // out.
+  // The script would name it. A job without GPUs that the site places goes to nodes that the profile omits.
   if (!chosen && request)
     chosen = site.default_partition(
         [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
   if (!chosen) return;
   placement.chosen_by = ChosenBy::profile;
   if (!chosen->is_default && chosen->nameable) {
-    // Two kinds of GPU node and no default: a guess would send the job to hardware that nobody asked for.
+    // Two types of GPU nodes and no default: a guess would send the job to hardware that nobody asked for.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
       placement.chosen_by = ChosenBy::nobody;
       return;
@@ -116,7 +115,7 @@ template <class Fits> void narrow(Nodes& nodes, Fits fits) {
     std::erase_if(nodes, [&](const auto* node) { return !fits(node); });
 }
 
-/// All kinds of node where the job may be, by its partitions alone.
+/// All node types where the job may be, by its partitions alone.
 void find_kinds(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   auto& kinds = placement.kinds;
   for (const auto* partition : placement.partitions)
@@ -124,7 +123,7 @@ void find_kinds(ResolvedPlacement& placement, const model::Site& site, const Res
       if (!util::contains(kinds, node)) kinds.push_back(node);
   if (!placement.partitions.empty()) return;
   if (demand.stage == Stage::request) {
-    // With a wrong partition the rest of the request is still looked at where the site has one kind of node.
+    // With a wrong partition the rest of the request is still looked at where the site has one node type.
     const bool is_known = site.partitions.empty() || site.node_types.size() == 1;
     const bool leaves_gpus = demand.gpus_counted && !wants_gpus(site, demand);
     for (const auto& node : site.node_types)
@@ -134,7 +133,7 @@ void find_kinds(ResolvedPlacement& placement, const model::Site& site, const Res
   if (!demand.partitions.empty()) return;
   // A site without partitions in its profile, or a script that only its GPUs or features place.
   for (const auto& node : site.node_types)
-    // Profiles describe GPU nodes first: a job without GPUs may go to nodes that this one leaves out.
+    // Profiles describe GPU nodes first: a job without GPUs may go to nodes that this one omits.
     if (demand.gpus_per_node > 0 ? node.gpu.has_value() : !node.gpu) kinds.push_back(&node);
   const auto is_placed = [&](const auto* node) {
     return (!demand.gpu_type.empty() && node->gpu && has_gpu_type(*node->gpu, demand.gpu_type)) ||
@@ -144,7 +143,7 @@ void find_kinds(ResolvedPlacement& placement, const model::Site& site, const Res
 }
 
 /// The first that gives what the request says of a node, else the one with the most GPUs: what is too much
-/// for it is judged there.
+/// for it is evaluated there.
 const model::NodeType* best_of(const Nodes& nodes, const ResourceRequest& demand, unsigned gpus) {
   const auto fits = [&](const auto* node) { return gives(*node, gpus, demand.mem); };
   if (const auto found = std::find_if(nodes.begin(), nodes.end(), fits); found != nodes.end()) return *found;
@@ -182,7 +181,7 @@ void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
       placement.slice || !placement.type_exists ? nodes.front() : best_of(nodes, demand, gpus);
 }
 
-/// Whether the script of a request gets --exclusive, which the site or the QoS wants.
+/// Whether the script of a request gets --exclusive, which the site or the QoS requires.
 bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement) {
   const auto is_it = [](const std::string& option) {
     return option == "--exclusive" || option.starts_with("--exclusive=");

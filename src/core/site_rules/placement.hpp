@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a job lands on a site: its partitions, kinds of node and QoS. The one place where that is decided.
+// Where a job lands on a site: its partitions, node types and QoS. The one place where that is decided.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace hpcml::site_rules {
 /// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
 enum class ChosenBy { nobody, job, profile, only_with_type };
 
-/// What the profile tells of the job's place. What it does not tell is empty or null: then nothing is judged.
+/// What the profile describes the job's place. What it does not state is empty or null: then nothing is
+/// evaluated.
 struct ResolvedPlacement {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job
   ChosenBy chosen_by = ChosenBy::nobody;
@@ -31,7 +32,7 @@ struct ResolvedPlacement {
 
   /// The first partition; nothing where none is known.
   const model::Partition* partition() const { return partitions.empty() ? nullptr : partitions.front(); }
-  /// The kind of node that the job is planned for, else the first; nothing where none is known.
+  /// The node type that the job is planned for, else the first; nothing where none is known.
   const model::NodeType* node() const { return planned || nodes.empty() ? planned : nodes.front(); }
   /// True if the profile says that the job has its nodes to itself.
   bool owns_nodes() const { return owner || (partition() && partition()->exclusive); }
@@ -45,7 +46,7 @@ const model::Qos* choose_qos(const model::Site& site, const std::string& named, 
 /// GPUs may have it for all that the profile knows.
 std::vector<const model::NodeType*> nodes_with_type(const std::vector<const model::NodeType*>& nodes,
                                                     const std::string& type);
-/// Whether one such node gives so many GPUs and, where that is asked for and known, so much memory.
+/// Whether one such node gives this many GPUs and, where that is asked for and known, this much memory.
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
 /// Nodes that may get the job although they have other cores or memory per GPU than the one that it is
 /// planned for.

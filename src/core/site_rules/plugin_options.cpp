@@ -26,7 +26,7 @@ bool is_site_option(const model::Site& site, std::string_view name) {
                      [&](const auto& node) { return is_it(node.local_disk_option); });
 }
 
-/// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
+/// Whether some version of sbatch or srun has the option, or it looks like a typo for one.
 bool is_near_option(std::string_view name) {
   using slurm::Program;
   return slurm::is_option(Program::sbatch, name) || slurm::find_option(Program::srun, name).option ||

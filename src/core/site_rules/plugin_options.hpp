@@ -11,8 +11,8 @@
 
 namespace hpcml::site_rules {
 
-/// What an option that is none of Slurm's can be: one that the profile tells of, one of a plugin that it does
-/// not tell of, as no profile lists all, or nothing but a slip.
+/// What an option that is none of Slurm's can be: one that the profile describes, one of a plugin that it
+/// does not describe, as no profile lists all, or nothing but a typo.
 enum class PluginOption : std::uint8_t { brought, possible, none };
 /// What the option of this name, without dashes, can be at the site; null: at any.
 PluginOption plugin_option(const model::Site* site, std::string_view name);

@@ -24,7 +24,7 @@ std::optional<Room> largest(const Case& job) {
     const long cores = node->cpu.cores;
     if (cores == 0) return std::nullopt;
     const long threads = one_thread ? 1 : node->cpu.threads_per_core;
-    // A profile that tells of one thread per core may only not know of the others.
+    // A profile that describes one thread per core may only not know of the others.
     const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads
                           : node->cpu_arch == model::CpuArch::ppc64le  ? 4
                                                                        : 2;
@@ -34,7 +34,7 @@ std::optional<Room> largest(const Case& job) {
   return room.node ? std::optional(room) : std::nullopt;
 }
 
-/// Whether it was said that the job asks for more than a node has.
+/// Whether it was reported that the job asks for more than a node has.
 bool exceeds_node(Case& job) {
   const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Numbers and types of GPUs.
 #include "core/site_rules/gpu_names.hpp"
+
 #include "core/site_rules/limits.hpp"
 #include "core/site_rules/rule_evaluation.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::site_rules {
 namespace {
@@ -11,7 +13,7 @@ using model::Limits;
 
 bool has_gpus(const model::NodeType* node) { return node->gpu.has_value(); }
 
-/// Where the job may land; a script for a partition that the profile does not know is held against the nodes
+/// Where the job may land; a script for a partition that the profile does not know is compared with the nodes
 /// with the named type of GPU.
 std::vector<const model::NodeType*> candidates(const Case& job) {
   auto nodes = job.nodes();
@@ -141,7 +143,7 @@ void evaluate_idle(Case& job) {
       job.add(SiteRule::gpus_idle, Confidence::advisory, requested, nodes.front()->gpu->per_node,
               by_partition ? partition->origin : nodes.front()->origin);
   violation.node = nodes.front();
-  if (by_partition) violation.owner = "partition " + partition->name;
+  if (by_partition) violation.owner = fmt::format("partition {}", partition->name);
 }
 
 void evaluate_type(Case& job) {

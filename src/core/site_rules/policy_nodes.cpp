@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The partition that is named, and numbers of nodes and jobs.
 #include "core/site_rules/limits.hpp"
+
 #include "core/site_rules/rule_evaluation.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::site_rules {
 namespace {
 
 using model::Limits;
 
-/// The kinds of node that can have the job: Slurm takes nodes of several where they are in one partition.
-/// What the script of a request will name, those of other kinds have not.
+/// The node types that can have the job: Slurm takes nodes of several where they are in one partition. What
+/// the script of a request will name, those of other kinds have not.
 std::vector<const model::NodeType*> kinds_for(const Case& job) {
   auto kinds = job.placement.nodes;
   const auto* planned = job.placement.planned;
@@ -47,7 +49,7 @@ void evaluate_place(Case& job) {
   else if (!most && partition && partition->node_count && nodes > partition->node_count->value)
     job.add_limit(SiteRule::nodes_of_partition, nodes, partition->node_count->value,
                   partition->node_count->origin)
-        .owner = "partition " + partition->name;
+        .owner = fmt::format("partition {}", partition->name);
   else if (const auto kinds = kinds_for(job); !most && count_nodes(kinds) > 0 && nodes > count_nodes(kinds))
     job.add(SiteRule::nodes_of_kind, Confidence::likely, nodes, count_nodes(kinds), kinds.front()->origin)
         .node = kinds.size() == 1 ? kinds.front() : nullptr;

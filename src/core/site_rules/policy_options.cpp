@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options of sbatch that the site wants, refuses, ignores, or writes in a form of its own.
+// Options of sbatch that the site requires, refuses, ignores, or writes in its own form.
 #include <array>
 
 #include "core/site_rules/form.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using model::Policy;
 
-/// What authors leave for others to fill in: with a value of their own in its place such a script is right.
+/// What authors leave for others to fill in: with their own value in its place such a script is right.
 bool is_placeholder(const std::string& value) {
   static constexpr std::array<std::string_view, 9> k_signs = {"xxx", "<",    "{",          "your",   "change",
                                                               "...", "todo", "project_id", "account"};
@@ -31,7 +31,7 @@ bool is_given(const ResourceRequest& demand, const std::string& name) {
   return name == "gpus-per-node" && demand.has("gres") && demand.gpus_on_node > 0;
 }
 
-/// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first, too.
+/// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first as well.
 const model::FlagRule& rule_of(const Case& job, const std::string& name, bool& sure) {
   auto facts = job.placement.facts;
   if (first_that_holds(job.site.flag(name), facts)) return flag_rule(job.site, name, facts);
@@ -81,7 +81,7 @@ void evaluate_options(Case& job) {
       violation.flag = &rule;
     };
     const bool has = demand.has(name);
-    // A partition is judged by its name.
+    // A partition is evaluated by its name.
     if (rule.policy == Policy::forbidden && has && name != "partition")
       add(SiteRule::option_refused, Confidence::definite);
     if (rule.policy == Policy::discouraged && has && name != "partition")

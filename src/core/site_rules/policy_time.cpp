@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Limits of time.
 #include "core/site_rules/limits.hpp"
+
 #include "core/site_rules/rule_evaluation.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::site_rules {
 namespace {
@@ -23,7 +25,8 @@ std::optional<Longest> longest(const Case& job) {
     const auto limit = time_limit(*partition, job.demand.nodes, job.placement.facts.gpu_count);
     if (!limit) return std::nullopt;
     if (!most || limit->value > most->time)
-      most = Longest{limit->value, partition->nameable ? "partition " + partition->name : job.site.name,
+      most = Longest{limit->value,
+                     partition->nameable ? fmt::format("partition {}", partition->name) : job.site.name,
                      limit->origin};
   }
   return most;

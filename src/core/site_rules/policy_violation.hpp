@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a site says to a job: one verdict for each of its rules that the job breaks, as numbers and names.
-// How it is told is for those who ask.
+// What a site says to a job: one result for each of its rules that the job breaks, as numbers and names. How
+// it is told is for those who ask.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace hpcml::site_rules {
 /// its profile tells, or counts otherwise; `advisory`: it is taken and could be better.
 enum class Confidence { definite, likely, advisory };
 
-/// What is judged. The comment says what `have` and `limit` are, and what `name` is.
+/// What is evaluated. The comment says what `have` and `limit` are, and what `name` is.
 enum class SiteRule {
   site_retired,
   no_scheduler,
@@ -24,7 +24,7 @@ enum class SiteRule {
   partition_discouraged,   ///< the site asks to name none
   partition_chosen,        ///< NAME is one that only Slurm may choose
   partition_unknown,       ///< NAME; advice: groups have such of their own names
-  partition_not_described, ///< NAME of one that is there, of which the profile has nothing more
+  partition_not_described, ///< NAME of one that exists, of which the profile has nothing more
   gpus_on_cpu_nodes,       ///< GPUs of one node
   max_nodes_per_user,      ///< nodes
   nodes_not_connected,     ///< nodes, which no network joins
@@ -33,16 +33,16 @@ enum class SiteRule {
   nodes_of_kind,           ///< nodes: those of this kind
   nodes_under,             ///< nodes
   gpus_of_node,            ///< GPUs of one node
-  gpus_on_nodes,           ///< GPUs in all, and of one node
+  gpus_on_nodes,           ///< GPUs in total, and of one node
   gpu_count_not_allowed,   ///< GPUs of one node; the counts are the rule's
   gpus_whole_nodes,        ///< GPUs of one node
-  gpus_multiple,           ///< GPUs in all
-  gpus_over,               ///< GPUs in all
-  gpus_under,              ///< GPUs in all
+  gpus_multiple,           ///< GPUs in total
+  gpus_over,               ///< GPUs in total
+  gpus_under,              ///< GPUs in total
   gpus_missing,            ///< the job has none
   gpus_idle,               ///< GPUs of one node
   type_unknown,            ///< NAME
-  gpu_type_required,       ///< the site wants it named
+  gpu_type_required,       ///< the site requires it named
   cpus_over,               ///< CPUs of one node
   cpus_reserved,           ///< CPUs of one node: the system's are among them
   cpu_share,               ///< CPUs and the share of the GPUs: the site gives no other
@@ -56,7 +56,7 @@ enum class SiteRule {
   time_under,              ///< seconds
   time_short,              ///< seconds: what the site recommends
   option_refused,          ///< NAME of an option, here and below
-  option_discouraged,      ///< the site asks to leave it out
+  option_discouraged,      ///< the site asks to omit it
   option_ignored,
   option_missing,
   option_on_srun,
@@ -72,7 +72,7 @@ enum class SiteRule {
   qos_on_request        ///< NAME
 };
 
-/// The id of the rule of `hpcml check` that tells of it: "site/nodes".
+/// The id of the rule of `hpcml check` that describes it: "site/nodes".
 std::string_view rule_id(SiteRule rule);
 
 /// One rule that the job breaks.
@@ -94,7 +94,8 @@ using PolicyViolations = std::vector<PolicyViolation>;
 /// Why the site takes no jobs at all; nothing where it takes some.
 std::optional<SiteRule> unavailable_reason(const model::Site& site);
 
-/// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
+/// What is to be reported of the name of a partition that the profile does not describe; nothing where it
+/// does.
 std::optional<PolicyViolation> evaluate_partition_name(const model::Site& site, const std::string& name);
 
 /// All that the site says to the job at its place; nothing where it goes elsewhere.

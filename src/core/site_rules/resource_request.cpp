@@ -20,7 +20,7 @@ std::string named_type(const slurm::JobOptions& request) {
   return {};
 }
 
-/// A generic resource, or a part of a GPU, under a name of the site's own.
+/// A generic resource, or a MIG instance, under a name of the site's own.
 bool asks_otherwise(const slurm::JobOptions& request) {
   static constexpr std::array<std::string_view, 9> c_disks = {
       "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
@@ -51,8 +51,8 @@ void set_memory(ResourceRequest& demand, const slurm::JobOptions& request) {
   demand.mem = model::MemSize::of_mib(demand.memory_mib);
 }
 
-/// GPUs of one node and in all. Those of tasks are as many as a node's tasks have, where it is known how many
-/// it has.
+/// GPUs of one node and in total. Those of tasks are as many as a node's tasks have, where it is known how
+/// many it has.
 void set_gpus(ResourceRequest& demand, const slurm::JobOptions& request, const slurm::JobSize& size) {
   const auto per_node = std::max(request.gpus_per_node(), request.gpus("gpus-per-socket"));
   const auto tasks =

@@ -44,7 +44,7 @@ struct ResourceRequest {
   bool nodes_given = false;       ///< somebody counted them
   bool nodes_exact = false;       ///< and neither more nor fewer will do
   bool gpus_counted = false;      ///< somebody counted them, 0 included
-  unsigned gpus_per_node = 0;     ///< of one node; of a request for so many in all, those of one node
+  unsigned gpus_per_node = 0;     ///< of one node; of a request for this many in total, those of one node
   bool gpus_spread = false;       ///< over as many nodes as Slurm takes: of no node the number is known
   std::uint64_t gpus_on_node = 0; ///< that each node must offer, where they are counted so
   std::uint64_t gpus_in_all = 0;

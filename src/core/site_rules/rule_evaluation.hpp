@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of the judge, each on one kind of limit.
+// The parts of the evaluation, each on one kind of limit.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Case {
   bool is_request() const { return demand.stage == Stage::request; }
   /// certain where the job surely goes to the place whose limits it breaks.
   Confidence certainty() const { return placement.sure ? Confidence::definite : Confidence::likely; }
-  /// Where the job runs: the one kind of node that a request is planned for, else all that may have it.
+  /// Where the job runs: the one node type that a request is planned for, else all that may have it.
   std::vector<const model::NodeType*> nodes() const {
     if (is_request())
       return placement.planned ? std::vector{placement.planned} : std::vector<const model::NodeType*>();

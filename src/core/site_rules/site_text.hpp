@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How what a profile says is told.
+// Texts about facts of a profile.
 #pragma once
 
 #include <string>
@@ -10,11 +10,6 @@
 
 namespace hpcml::site_rules {
 
-/// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
-inline std::string cited(const model::Origin& origin) {
-  return origin.source.empty() ? "" : " [" + origin.source.text() + "]";
-}
-
 /// What a profile says of --requeue where its Slurm takes --requeue=expedite (25.11 and later): such jobs
 /// start again before all others.
 inline constexpr const char* k_expedite = "expedite";
@@ -22,7 +17,14 @@ inline constexpr const char* k_expedite = "expedite";
 /// Its container engines, each once, in the profile's order.
 std::vector<std::string> engine_names(const model::Site& site);
 
-/// Why a retired site takes no jobs, and which one does.
+/// Returns the sentence for a site without Slurm.
+std::string describe_no_scheduler(const model::Site& site);
+
+/// Returns the sentence for settings of a job that must not be combined, or that do harm alone.
+std::string describe_conflict(const model::ConflictRule& rule, const std::vector<std::string>& settings,
+                              const model::Site& site);
+
+/// Returns why a retired site accepts no jobs, and which site does.
 util::Error describe_retirement(const model::Site& site);
 
 } // namespace hpcml::site_rules

@@ -39,7 +39,7 @@ Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const 
   std::vector<std::string> words = {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user};
   if (!config.has_accounting)
     return {words, false, {}, "this Slurm keeps no accounts (AccountingStorageType)"};
-  if (!is_plain_name(user)) return {words, false, {}, "it is not known who asks: USER is not set"};
+  if (!is_plain_name(user)) return {words, false, {}, "the user is not known: USER is not set"};
   if (is_plain_name(config.cluster)) words.push_back("cluster=" + config.cluster);
   words.emplace_back("format=defaultaccount,account,partition,qos");
   return commands.ask(words);
@@ -52,7 +52,7 @@ std::vector<std::string> qos_command() {
 std::vector<std::string> Accounts::names() const {
   std::vector<std::string> list;
   for (const auto& association : associations) util::add_once(list, association.account);
-  // slurmdbd's own account of the person "root": nobody charges jobs to it who has another.
+  // slurmdbd's own account of the user "root": nobody charges jobs to it who has another.
   if (list.size() > 1) std::erase(list, "root");
   return list;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What sacctmgr says of a person's accounts and of QoS limits.
+// What sacctmgr says of a user's accounts and of QoS limits.
 #pragma once
 
 #include <map>
@@ -15,20 +15,20 @@
 namespace hpcml::slurm {
 
 /// Asks for what read_accounts reads, on this cluster where one database serves several. Not asked where this
-/// Slurm keeps no accounts, or where `user` is no plain name: sacctmgr would take a list for several people,
-/// and a beginning like an option's for one.
+/// Slurm keeps no accounts, or where `user` is not a plain name: sacctmgr would take a list for several
+/// users, and a beginning like an option's for one.
 Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const std::string& user);
 /// The command whose output read_qos_records reads.
 std::vector<std::string> qos_command();
 
-/// What a person may charge jobs to.
+/// What a user may charge jobs to.
 struct Accounts {
   struct Association {
     std::string account;
     std::string partition; ///< empty: all
     std::vector<std::string> qos;
   };
-  std::string default_account; ///< empty: Slurm wants one to be named
+  std::string default_account; ///< empty: Slurm requires one to be named
   std::vector<Association> associations;
   /// The accounts' names, each once, in order; without Slurm's own, "root", where there are others.
   std::vector<std::string> names() const;

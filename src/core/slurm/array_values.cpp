@@ -16,7 +16,7 @@ struct IndexRange {
   long step = 1;
 };
 
-/// One token as the controller reads it: "[" and "]" are skipped where they may stand, numbers are strtol's.
+/// One token as the controller reads it: "[" and "]" are skipped where they may be, numbers are strtol's.
 std::optional<IndexRange> read_indices(const std::string& token, long max_size) {
   const char* at = token.c_str();
   const auto number = [&at] {
@@ -63,7 +63,7 @@ bool is_array(std::string_view text, unsigned max_size) {
 std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size) {
   ArraySpec spec;
   if (const auto percent = text.find('%'); percent != std::string_view::npos) {
-    std::uint64_t at_once = 0; // 0 where none is there, or one too long
+    std::uint64_t at_once = 0; // 0 where none exists, or one too long
     const auto read = std::from_chars(text.data() + percent + 1, text.data() + text.size(), at_once);
     if (read.ec == std::errc{}) spec.at_once = static_cast<unsigned>(at_once);
   }

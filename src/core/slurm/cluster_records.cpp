@@ -2,6 +2,7 @@
 #include "core/slurm/cluster_records.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -115,9 +116,10 @@ NodeRecord to_node(const Record& record) {
 
 util::Error nothing_found(std::string_view what, std::string_view text) {
   const auto start = std::string(util::trim(text.substr(0, 80)));
-  return {"scontrol showed no " + std::string(what) +
-              (start.empty() ? "" : ": it said \"" + util::split(start, '\n').front() + "\""),
-          "try the command by hand: scontrol show " + std::string(what) + " -o"};
+  return {
+      fmt::format("scontrol showed no {}{}", what,
+                  start.empty() ? "" : fmt::format("; it printed \"{}\"", util::split(start, '\n').front())),
+      fmt::format("run the command yourself to check: scontrol show {} -o", what)};
 }
 
 } // namespace

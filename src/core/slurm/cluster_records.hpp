@@ -20,7 +20,7 @@ struct GresRecord {
   unsigned long long count = 1;
 };
 
-/// The entries of a Gres text; "(null)" gives none. What does not read as an entry is left out.
+/// The entries of a Gres text; "(null)" gives none. What does not read as an entry is omitted.
 std::vector<GresRecord> read_gres_records(std::string_view text);
 
 /// A partition, as scontrol shows it.
@@ -75,7 +75,7 @@ util::Result<std::vector<PartitionRecord>> parse_partitions(std::string_view tex
 util::Result<std::vector<NodeRecord>> parse_nodes(std::string_view text);
 /// The command whose output parse_sinfo_nodes reads.
 std::vector<std::string> sinfo_nodes_command();
-/// Of sinfo, for sites that do not let people see nodes with scontrol: the same but the architecture and what
+/// Of sinfo, for sites that do not let users see nodes with scontrol: the same but the architecture and what
 /// is reserved.
 util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text);
 /// Of `scontrol show config`.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/slurm/commands.hpp"
 
+#include <fmt/format.h>
+
 #include "core/slurm/variables.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
@@ -46,7 +48,8 @@ Answer run_command(const std::vector<std::string>& words, const util::EnvSnapsho
                    std::chrono::milliseconds limit, const std::string& input) {
   Answer answer{words, false, {}, {}};
   if (words.empty() || !util::find_program(words.front(), env)) {
-    answer.why_not = (words.empty() ? std::string("the command") : words.front()) + " is not in PATH";
+    answer.why_not =
+        fmt::format("{} is not in PATH", words.empty() ? std::string("the command") : words.front());
     return answer;
   }
   auto output = util::run_process(words, env, limit, input);
@@ -58,7 +61,7 @@ Answer run_command(const std::vector<std::string>& words, const util::EnvSnapsho
   answer.output = std::move(*output);
   if (answer.output.exit_code == 0) return answer;
   answer.why_not = first_sentence(answer.output.err.empty() ? answer.output.out : answer.output.err);
-  if (answer.why_not.empty()) answer.why_not = "exit code " + std::to_string(answer.output.exit_code);
+  if (answer.why_not.empty()) answer.why_not = fmt::format("exit code {}", answer.output.exit_code);
   return answer;
 }
 
@@ -78,7 +81,7 @@ Answer RecordedCommands::ask(const std::vector<std::string>& words) const {
 std::string record_name(const std::vector<std::string>& words) {
   std::string name;
   for (const auto& word : words) {
-    // Formats and selections are long and do not tell commands apart.
+    // Formats and selections are long and do not distinguish commands.
     if (word.find('=') != std::string::npos || word.find('%') != std::string::npos) continue;
     std::string plain;
     for (const char c : word.substr(word.find_last_of('/') + 1))

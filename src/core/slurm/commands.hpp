@@ -19,10 +19,10 @@ struct Answer {
   util::ProcessOutput output;     ///< empty if it was not asked
   std::string why_not;            ///< one sentence when it was not asked or refused; empty when all is well
   bool ok() const { return executed && output.exit_code == 0; }
-  std::string command() const; ///< the words with blanks between them, for people
+  std::string command() const; ///< the words with spaces between them, for users
 };
 
-/// Runs a command to its end. The commands are told apart by their words, so a record can stand for them.
+/// Runs a command to its end. The commands are distinguished by their words, so a record can stand for them.
 class Commands {
 public:
   virtual ~Commands() = default;
@@ -39,10 +39,10 @@ inline constexpr std::chrono::seconds k_answer_timeout(10);
 /// The same for questions about all nodes and modules of a cluster.
 inline constexpr std::chrono::seconds k_survey_timeout(60);
 
-/// The environment with times and words in the form that is read here, whatever the person likes.
+/// The environment with times and words in the form that is read here, whatever the user likes.
 util::EnvSnapshot make_plain(util::EnvSnapshot env);
 
-/// The commands of this machine, without the variables by which people change what they print.
+/// The commands of this machine, without the variables by which users change what they print.
 class LiveCommands : public Commands {
 public:
   explicit LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit = k_answer_timeout);
@@ -53,7 +53,8 @@ private:
   std::chrono::milliseconds x_limit;
 };
 
-/// Reads what the commands printed elsewhere: one file per command in a folder, as save_answer writes them.
+/// Reads what the commands printed elsewhere: one file per command in a directory, as save_answer writes
+/// them.
 class RecordedCommands : public Commands {
 public:
   explicit RecordedCommands(std::filesystem::path directory) : x_directory(std::move(directory)) {}
@@ -65,8 +66,8 @@ private:
 
 /// The file's name for a command: "scontrol-o-show-partition.txt".
 std::string record_name(const std::vector<std::string>& words);
-/// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked
-/// or failed.
+/// Writes what an asked command printed into the directory, which must exist; nothing for one that was not
+/// asked or failed.
 util::Status save_answer(const Answer& answer, const std::filesystem::path& directory);
 
 } // namespace hpcml::slurm

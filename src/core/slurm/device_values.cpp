@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values that say where tasks and their memory lie, and how fast CPUs and GPUs run.
+// Values that say where tasks and their memory are, and how fast CPUs and GPUs run.
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
@@ -25,7 +25,7 @@ std::vector<std::string> pieces(string_view text, char separator) {
 
 /// Numbers of GPUs or masks of them, each with an optional "*COUNT".
 bool is_gpu_list(string_view list, bool masks, TrackedVersion version) {
-  // Before 22.05 the numbers are C's: 0x1 in a map, too, and a mask without 0x is decimal.
+  // Before 22.05 the numbers are C's: 0x1 in a map as well, and a mask without 0x is decimal.
   static const std::regex c_numbers("(0x[0-9a-f]+|[0-9]*)(\\*[0-9]*)?", std::regex::icase);
   static const std::regex hexadecimals("(0x)?[0-9a-f]*(\\*[0-9]*)?", std::regex::icase);
   static const std::regex decimals("[0-9]*(\\*[0-9]*)?");
@@ -181,7 +181,7 @@ std::optional<CpuFrequency> parse_cpu_frequency(string_view text, TrackedVersion
   result.governor = governor_of(lower.substr(colon + 1), version);
   if (result.governor.empty()) return std::nullopt;
   const bool user = result.governor == "UserSpace";
-  // Up to 23.02 a governor wants a range; from 23.11 UserSpace wants a single speed.
+  // Up to 23.02 a governor requires a range; from 23.11 UserSpace requires a single speed.
   if (range ? user && version >= Version::v23_11 : !(user && version >= Version::v23_11)) return std::nullopt;
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -67,7 +68,7 @@ public:
     for (; x_at < x_words.size(); ++x_at) {
       const string_view word = x_words[x_at].text;
       x_place = x_words[x_at].place;
-      if (word.size() < 2 || word.front() != '-') refuse("'" + std::string(word) + "' is no option");
+      if (word.size() < 2 || word.front() != '-') refuse(fmt::format("'{}' is not an option", word));
       const bool stops = word.size() < 2 || word.front() != '-' || word == "--";
       if (stops || !(word.starts_with("--") ? read_long(word.substr(2)) : read_letters(word.substr(1))))
         break;
@@ -78,9 +79,9 @@ public:
 private:
   void refuse(const std::string& what) {
     x_findings.error(x_place, "slurm/value",
-                     "sbatch reads this " + std::string(x_magic == Magic::pbs ? "#PBS" : "#BSUB") +
-                         " line as its own, and refuses it: " + what,
-                     "take it out, or give sbatch --ignore-pbs");
+                     fmt::format("sbatch treats this {} line as a directive and rejects it: {}",
+                                 x_magic == Magic::pbs ? "#PBS" : "#BSUB", what),
+                     "remove it, or use sbatch --ignore-pbs");
   }
   void add(string_view option, std::optional<std::string> value) {
     x_settings.push_back({std::string(option), std::move(value), x_place, SettingSource::script});
@@ -100,7 +101,7 @@ private:
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
     const auto* letter = find([&](const Letter& l) { return !l.name.empty() && l.name.starts_with(name); });
-    if (letter == nullptr) return refuse("there is no option --" + std::string(name)), false;
+    if (letter == nullptr) return refuse(fmt::format("unknown option --{}", name)), false;
     if (equals != string_view::npos) return take(*letter, std::string(text.substr(equals + 1)));
     return letter->has_value ? take_next(*letter) : take(*letter, std::nullopt);
   }
@@ -110,7 +111,8 @@ private:
     if (x_magic == Magic::bsub && letters == "cwd") letters = "c";
     for (std::size_t i = 0; i < letters.size(); ++i) {
       const auto* letter = find([&](const Letter& l) { return l.letter == letters[i]; });
-      if (letter == nullptr) return refuse("there is no option -" + std::string(1, letters[i])), false;
+      if (letter == nullptr)
+        return refuse(fmt::format("unknown option -{}", std::string(1, letters[i]))), false;
       if (!letter->has_value) {
         if (!take(*letter, std::nullopt)) return false;
         continue;
@@ -123,7 +125,7 @@ private:
 
   bool take_next(const Letter& letter) {
     if (x_at + 1 >= x_words.size())
-      return refuse("-" + std::string(1, letter.letter) + " needs a value"), false;
+      return refuse(fmt::format("-{} needs a value", std::string(1, letter.letter))), false;
     ++x_at;
     return take(letter, x_words[x_at].text);
   }
@@ -149,7 +151,7 @@ private:
       add("mem-per-cpu", !text.empty() && text.back() >= '0' && text.back() <= '9' ? text + "K" : text);
     if (letter == 'n') { // MIN,MAX
       const auto comma = text.find(',');
-      if (comma + 1 == text.size()) return refuse("-n has no number behind the comma"), false;
+      if (comma + 1 == text.size()) return refuse("-n has no number after the comma"), false;
       add("ntasks", comma == std::string::npos ? text : text.substr(comma + 1));
     }
     return true;

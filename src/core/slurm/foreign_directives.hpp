@@ -8,8 +8,8 @@
 
 namespace hpcml::slurm {
 
-/// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is left
-/// out, what sbatch refuses goes to `findings`.
+/// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is
+/// omitted, what sbatch refuses goes to `findings`.
 std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
                                        LocatedFindings& findings);
 

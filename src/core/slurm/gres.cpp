@@ -138,7 +138,7 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, Track
     const auto number = parse_number(count.substr(0, end));
     if (!number) return std::nullopt;
     const std::string type = colon == std::string::npos ? "" : part.substr(0, colon);
-    // The first one counts: another of its kind is passed over, and up to 24.11 a bare number behind a type.
+    // The first one counts: another of its kind is passed over, and up to 24.11 a bare number after a type.
     if (skipped && !type.empty()) return std::nullopt;
     if (skipped || std::any_of(items.begin(), items.end(), [&](const GresItem& item) {
           return item.type == type || (type.empty() && version < Version::v25_05);
@@ -160,7 +160,7 @@ bool is_refused_tres(string_view text) {
   });
 }
 
-/// Whether a number stands behind the last colon.
+/// Whether a number is after the last colon.
 bool names_count(string_view item) {
   const auto colon = item.rfind(':');
   return colon != string_view::npos && colon + 1 < item.size() && is_digit(item[colon + 1]);

@@ -2,6 +2,7 @@
 #include "core/slurm/gres_check.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <vector>
 
 #include "core/slurm/job_size.hpp"
@@ -53,7 +54,7 @@ private:
   }
   static Refusal refuse_without_gpus(const std::string& option) {
     return refuse(option, "missing-dependency",
-                  "--" + option + " needs GPUs: --gpus, --gpus-per-node or --gpus-per-task",
+                  fmt::format("--{} needs GPUs: --gpus, --gpus-per-node or --gpus-per-task", option),
                   "add one of them");
   }
 
@@ -139,11 +140,11 @@ private:
   Refusal check(const RequestedGres& record) {
     RequestedGres g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
-      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than one node, socket or task is to have",
-                    "raise --gpus or leave it out");
+      return refuse("gpus", "gpus", "--gpus is lower than the GPUs of one node, socket or task",
+                    "use a higher --gpus, or remove it");
     if (g.per_node > 0 && (g.per_task > g.per_node || g.per_socket > g.per_node))
-      return refuse(per_node_option(), "gpus", "a task or socket is to have more GPUs than its node",
-                    "raise the GPUs per node");
+      return refuse(per_node_option(), "gpus", "the GPUs of a task or socket exceed those of its node",
+                    "use more GPUs per node");
     if (g.per_socket > 0 && !c.sockets_per_node)
       return refuse("gpus-per-socket", "missing-dependency", "--gpus-per-socket needs --sockets-per-node",
                     "add it");
@@ -151,13 +152,13 @@ private:
     if (auto refusal = check_sockets(g)) return refusal;
     if (g.tasks_per > 0 && c.tasks && from(Version::v21_08) &&
         static_cast<Count>(*c.tasks) % g.tasks_per != 0)
-      return refuse("ntasks-per-gpu", "gpus", "--ntasks is no multiple of --ntasks-per-gpu",
-                    "give --ntasks-per-gpu and the GPUs only");
+      return refuse("ntasks-per-gpu", "gpus", "--ntasks is not a multiple of --ntasks-per-gpu",
+                    "use only --ntasks-per-gpu and the GPUs");
     if (auto refusal = check_tasks(g)) return refusal;
     if (auto refusal = check_cpus(g)) return refusal;
     if (g.per_job > 0 && c.min_nodes && g.per_job < static_cast<Count>(*c.min_nodes))
-      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than nodes",
-                    "ask for at least one GPU per node");
+      return refuse("gpus", "gpus", "--gpus is lower than the number of nodes",
+                    "request at least one GPU per node");
     if (g.per_job > 0 && c.max_nodes && g.per_job < static_cast<Count>(*c.max_nodes))
       c.max_nodes = static_cast<long>(g.per_job);
     return std::nullopt;
@@ -168,17 +169,17 @@ private:
   Refusal check_nodes(const RequestedGres& g) {
     if (g.per_job == 0 || g.per_node == 0) return std::nullopt;
     if (g.per_job % g.per_node != 0)
-      return refuse("gpus", "gpus", "--gpus is no multiple of the GPUs per node",
-                    "ask per node only: --gpus-per-node and --nodes");
+      return refuse("gpus", "gpus", "--gpus is not a multiple of the GPUs per node",
+                    "use only --gpus-per-node and --nodes");
     const auto nodes = static_cast<long>(g.per_job / g.per_node);
     if ((c.min_nodes && nodes < *c.min_nodes) || (c.max_nodes && nodes > *c.max_nodes))
-      return refuse("gpus", "gpus",
-                    "--gpus and the GPUs per node need " + std::to_string(nodes) +
-                        " nodes, --nodes says otherwise",
-                    "ask per node only: --gpus-per-node and --nodes");
+      return refuse(
+          "gpus", "gpus",
+          fmt::format("--gpus and the GPUs per node need {} nodes, which contradicts --nodes", nodes),
+          "use only --gpus-per-node and --nodes");
     if (c.tasks && *c.tasks < nodes && from(Version::v26_05))
       return refuse("gpus", "gpus", "--gpus and the GPUs per node need more nodes than there are tasks",
-                    "ask per node only: --gpus-per-node and --nodes");
+                    "use only --gpus-per-node and --nodes");
     c.min_nodes = c.max_nodes = nodes;
     return std::nullopt;
   }
@@ -188,7 +189,7 @@ private:
     if (g.per_node % g.per_socket != 0 || *c.sockets_per_node != static_cast<long>(g.per_node / g.per_socket))
       return refuse("gpus-per-socket", "gpus",
                     "the GPUs per node are not --gpus-per-socket times --sockets-per-node",
-                    "give --gpus-per-node only");
+                    "use only --gpus-per-node");
     return std::nullopt;
   }
 
@@ -197,20 +198,21 @@ private:
     const std::string option = r.gres.count("gpus-per-task") > 0 ? "gpus-per-task" : "tres-per-task";
     if (g.per_job > 0) {
       if (g.per_job % g.per_task != 0)
-        return refuse("gpus", "gpus", "--gpus is no multiple of --gpus-per-task",
-                      "give --gpus-per-task and --ntasks only");
+        return refuse("gpus", "gpus", "--gpus is not a multiple of --gpus-per-task",
+                      "use only --gpus-per-task and --ntasks");
       const auto tasks = static_cast<long>(g.per_job / g.per_task);
       if (c.tasks && *c.tasks != tasks)
-        return refuse("gpus", "gpus",
-                      "--gpus and --gpus-per-task need " + std::to_string(tasks) +
-                          " tasks, --ntasks or --nodes say otherwise",
-                      "give --gpus-per-task and --ntasks only");
+        return refuse(
+            "gpus", "gpus",
+            fmt::format("--gpus and --gpus-per-task need {} tasks, which contradicts --ntasks or --nodes",
+                        tasks),
+            "use only --gpus-per-task and --ntasks");
       c.tasks = tasks;
     } else if (c.tasks)
       g.per_job = g.per_task * static_cast<Count>(*c.tasks);
     else
-      return refuse(option, "missing-dependency", "--" + option + " needs --ntasks, --nodes or --gpus",
-                    "add one of them");
+      return refuse(option, "missing-dependency",
+                    fmt::format("--{} needs --ntasks, --nodes or --gpus", option), "add one of them");
     if (auto refusal = follow(g.per_node, g.per_task, c.tasks_per_node, option, "node")) return refusal;
     return follow(g.per_socket, g.per_task, c.tasks_per_socket, option, "socket");
   }
@@ -220,14 +222,15 @@ private:
                         const std::string& what) {
     if (place == 0) return std::nullopt;
     if (place % per_task != 0)
-      return refuse(option, "gpus", "the GPUs per " + what + " are no multiple of --" + option,
-                    "give --gpus-per-node and --ntasks-per-node only");
+      return refuse(option, "gpus", fmt::format("the GPUs per {} are not a multiple of --{}", what, option),
+                    "use only --gpus-per-node and --ntasks-per-node");
     const auto follows = static_cast<long>(place / per_task);
     if (tasks && *tasks != follows)
-      return refuse(option, "gpus",
-                    "the GPUs per " + what + " and per task make " + std::to_string(follows) + " tasks per " +
-                        what + ", --ntasks-per-" + what + " says otherwise",
-                    "give --gpus-per-node and --ntasks-per-node only");
+      return refuse(
+          option, "gpus",
+          fmt::format("the GPUs per {} and per task make {} tasks per {}, which contradicts --ntasks-per-{}",
+                      what, follows, what, what),
+          "use only --gpus-per-node and --ntasks-per-node");
     tasks = follows;
     return std::nullopt;
   }
@@ -236,10 +239,12 @@ private:
     if (g.cpus_per == 0 || g.per_task == 0) return std::nullopt;
     const auto cpus = static_cast<long>(g.cpus_per * g.per_task);
     if (c.cpus_per_task && *c.cpus_per_task != cpus)
-      return refuse("cpus-per-task", "gpus",
-                    "--cpus-per-gpu and the GPUs per task make " + std::to_string(cpus) +
-                        " CPUs per task, --cpus-per-task says otherwise",
-                    "give --cpus-per-task only");
+      return refuse(
+          "cpus-per-task", "gpus",
+          fmt::format(
+              "--cpus-per-gpu and the GPUs per task make {} CPUs per task, which contradicts --cpus-per-task",
+              cpus),
+          "use only --cpus-per-task");
     c.cpus_per_task = cpus;
     return std::nullopt;
   }
@@ -252,8 +257,8 @@ private:
     for (const auto& record : x_records)
       for (const auto& second : x_records)
         if (record.name == second.name && record.type.empty() && !second.type.empty() && counts(record))
-          return refuse(per_node_option(), "gpu-types", "GPUs are asked for with and without a type",
-                        "name the type everywhere or nowhere");
+          return refuse(per_node_option(), "gpu-types", "GPUs are requested with and without a type",
+                        "use the type in all of them, or in none");
     return std::nullopt;
   }
 

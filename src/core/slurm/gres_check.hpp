@@ -27,7 +27,7 @@ SubmittedCounts count_sent(const JobOptions& request, TrackedVersion version);
 /// Why a job is refused, at the option that is to be changed.
 struct GresRefusal {
   std::string option;
-  std::string code; ///< behind "slurm/"
+  std::string code; ///< after "slurm/"
   std::string message;
   std::string hint;
 };

@@ -55,14 +55,14 @@ const std::map<std::string, Setter, std::less<>>& setters() {
   return k_setters;
 }
 
-/// Values that people choose: they may hold blanks and "=", and stand last on their line.
+/// Values that users choose: they may hold spaces and "=", and are last on their line.
 const std::map<std::string, std::string JobRecord::*, std::less<>>& line_ends() {
   static const std::map<std::string, std::string JobRecord::*, std::less<>> k_ends = {
       {"JobName", &JobRecord::name}, {"StdOut", &JobRecord::log}, {"StdErr", &JobRecord::error_log}};
   return k_ends;
 }
 
-/// Others that stand last on their line; nothing in them may be taken for a value.
+/// Others that are last on their line; nothing in them may be taken for a value.
 bool is_free_text(std::string_view key) {
   for (const std::string_view name :
        {"WorkDir", "Command", "StdIn", "Comment", "AdminComment", "SystemComment", "SubmitLine", "Extra"})
@@ -96,33 +96,32 @@ struct Reason {
 };
 
 constexpr Reason k_reasons[] = {
-    {"Priority", "other jobs go first"},
+    {"Priority", "waits for jobs of higher priority"},
     {"Resources", "next in line, waits for free nodes"},
     {"Dependency", "waits for another job"},
-    {"DependencyNeverSatisfied", "the job it waits for ended otherwise", true},
-    {"BeginTime", "its begin time is not there yet"},
-    {"JobArrayTaskLimit", "as many tasks of the array run as it allows at once"},
-    {"JobHeldUser", "held by its owner; scontrol release lets it go"},
+    {"DependencyNeverSatisfied", "the job that it depends on did not end as required", true},
+    {"BeginTime", "waits for its begin time"},
+    {"JobArrayTaskLimit", "the array runs as many tasks at once as it allows"},
+    {"JobHeldUser", "held by its owner; scontrol release starts it"},
     {"JobHeldAdmin", "held by an administrator: ask the site's support"},
     {"ReqNodeNotAvail*", "nodes it needs are down, drained or reserved, often for maintenance"},
     {"Reservation", "its reservation has not started"},
     {"Licenses", "waits for a licence"},
-    {"PartitionDown", "the partition takes jobs but starts none now"},
-    {"PartitionInactive", "the partition takes and starts no jobs now"},
-    {"PartitionTimeLimit", "asks for more time than the partition allows"},
-    {"PartitionNodeLimit", "asks for more nodes than the partition allows or has up"},
+    {"PartitionDown", "the partition accepts jobs but starts none now"},
+    {"PartitionInactive", "the partition accepts and starts no jobs now"},
+    {"PartitionTimeLimit", "requests more time than the partition allows"},
+    {"PartitionNodeLimit", "requests more nodes than the partition allows or has up"},
     {"BadConstraints", "no nodes can ever satisfy its constraints", true},
     {"InvalidAccount", "its account does not exist", true},
     {"InvalidQOS", "its QOS does not exist", true},
-    {"NodeDown", "a node it needs is down"},
-    {"launch_failed_requeued_held", "the nodes could not start it; held: ask the site's support"},
-    {"AssocGrp*",
-     "the account's limit is used up or reached: other jobs of the project must end, or its budget grow"},
+    {"NodeDown", "a node that it needs is down"},
+    {"launch_failed_requeued_held", "the nodes could not start it, and it is held: ask the site's support"},
+    {"AssocGrp*", "the account's limit is reached: other jobs of the project must end, or its budget grow"},
     {"AssocMax*", "your limit in this account is reached: jobs of yours must end first"},
     {"QOSGrp*", "the limit of the QOS for all users is reached"},
     {"QOSMax*", "your limit in this QOS is reached: jobs of yours must end first"},
-    {"QOSMin*", "asks for less than the QOS wants"},
-    {"MaxGRESPerAccount", "the account has as many GPUs as it may have at once"},
+    {"QOSMin*", "requests less than the QOS requires"},
+    {"MaxGRESPerAccount", "the account has reached its number of GPUs"},
 };
 
 /// Days since 1970-01-01 and seconds of the day of a time without zone.
@@ -161,9 +160,9 @@ std::string describe_end(const JobRecord& job) {
   std::replace(text.begin(), text.end(), '_', ' ');
   if (job.state == "COMPLETED") return text;
   if (job.state == "TIMEOUT" && !job.time_limit.empty())
-    return text + ": reached its time limit of " + job.time_limit;
-  if (job.state == "OUT_OF_MEMORY") return text + ": asked for less memory than it used";
-  if (job.signal != 0) return fmt::format("{}: ended by signal {}", text, job.signal);
+    return fmt::format("{}: reached its time limit of {}", text, job.time_limit);
+  if (job.state == "OUT_OF_MEMORY") return fmt::format("{}: requested less memory than it used", text);
+  if (job.signal != 0) return fmt::format("{}: killed by signal {}", text, job.signal);
   return job.exit_code != 0 ? fmt::format("{}: exit code {}", text, job.exit_code) : text;
 }
 
@@ -239,7 +238,7 @@ std::string describe_job(const JobRecord& job, std::string_view now) {
   std::string state = util::to_lower(job.state);
   std::replace(state.begin(), state.end(), '_', ' ');
   if (job.phase() == JobPhase::running) {
-    if (!job.nodes.empty()) state += " on " + job.nodes;
+    if (!job.nodes.empty()) state += fmt::format(" on {}", job.nodes);
     return state;
   }
   if (!job.reason.empty()) {

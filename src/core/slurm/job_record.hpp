@@ -44,7 +44,7 @@ std::vector<JobRecord> read_accounting(std::string_view text);
 /// The phase of a state of Slurm's ("PENDING"); one that is not known counts as ended.
 JobPhase phase_of(std::string_view state);
 
-/// A waiting reason for people ("other jobs go first"), and whether waiting can never end.
+/// A waiting reason for users ("other jobs go first"), and whether waiting can never end.
 struct ReasonText {
   std::string text; ///< empty for a reason that is not known
   bool hopeless = false;
@@ -52,14 +52,14 @@ struct ReasonText {
 /// The words for a reason of Slurm's ("Priority").
 ReasonText explain_reason(std::string_view reason);
 
-/// How the job stands, as the end of a sentence: "pending (Priority: other jobs go first), starts about
-/// 17:05, in 20 min". `now` has the form of the record's times, in the same time zone.
+/// How the job is, as the end of a sentence: "pending (Priority: other jobs go first), starts about 17:05, in
+/// 20 min". `now` has the form of the record's times, in the same time zone.
 std::string describe_job(const JobRecord& job, std::string_view now);
 /// Seconds from one "YYYY-MM-DDTHH:MM:SS" to another; nothing if one is no such time.
 std::optional<long long> seconds_between(std::string_view from, std::string_view to);
 /// "40 s", "20 min", "3 h 05 min", "2 d 4 h".
 std::string describe_duration(long long seconds);
-/// Why Slurm ends the job, or has; nothing where the record does not tell.
+/// Why Slurm ends the job, or has; nothing where the record does not state.
 std::optional<model::FailureClass> why_ended(const JobRecord& job);
 /// The same of a job that has ended, whatever its end: `program` where Slurm has no other reason for its
 /// code.

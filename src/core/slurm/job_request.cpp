@@ -2,6 +2,7 @@
 #include "core/slurm/job_request.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/slurm/option_values.hpp"
 #include "core/slurm/options.hpp"
@@ -93,7 +94,7 @@ Giver giver_of(const JobOptions& request, std::string_view option) {
   return found->second.source == SettingSource::environment ? Giver::environment : Giver::user;
 }
 
-/// A hint and the options that say the same more exactly put each other aside; words that a person wrote go
+/// A hint and the options that say the same more exactly put each other aside; words that a user wrote go
 /// before variables.
 void apply_hint(JobOptions& request, TrackedVersion version) {
   if (!request.has("hint")) return;
@@ -123,7 +124,7 @@ void check_both_names(const JobOptions& request, TrackedVersion version, Located
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
-                 "--ntasks-per-gpu and --ntasks-per-tres exclude each other", "keep one of them");
+                 "--ntasks-per-gpu and --ntasks-per-tres exclude each other", "remove one of them");
 }
 
 /// --ntasks-per-tres is an older name of --ntasks-per-gpu.
@@ -134,7 +135,7 @@ void apply_older_name(JobOptions& request) {
   request.counts["ntasks-per-gpu"] = request.count("ntasks-per-tres");
 }
 
-/// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
+/// From 23.11 a user's -c puts SBATCH_CPUS_PER_GPU aside.
 void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task &&
@@ -147,7 +148,7 @@ void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
   request.counts.erase("cpus-per-gpu");
 }
 
-/// From 23.11 what a person asks per task replaces its part of SBATCH_TRES_PER_TASK.
+/// From 23.11 what a user asks per task replaces its part of SBATCH_TRES_PER_TASK.
 void apply_per_task(JobOptions& request, TrackedVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
@@ -175,7 +176,8 @@ void report(const Setting& setting, const std::string& hint, LocatedFindings& fi
   if (setting.source == SettingSource::environment) where = " (from the environment)";
   if (setting.source == SettingSource::command_line) where = " (from the command line)";
   findings.error(setting.place, code_of(value_kind_of(setting.option)),
-                 "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, hint);
+                 fmt::format("--{} cannot be '{}'{}", setting.option, setting.value.value_or(""), where),
+                 hint);
 }
 
 } // namespace
@@ -195,8 +197,9 @@ JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion ver
     if (const auto lower =
             kind == ValueKind::gres ? util::to_lower(setting.value.value_or("")) : std::string();
         lower == "help" || lower == "list")
-      findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing",
-                     "ask on the command line: sbatch --gres=help");
+      findings.error(setting.place, "slurm/value",
+                     fmt::format("--gres={} prints a list and submits nothing", lower),
+                     "run sbatch --gres=help on the command line");
     if ((is_read_last(kind) || kind == ValueKind::text) && !is_last(setting, settings)) {
       if (is_read_last(kind) || setting.value.value_or("").size() > 1024)
         continue; // the controller sees the last

@@ -45,7 +45,7 @@ struct JobOptions {
   std::uint64_t gpus(std::string_view option) const;
   /// GPUs per node by --gres or --gpus-per-node; where both ask, --gres counts.
   std::uint64_t gpus_per_node() const;
-  /// Where the option stands.
+  /// Where the option is.
   Place place(std::string_view option) const;
 };
 

@@ -149,19 +149,19 @@ void bound_nodes_by_gpus(const JobOptions& r, JobSize& size) {
   if (gpus > 0 && gpus < size.max_nodes) size.max_nodes = std::max(size.min_nodes, gpus);
 }
 
-/// What is known before GPUs say how many tasks there are and how many CPUs each has.
+/// What is known before GPUs state how many tasks there are and how many CPUs each has.
 struct WithoutGpus {
   long known; ///< tasks
   long cpus_per_task;
   bool by_controller; ///< it makes the number of tasks of a range of nodes, sbatch does not
 };
 
-/// The CPUs of the job and of a node, as sbatch sends them and the controller counts anew.
+/// The CPUs of the job and of a node, as sbatch sends them and the controller counts again.
 void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& by, JobSize& size) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted =
       by.known != size.tasks_known && version == Version::v20_11 ? by.known : size.tasks_known;
-  // What sbatch sends; the controller counts anew where it finds more tasks than that.
+  // What sbatch sends; the controller counts again where it finds more tasks than that.
   const bool none = size.nodes_given && size.min_nodes == 0 && !r.has("cpus-per-task");
   size.cpus = std::max(none ? 0L : 1L, by.by_controller ? 0 : by.known) * by.cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
@@ -172,7 +172,7 @@ void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& 
       written > 65533 && !r.has("ntasks") && !by.by_controller)
     size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * by.cpus_per_task);
   if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
-  // With GPUs of any kind the CPUs of all tasks are counted where their number was said.
+  // With GPUs of any kind the CPUs of all tasks are counted where their number was reported.
   const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
   if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
     size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);

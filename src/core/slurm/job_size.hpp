@@ -32,7 +32,7 @@ struct JobSize {
 /// The number of an option as it is sent, in 16 bits, of which 65534 says that nothing was asked for: 0.
 long sent_count(const JobOptions& request, std::string_view option);
 
-/// A list of nodes as Slurm takes it: blanks part names, too, and commas at the end count for nothing.
+/// A list of nodes as Slurm takes it: spaces part names as well, and commas at the end count for nothing.
 std::string hostlist_text(std::string text);
 
 /// How many distinct nodes --nodelist names; 0 without one or where it cannot be read.

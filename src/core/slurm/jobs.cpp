@@ -2,6 +2,7 @@
 #include "core/slurm/jobs.hpp"
 
 #include <chrono>
+#include <fmt/format.h>
 
 #include "core/util/job_secret.hpp"
 #include "core/util/process.hpp"
@@ -25,9 +26,10 @@ util::Result<util::ProcessOutput> run_sbatch(const SbatchCall& call, const std::
                                              const util::EnvSnapshot& env) {
   const auto& [words, limit, late] = call;
   if (!util::find_program(words.front(), env))
-    return util::Error{"there is no Slurm on this machine: " + words.front() + " is not in PATH",
-                       "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE "
-                       "-- hpcml submit ..."};
+    return util::Error{
+        fmt::format("Slurm is not installed on this machine: {} is not in PATH", words.front()),
+        "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE "
+        "-- hpcml submit ..."};
   auto job_env = env;
   job_env.unset(util::k_job_secret_variable); // Slurm keeps the environment that a job is submitted with
   const auto answer = run_command(words, job_env, limit, script);
@@ -35,7 +37,7 @@ util::Result<util::ProcessOutput> run_sbatch(const SbatchCall& call, const std::
   const bool silent = answer.output.err.empty() && answer.output.out.empty();
   if (!answer.ok() && silent && answer.output.exit_code > 128)
     return util::Error{
-        words.front() + " was ended by signal " + std::to_string(answer.output.exit_code - 128), late};
+        fmt::format("{} was killed by signal {}", words.front(), answer.output.exit_code - 128), late};
   if (!answer.ok()) return explain_refusal(answer.output.err.empty() ? answer.output.out : answer.output.err);
   return answer.output;
 }
@@ -48,7 +50,7 @@ util::Result<SubmittedJob> submit_job(const std::string& program, const std::str
   words.insert(words.end(), options.begin(), options.end());
   TRY(const auto output,
       run_sbatch({words, k_submit_limit,
-                  "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
+                  "check squeue --me before you submit again: Slurm may have accepted the job"},
                  script, env));
   return parse_submitted(output.out, output.err);
 }
@@ -56,8 +58,8 @@ util::Result<SubmittedJob> submit_job(const std::string& program, const std::str
 util::Result<StartEstimate> estimate_start(const std::string& program, const std::string& script,
                                            const util::EnvSnapshot& env) {
   TRY(const auto output,
-      run_sbatch({{program, "--test-only"}, k_answer_timeout, "Slurm may be busy: try again"}, script,
-                 make_plain(env)));
+      run_sbatch({{program, "--test-only"}, k_answer_timeout, "run it again later: Slurm may be busy"},
+                 script, make_plain(env)));
   return parse_estimate(output.err);
 }
 
@@ -70,7 +72,7 @@ util::Result<std::vector<JobRecord>> find_job(const Commands& commands, const st
   const auto now = ask({"scontrol", "show", "job", id});
   if (now.ok()) return read_job_records(now.output.out);
   if (now.why_not.find("Invalid job id") == std::string::npos)
-    return util::Error{now.command() + ": " + now.why_not, "Slurm may be busy: try again"};
+    return util::Error{now.command() + ": " + now.why_not, "run it again later: Slurm may be busy"};
   // The controller forgets jobs some minutes after their end; the accounting remembers them, where there is
   // one.
   const auto past = ask({"sacct", "--allocations", "--noheader", "--parsable2",

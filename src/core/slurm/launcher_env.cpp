@@ -2,6 +2,7 @@
 // Layout of a task that ibrun, mpirun or another launcher started, from the variables the site's profile
 // names.
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 #include <optional>
 
@@ -33,10 +34,10 @@ Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size
       std::accumulate(counts->begin(), counts->end(), 0ULL) == world_size)
     return *counts;
   if (world_size % nodes == 0) return std::vector<unsigned>(nodes, static_cast<unsigned>(world_size / nodes));
-  return Error{rank_variable + " belongs to " + std::to_string(world_size) +
-                   " ranks, which do not spread evenly over " + std::to_string(nodes) +
-                   " nodes, and SLURM_TASKS_PER_NODE='" + text + "' does not describe them",
-               "give the job the layout that the launcher is to use (--nodes and --ntasks-per-node)"};
+  return Error{fmt::format("{} belongs to {} ranks, which do not spread evenly over {} nodes, and "
+                           "SLURM_TASKS_PER_NODE='{}' does not describe them",
+                           rank_variable, world_size, nodes, text),
+               "set the layout that the launcher should use with --nodes and --ntasks-per-node"};
 }
 
 /// Nodes of the job; this node alone outside a job.
@@ -78,17 +79,16 @@ Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::Launch
   layout.host = layout.nodes[layout.node_rank];
   const auto named = number_of(env, rule.local_rank_variable);
   if (named && *named != layout.local_rank)
-    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " +
-                     std::to_string(layout.rank) + " of this layout is local rank " +
-                     std::to_string(layout.local_rank),
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
-                     " for a block distribution"};
+    return Error{fmt::format("{} is {}, but rank {} of this layout is local rank {}",
+                             rule.local_rank_variable, *named, layout.rank, layout.local_rank),
+                 fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
+                             rule.name)};
   const auto place = place_of(layout.nodes, host);
   if (place < layout.nodes.size() && place != layout.node_rank)
-    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host +
-                     ", but in blocks it belongs to " + layout.nodes[layout.node_rank],
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
-                     " for a block distribution"};
+    return Error{fmt::format("rank {} runs on {}, but in blocks it belongs to {}", layout.rank, host,
+                             layout.nodes[layout.node_rank]),
+                 fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
+                             rule.name)};
   return layout;
 }
 
@@ -133,15 +133,15 @@ StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::L
 Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                         const std::string& host) {
   if (!in_launcher_task(env, rule))
-    return Error{"this task has no " + rule.rank_variable + " and " + rule.world_size_variable + ", which " +
-                     rule.name + " sets on this site",
-                 "start the program with " + rule.name};
+    return Error{fmt::format("this task has no {} and {}, which {} sets on this site", rule.rank_variable,
+                             rule.world_size_variable, rule.name),
+                 fmt::format("use {} to start the program", rule.name)};
   StepLayout layout;
   layout.rank = *number_of(env, rule.rank_variable);
   layout.world_size = *number_of(env, rule.world_size_variable);
   if (layout.world_size == 0 || layout.rank >= layout.world_size)
-    return Error{rule.rank_variable + " is " + std::to_string(layout.rank) + ", but " +
-                 rule.world_size_variable + " is " + std::to_string(layout.world_size)};
+    return Error{fmt::format("{} is {}, but {} is {}", rule.rank_variable, layout.rank,
+                             rule.world_size_variable, layout.world_size)};
   TRY(layout.nodes, nodes_of(env, host));
   // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
   const bool known = place_of(layout.nodes, host) < layout.nodes.size();

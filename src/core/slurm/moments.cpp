@@ -65,7 +65,7 @@ private:
     if (at(i) == '\0' || at(i) == '\n') return x_at = i - 1, true;
     if (at(i) != '+' && at(i) != '-') return false;
     const bool before = at(i) == '-';
-    x_at += i; // further than it stands, where something stands before "now"
+    x_at += i; // further than it is, where something is before "now"
     long long number = 0;
     if (!read_units(number)) return false;
     x_moment.seconds = before ? -number : number;
@@ -92,7 +92,7 @@ private:
     return figures;
   }
 
-  /// One or two figures that make no more than `most`; `least_figures` of them have to be there.
+  /// One or two figures that make no more than `most`; `least_figures` of them have to exist.
   bool read_number(int most, int least_figures = 1) {
     if (!is_figure(current())) return false;
     x_number = x_text[x_at++] - '0';

@@ -10,7 +10,7 @@
 
 namespace hpcml::slurm {
 
-/// The word behind a node's name by which it says that nothing is wrong with it.
+/// The word after a node's name by which it says that nothing is wrong with it.
 inline constexpr std::string_view k_healthy = "ok";
 
 struct NodeChoice {
@@ -18,7 +18,7 @@ struct NodeChoice {
   std::vector<std::string> spare;  ///< healthy, and left over
   std::vector<node_health::BadNode> bad = {}; ///< found now; what was known before is not among them
   bool was_informed =
-      true; ///< false: no node said that it is well, so that what they say is no reason to choose
+      true; ///< false: no node said that it is well, so that what they say is not a reason to choose
 };
 
 /// `nodes`: of the job. `answers`: a line of each node that answered, its name and k_healthy or what is wrong

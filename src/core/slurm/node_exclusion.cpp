@@ -2,6 +2,7 @@
 #include "core/slurm/node_exclusion.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/hostlist.hpp"
 #include "core/slurm/records.hpp"
@@ -44,7 +45,7 @@ std::string partition_of(std::string_view job) {
 
 util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view nodes) {
   const auto records = read_records(job, "JobId");
-  if (records.empty()) return util::Error{"scontrol says nothing of the job"};
+  if (records.empty()) return util::Error{"scontrol reports nothing about the job"};
   const auto& record = records.front();
   NodeCandidates choice;
   choice.excluded = nodes_of(record.get("ExcNodeList").value_or(""));
@@ -71,23 +72,25 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
     const auto name = name_in(choice.nodes, node);
     if (!name.empty() && holds(choice.excluded, name)) continue;
     const auto stays = [&left, what = node + ": " + why](const std::string& reason) {
-      left.words.push_back(what + "; it is not left out: " + reason);
+      left.words.push_back(fmt::format("{}; not excluded: {}", what, reason));
     };
     if (name.empty()) {
       stays("the job's partition has no node of that name");
     } else if (holds(choice.required, name)) {
-      stays("the job asks for it with --nodelist");
+      stays("the job requests it with --nodelist");
     } else if (remaining(choice.nodes) <= choice.needed) {
-      stays("the job needs " + util::counted(choice.needed, "node") + ", and its partition has no other");
+      stays(fmt::format("the job needs {}, and its partition has no other",
+                        util::counted(choice.needed, "node")));
     } else {
       exclude.push_back(name);
-      left.words.push_back(node + ": " + why + "; it is left out of the next start");
+      left.words.push_back(fmt::format("{}: {}; excluded from the next start", node, why));
     }
   }
   if (exclude.size() == choice.excluded.size()) return left;
   if (const auto usable = remaining(choice.usable); usable < choice.needed)
-    left.words.push_back("the next start waits: it needs " + util::counted(choice.needed, "node") + ", and " +
-                         std::to_string(usable) + " of its partition's are neither left out nor down");
+    left.words.push_back(fmt::format(
+        "the next start waits: it needs {}, but {} of its partition's are neither excluded nor down",
+        util::counted(choice.needed, "node"), usable));
   left.exclude = std::move(exclude);
   return left;
 }

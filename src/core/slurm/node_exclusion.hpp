@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which nodes a job leaves out at its next start: those that it left out already, and those that were found
-// bad. Pure.
+// Which nodes a job omits at its next start: those that it omitted already, and those that were found bad.
+// Pure.
 #pragma once
 
 #include <string>
@@ -32,8 +32,8 @@ util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view
 /// The partition of `scontrol -o show job ID`; empty where it says none.
 std::string partition_of(std::string_view job);
 
-/// Nodes that the job excludes already are not said again. What its partition does not know, what the job
-/// names in --nodelist, and what would leave it too few nodes, is not left out, and that is said.
+/// Nodes that the job excludes already are not reported again. What its partition does not know, what the job
+/// names in --nodelist, and what would leave it too few nodes, is not omitted, and that is reported.
 NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice);
 
 } // namespace hpcml::slurm

@@ -78,7 +78,7 @@ bool read_nice(Reading& r) {
   return true;
 }
 
-/// Per part a number, or one behind a known name; what stands around it is passed over.
+/// Per part a number, or one after a known name; what is around it is passed over.
 bool read_acctg_freq(Reading& r) {
   const auto has_number = [](const std::string& text) {
     char* end = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of the one table of options: internal to this folder, asked through options.hpp.
+// The rows of the one table of options: internal to this directory, asked through options.hpp.
 #pragma once
 
 #include <array>

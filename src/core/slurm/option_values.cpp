@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <set>
 
 #include "core/slurm/option_reading.hpp"
@@ -122,7 +123,7 @@ constexpr string_view k_gpus = "a number, or TYPE:NUMBER";
 constexpr string_view k_gpu_freq = "low, medium, highm1, high or MHz, with memory= before it for the memory";
 constexpr string_view k_gpu_bind =
     "closest, none (from 21.08), single:N, per_task:N (from 21.08), map_gpu:LIST or mask_gpu:LIST";
-constexpr string_view k_gres_flags = "disable-binding or enforce-binding; task sharing is given to srun";
+constexpr string_view k_gres_flags = "disable-binding or enforce-binding; task sharing is an option of srun";
 constexpr string_view k_mail_type =
     "BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, TIME_LIMIT_90, _80, _50, ARRAY_TASKS, ALL or NONE, joined by "
     "commas";
@@ -163,12 +164,12 @@ constexpr Form k_forms[] = {
     {ValueKind::yes_no, read_yes_no, "yes or no"},
     {ValueKind::hint, read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
     {ValueKind::zero_or_one, read_wait_all_nodes, "0 or 1"},
-    {ValueKind::nice, read_nice, "a number within 2147483645"},
+    {ValueKind::nice, read_nice, "a number up to 2147483645"},
     {ValueKind::acctg_freq, read_acctg_freq, "seconds, or task=SECONDS and the like"},
     {ValueKind::profile, read_profile, "all, none, energy, task, lustre or network"},
     {ValueKind::propagate, read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
     {ValueKind::distribution, read_distribution, k_distribution},
-    {ValueKind::user, read_user, "the name or number of one that exists; only root may ask for another"},
+    {ValueKind::user, read_user, "the name or number of one that exists; only root may set another"},
     {ValueKind::wckey, read_wckey, "any text that does not start with '*'"},
     {ValueKind::mem_update, read_mem_update, "MARGIN@DELAY: a number, and a time"},
     {ValueKind::priority, read_priority, "a number or TOP"},
@@ -196,7 +197,7 @@ std::size_t most_characters(string_view option) {
 std::optional<std::string> read_value(const Setting& setting, TrackedVersion version, JobOptions& request) {
   if (setting.value && setting.value->size() > 1024)
     if (const auto most = most_characters(setting.option); setting.value->size() > most)
-      return "Slurm takes " + std::to_string(most) + " characters at most";
+      return fmt::format("Slurm accepts at most {} characters", most);
   const auto kind = value_kind_of(setting.option);
   const auto* form =
       std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
@@ -204,7 +205,7 @@ std::optional<std::string> read_value(const Setting& setting, TrackedVersion ver
   const std::string text = setting.value.value_or("");
   Reading reading{setting, text, version, request};
   if (form->read(reading)) return std::nullopt;
-  return "it may be " + std::string(form->hint);
+  return fmt::format("use {}", form->hint);
 }
 
 } // namespace hpcml::slurm

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reading one raw option.
 #include "core/slurm/option_word.hpp"
+
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::slurm {
 namespace {
@@ -16,9 +18,11 @@ bool is_option_word(std::string_view word) {
 
 util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
   if (argument == TakesValue::none && option.value)
-    return util::Error{option.name + " takes no value", "give one option each; write " + option.name};
+    return util::Error{fmt::format("{} accepts no value", option.name),
+                       fmt::format("use one option each: {}", option.name)};
   if (argument == TakesValue::required && (!option.value || option.value->empty()))
-    return util::Error{option.name + " needs a value", "write " + option.name + "=VALUE"};
+    return util::Error{fmt::format("{} needs a value", option.name),
+                       fmt::format("use {}=VALUE", option.name)};
   return option;
 }
 
@@ -26,8 +30,8 @@ util::Result<NamedOption> read_long(Program program, std::string_view word) {
   NamedOption option = split_option(word);
   const auto match = find_option(program, std::string_view(option.name).substr(2));
   if (match.candidates.size() > 1)
-    return util::Error{"'" + option.name + "' could be --" + util::join(match.candidates, ", --"),
-                       "write the full name"};
+    return util::Error{fmt::format("'{}' could be --{}", option.name, util::join(match.candidates, ", --")),
+                       "use the full name"};
   if (match.option) {
     option.name = "--" + match.option->name;
     return check_value(std::move(option), match.option->argument);
@@ -39,8 +43,8 @@ util::Result<NamedOption> read_long(Program program, std::string_view word) {
 util::Result<NamedOption> read_short(Program program, std::string_view word) {
   const auto found = find_option(program, word[1]);
   if (!found)
-    return util::Error{program_name(program) + " has no option '" + std::string(word.substr(0, 2)) + "'",
-                       "write its full name"};
+    return util::Error{fmt::format("{} has no option '{}'", program_name(program), word.substr(0, 2)),
+                       "use its full name"};
   NamedOption option{"--" + found->name, {}};
   if (word.size() > 2) option.value = std::string(util::trim(word.substr(2)));
   return check_value(std::move(option), found->argument);
@@ -58,9 +62,9 @@ NamedOption split_option(std::string_view word) {
 
 util::Result<NamedOption> read_option(Program program, std::string_view word) {
   if (!is_option_word(word))
-    return util::Error{"'" + std::string(word) + "' is no option of " + program_name(program),
-                       "give one option each, as --" + program_name(program) +
-                           (program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
+    return util::Error{fmt::format("'{}' is not an option of {}", word, program_name(program)),
+                       fmt::format("use one option each: --{}{}", program_name(program),
+                                   program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
   return word.starts_with("--") ? read_long(program, word) : read_short(program, word);
 }
 

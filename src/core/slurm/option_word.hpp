@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One raw option of sbatch or srun, as a person gives it for pass-through.
+// One raw option of sbatch or srun, as a user gives it for pass-through.
 #pragma once
 
 #include <optional>

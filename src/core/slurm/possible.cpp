@@ -2,6 +2,7 @@
 #include "core/slurm/possible.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 #include <string>
 
@@ -42,18 +43,19 @@ void check_nodelist(const JobOptions& r, TrackedVersion version, LocatedFindings
       return std::find(without.begin(), without.end(), name) == without.end();
     });
     if (left < least_nodes(r) && version >= Version::v23_11)
-      refuse("--exclude leaves " + std::to_string(left) + " of the nodes that --nodelist names",
-             "exclude fewer nodes, or name more");
+      refuse(fmt::format("--exclude leaves {} of the nodes that --nodelist names", left),
+             "remove some of the excluded nodes, or add more to --nodelist");
     return;
   }
   for (const auto& name : names_of(r, "exclude"))
-    if (distinct.count(name) > 0) return refuse("node '" + name + "' is wanted and excluded", "name it once");
+    if (distinct.count(name) > 0)
+      return refuse(fmt::format("node '{}' is both requested and excluded", name),
+                    "remove it from one of the two");
   if (!r.nodes || version >= Version::v23_02) return;
   const auto count = static_cast<long>(version == Version::v20_11 ? wanted.size() : distinct.size());
   if (r.nodes->max > 0 && count > r.nodes->max)
-    refuse("--nodelist names " + std::to_string(count) +
-               " nodes, which are all part of the job, and --nodes allows " + std::to_string(r.nodes->max),
-           "raise --nodes, name fewer nodes, or --exclude those that are not wanted");
+    refuse(fmt::format("--nodelist names {} nodes, which exceeds --nodes ({})", count, r.nodes->max),
+           "use a higher --nodes, fewer names, or --exclude");
 }
 
 } // namespace
@@ -76,7 +78,7 @@ void check_no_nodes(const JobOptions& r, TrackedVersion version, LocatedFindings
       r.text("array").empty() && version >= Version::v26_05 && has_task_count(r, version);
   const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
   if (!counted_later && !by_names)
-    findings.error(r.place("nodes"), "slurm/impossible", "--nodes asks for no node", "ask for one at least");
+    findings.error(r.place("nodes"), "slurm/impossible", "--nodes requests no node", "request at least one");
 }
 
 void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion version,
@@ -86,15 +88,15 @@ void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion 
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
   if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
-    refuse("nodes", "--nodes may come to no node, which an array does not take", "ask for one at least");
+    refuse("nodes", "--nodes allows no node, which an array does not accept", "request at least one");
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
-    refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task",
-           "ask for one at least");
+    refuse("extra-node-info", "--extra-node-info requests 0 sockets, cores or threads, which fits no task",
+           "request at least one");
   if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") &&
       !(r.nodes && version == Version::v20_11))
     refuse("distribution", "--distribution=arbitrary needs --nodelist",
-           "name the nodes, one name for each task");
+           "use --nodelist with one name for each task");
 }
 
 void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion version,
@@ -106,10 +108,9 @@ void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion versio
     return;
   const auto needed = (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node;
   findings.error(r.place("ntasks"), "slurm/impossible",
-                 std::to_string(s.tasks) + " tasks, " + std::to_string(s.tasks_per_node) +
-                     " on a node, need " + std::to_string(needed) + " nodes, and the job has " +
-                     std::to_string(s.max_nodes),
-                 "--ntasks counts the whole job: leave it away, or raise --nodes");
+                 fmt::format("{} tasks, {} on a node, need {} nodes, but the job has {}", s.tasks,
+                             s.tasks_per_node, needed, s.max_nodes),
+                 "remove --ntasks, which counts the whole job, or use a higher --nodes");
 }
 
 } // namespace hpcml::slurm

@@ -9,7 +9,7 @@ namespace hpcml::slurm {
 /// Whether --nodelist names nodes to choose from: from 23.02, where it names more than the job needs.
 bool has_choice(const JobOptions& request, TrackedVersion version);
 
-/// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
+/// Whether the tasks are more than this many nodes may hold by --ntasks-per-node.
 bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, TrackedVersion version);
 
 /// --nodes=0, where nothing else makes nodes, as a finding "slurm/impossible".

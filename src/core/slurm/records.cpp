@@ -16,7 +16,7 @@ bool is_key(std::string_view word) {
                      [](char c) { return util::is_name_char(c) || c == '/' || c == ':'; });
 }
 
-/// Adds the pairs of one line: a value goes on until a blank that the next "Key=" follows.
+/// Adds the pairs of one line: a value continues until a space that the next "Key=" follows.
 void add_pairs(std::string_view line, std::vector<std::pair<std::string, std::string>>& pairs) {
   std::size_t at = 0;
   while (at < line.size()) {

@@ -26,14 +26,14 @@ private:
 };
 
 /// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName",
-/// "NodeName". Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first
-/// record are left out.
+/// "NodeName". Values with spaces (OS=, Reason=, partition names) are kept whole. Lines before the first
+/// record are omitted.
 std::vector<Record> read_records(std::string_view text, std::string_view first_key);
 
 /// `scontrol show config`: one "Key = value" a line.
 Record read_config(std::string_view text);
 
-/// Rows of `-P`/`--parsable2` output: columns between "|". Empty lines are left out.
+/// Rows of `-P`/`--parsable2` output: columns between "|". Empty lines are omitted.
 std::vector<std::vector<std::string>> read_rows(std::string_view text);
 
 } // namespace hpcml::slurm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Options that sbatch does not take together.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/slurm/gres_check.hpp"
 #include "core/util/text.hpp"
@@ -24,8 +25,8 @@ public:
   void run() {
     check_memory();
     if (r.nodes && r.nodes->min < 0)
-      error("nodes", "slurm/value", "--nodes cannot be '" + r.text("nodes") + "'",
-            "it may be a number or MIN-MAX");
+      error("nodes", "slurm/value", fmt::format("--nodes cannot be '{}'", r.text("nodes")),
+            "use a number or MIN-MAX");
     exclude("gpus-per-task", "ntasks-per-gpu");
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
@@ -51,8 +52,8 @@ private:
 
   void exclude(std::string_view a, std::string_view b, Version since = k_oldest_version) {
     if (r.has(a) && r.has(b) && from(since))
-      error(b, std::string(k_mutual), dashed(a) + " and " + dashed(b) + " exclude each other",
-            "keep one of them");
+      error(b, std::string(k_mutual), fmt::format("{} and {} exclude each other", dashed(a), dashed(b)),
+            "remove one of them");
   }
 
   bool is_by_variable(std::string_view option) const {
@@ -71,8 +72,8 @@ private:
     const auto clash = [&](std::string_view name, std::string_view option, Version since) {
       if (has_per_task(r, name) && r.has(option) && from(since))
         error("tres-per-task", std::string(k_mutual),
-              "--tres-per-task with " + std::string(name) + " and " + dashed(option) + " exclude each other",
-              "keep one of them");
+              fmt::format("--tres-per-task with {} and {} exclude each other", name, dashed(option)),
+              "remove one of them");
     };
     if (r.tres_per_task->cpus_count) clash("cpu", "cpus-per-task", Version::v23_02);
     clash("cpu", "cpus-per-gpu", Version::v24_05);
@@ -83,7 +84,7 @@ private:
     if (r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos &&
         from(Version::v26_05))
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05",
-            "keep one of them");
+            "remove one of them");
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/missing-dependency",
                    "--gpus-per-socket needs --sockets-per-node", "add it");
@@ -93,12 +94,12 @@ private:
       error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
     if (r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core") &&
         from(Version::v23_02))
-      error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core",
-            "make it at most that");
+      error("ntasks-per-core", "slurm/value", "--ntasks-per-core exceeds --threads-per-core",
+            "use at most that number");
     check_plane(counts);
     if (is_contradicted_hint() && from(Version::v23_02))
-      error("hint", "slurm/value", "--hint asks for several threads of a core and for one of them",
-            "keep one of them");
+      error("hint", "slurm/value", "--hint requests both several threads of a core and one of them",
+            "remove one of them");
   }
 
   /// "multithread,nomultithread", in which the tasks per core are more than the threads.
@@ -127,9 +128,8 @@ private:
     const long tasks = counts.tasks.value_or(nodes);
     if (size && (nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)
       error("distribution", "slurm/value",
-            "there are too few tasks for blocks of " + std::to_string(*size) + " on " +
-                std::to_string(nodes) + " nodes",
-            "make the plane's size smaller");
+            fmt::format("there are too few tasks for blocks of {} on {} nodes", *size, nodes),
+            "use a smaller plane size");
   }
 
   void check_times() {
@@ -138,7 +138,7 @@ private:
     const auto least = time.find("time-min");
     if (limit == time.end() || least == time.end() || !limit->second.minutes) return;
     if (!least->second.minutes || *least->second.minutes > *limit->second.minutes)
-      error("time-min", "slurm/time-min", "--time-min is longer than --time", "make it the shorter one");
+      error("time-min", "slurm/time-min", "--time-min exceeds --time", "use a shorter --time-min");
   }
 
   const JobOptions& r;

@@ -2,6 +2,7 @@
 #include "core/slurm/script_header.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/util/text.hpp"
@@ -17,18 +18,20 @@ void check_file(string_view text, LocatedFindings& findings) {
   if (text.empty())
     findings.error({}, "slurm/empty", "the script is empty");
   else if (std::all_of(text.begin(), text.end(), is_space))
-    findings.error({}, "slurm/empty", "the script holds only blanks");
+    findings.error({}, "slurm/empty", "the script contains only whitespace");
   else if (!text.starts_with("#!"))
     findings.error({0, std::max<std::size_t>(1, std::min(text.find('\n'), text.size()))}, "slurm/first-line",
-                   "the first line does not start with #!: sbatch refuses the script",
+                   "the first line does not start with #!: sbatch rejects the script",
                    text.starts_with("\xef\xbb\xbf")
-                       ? "the file starts with a byte order mark: save it as UTF-8 without one"
-                       : "make #!/bin/bash the first line, nothing before it");
+                       ? "remove the byte order mark at the start of the file (save it as UTF-8 without one)"
+                       : "use #!/bin/bash as the first line, with nothing before it");
   if (const auto dos = text.find("\r\n"); dos != string_view::npos)
-    findings.error({dos, 1}, "slurm/dos-line", "a line ends as on Windows (CR LF): sbatch refuses the script",
-                   "convert the file: sed -i 's/\\r$//' FILE");
+    findings.error({dos, 1}, "slurm/dos-line",
+                   "a line ends with CR LF, as on Windows: sbatch rejects the script",
+                   "run sed -i 's/\\r$//' FILE to convert the file");
   if (const auto nul = text.find('\0'); nul != string_view::npos)
-    findings.error({nul, 1}, "slurm/nul", "the script holds a NUL character: Slurm refuses it", "remove it");
+    findings.error({nul, 1}, "slurm/nul", "the script contains a NUL character: Slurm rejects it",
+                   "remove it");
 }
 
 /// Cuts one directive line into words.
@@ -40,7 +43,7 @@ public:
 
   std::vector<HeaderWord> read() {
     std::vector<HeaderWord> words;
-    // An empty word ("") ends the line, too: sbatch cannot tell it from the end.
+    // An empty word ("") ends the line as well: sbatch cannot tell it from the end.
     while (next() && !x_word.text.empty()) words.push_back(x_word);
     return words;
   }
@@ -50,9 +53,9 @@ private:
     while (x_at < x_end && is_space(x_text[x_at])) ++x_at;
     if (x_at == x_end || x_text[x_at] == '#') return false;
     if (x_text[x_at] == ':') {
-      x_findings.error(
-          {x_at, 1}, "slurm/colon", "a word of a directive starts with ':': sbatch refuses the script",
-          "write the option without it; components of a job are separated by a line #SBATCH hetjob");
+      x_findings.error({x_at, 1}, "slurm/colon",
+                       "a word of a directive starts with ':': sbatch rejects the script",
+                       "use the option without it, or a line #SBATCH hetjob to separate components of a job");
       return false;
     }
     const std::size_t start = x_at;
@@ -68,7 +71,7 @@ private:
     std::size_t quoted_at = 0;
     for (; x_at < x_end; ++x_at) {
       const char c = x_text[x_at];
-      // Up to 23.11 an escaped blank ends the word as any other.
+      // Up to 23.11 an escaped space ends the word as any other.
       if (is_space(c) && quote == '\0' && !(escaped && x_version >= Version::v24_05)) break;
       if (escaped) {
         escaped = false;
@@ -88,9 +91,8 @@ private:
     }
     if (quote == '\0') return true;
     x_findings.error({quoted_at, 1}, "slurm/quote",
-                     std::string("the quote ") + quote +
-                         " is not closed on its line: sbatch refuses the script",
-                     "close it, or put a backslash before it");
+                     fmt::format("the quote {} is not closed on its line: sbatch rejects the script", quote),
+                     "add the closing quote, or a backslash before this one");
     return false;
   }
 
@@ -99,7 +101,7 @@ private:
     if (inside)
       x_findings.warning({x_at, 1}, "slurm/comment-in-word",
                          "'#' starts a comment even inside a word: the rest of the line is ignored",
-                         "quote the value, or put a blank before the comment");
+                         "add quotes around the value, or a space before the comment");
     x_end = x_at;
   }
 
@@ -129,21 +131,22 @@ bool is_separator(const HeaderWord& word) {
 }
 
 /// Adds the line's words. A separator that comes first starts the next component, and the rest of its line is
-/// ignored; a later one is dropped without a word.
+/// ignored; a later one is dropped silently.
 void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& findings) {
   directive.component = header.components - 1;
   auto& words = directive.words;
   if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
     if (util::to_lower(words.front().text) == "packjob")
       findings.warning(words.front().place, "slurm/packjob", "packjob is the old name of hetjob",
-                       "write #SBATCH hetjob");
+                       "use #SBATCH hetjob");
     ++header.components;
     return;
   }
   const auto stray = std::find_if(words.begin(), words.end(), is_separator);
   if (directive.magic == Magic::sbatch && stray != words.end()) {
-    findings.warning(stray->place, "slurm/hetjob", "hetjob behind an option has no effect: the job stays one",
-                     "write #SBATCH hetjob on a line of its own");
+    findings.warning(stray->place, "slurm/hetjob",
+                     "hetjob after an option has no effect: the job has one component",
+                     "use #SBATCH hetjob on a separate line");
     words.erase(std::remove_if(words.begin(), words.end(), is_separator), words.end());
   }
   if (!directive.words.empty()) header.directives.push_back(std::move(directive));
@@ -157,7 +160,7 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
   ScriptHeader header;
   std::optional<std::size_t> command;
   unsigned plain_lines = 0;
-  // The other systems' lines are sought behind the first command, too, as long as there are not too many
+  // The other systems' lines are sought after the first command as well, as long as there are not too many
   // lines of code.
   for (std::size_t start = 0; start < text.size() && (!command || plain_lines <= k_most_plain_lines);) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -170,7 +173,7 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
     if (sought) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",
-                         "write #SBATCH");
+                         "use #SBATCH");
       WordReader reader(text, start + prefix->text.size(), end, version, findings);
       add_directive(header, {prefix->magic, 0, reader.read()}, findings);
     } else if (!command && is_command(line)) {

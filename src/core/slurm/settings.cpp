@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 
 #include "core/slurm/foreign_directives.hpp"
 #include "core/slurm/options.hpp"
@@ -16,9 +17,11 @@ using std::string_view;
 std::string versions_text(string_view range) {
   const auto parts = util::split(std::string(range), ',');
   const auto& part = parts.front();
-  if (parts.size() == 1 && part.back() == '-') return "exists from Slurm " + part.substr(0, part.size() - 1);
-  if (part.front() == '-' && parts.size() == 1) return "is gone after Slurm " + part.substr(1);
-  return "exists only in Slurm " + std::string(range);
+  if (parts.size() == 1 && part.back() == '-')
+    return fmt::format("exists from Slurm {}", part.substr(0, part.size() - 1));
+  if (part.front() == '-' && parts.size() == 1)
+    return fmt::format("was removed after Slurm {}", part.substr(1));
+  return fmt::format("exists only in Slurm {}", range);
 }
 
 /// getopt_long over a list of words, where options and operands may be mixed.
@@ -49,12 +52,13 @@ private:
 
   void report_operand(const HeaderWord& word) {
     if (x_source == SettingSource::script)
-      x_findings.error(
-          word.place, "slurm/unexpected-argument",
-          "'" + word.text + "' is no option: sbatch refuses the script",
-          "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
+      x_findings.error(word.place, "slurm/unexpected-argument",
+                       fmt::format("'{}' is not an option: sbatch rejects the script", word.text),
+                       "add quotes around a value with spaces, or '#' before a comment; nothing is expanded "
+                       "in a directive");
     else
-      x_findings.error({}, "slurm/unexpected-argument", "the script '" + word.text + "' is not there");
+      x_findings.error({}, "slurm/unexpected-argument",
+                       fmt::format("the script '{}' does not exist", word.text));
   }
 
   void add(const std::string& option, std::optional<std::string> value, Place place) {
@@ -65,7 +69,8 @@ private:
   void add_with_next(const Option& option, const std::string& shown) {
     const Place place = current_place();
     if (x_at + 1 >= x_words.size()) {
-      x_findings.error(place, "slurm/value-missing", shown + " needs a value", "write " + shown + " VALUE");
+      x_findings.error(place, "slurm/value-missing", fmt::format("{} needs a value", shown),
+                       fmt::format("use {} VALUE", shown));
       return;
     }
     ++x_at;
@@ -82,8 +87,8 @@ private:
     const bool has_value = equals != string_view::npos;
     const auto& option = *match.option;
     if (has_value && option.argument == TakesValue::none)
-      x_findings.error(current_place(), "slurm/value-unwanted", "--" + option.name + " takes no value",
-                       "write --" + option.name);
+      x_findings.error(current_place(), "slurm/value-unwanted",
+                       fmt::format("--{} accepts no value", option.name), "use --" + option.name);
     else if (has_value)
       add(option.name, std::string(text.substr(equals + 1)), current_place());
     else if (option.argument == TakesValue::required)
@@ -98,9 +103,10 @@ private:
       const auto option = find_option(Program::sbatch, letters[i], x_version);
       if (!option) {
         const auto option_of_srun = find_option(Program::srun, letters[i], x_version.get());
-        x_findings.error(current_place(), "slurm/option-unknown", "sbatch has no option " + shown,
-                         option_of_srun ? shown + " is srun's --" + option_of_srun->name + ": give it to srun"
-                                        : "write the full name of the option");
+        x_findings.error(
+            current_place(), "slurm/option-unknown", fmt::format("sbatch has no option {}", shown),
+            option_of_srun ? fmt::format("use --{1} of srun in place of {0}", shown, option_of_srun->name)
+                           : "use the full name of the option");
         continue;
       }
       const auto rest = letters.substr(i + 1);
@@ -121,20 +127,21 @@ private:
   void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
     if (candidates.size() > 1) {
       x_findings.error(current_place(), "slurm/option-ambiguous",
-                       "--" + name + " could be --" + util::join(candidates, ", --"), "write the full name");
+                       fmt::format("--{} could be --{}", name, util::join(candidates, ", --")),
+                       "use the full name");
       return;
     }
     std::string hint;
     if (is_option(Program::sbatch, name))
       hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
     else if (find_option(Program::srun, name).option)
-      hint = "--" + name + " is an option of srun only: write it on the srun line";
+      hint = fmt::format("use --{} for srun: sbatch does not have it", name);
     else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version.get())))
-      hint = "did you mean --" + *near + "?";
+      hint = fmt::format("use --{} if that is meant", *near);
     else
-      hint = "where a plugin of the site brings it, only that site's sbatch takes it";
+      hint = "check that a plugin of the site adds it: sbatch itself does not have it";
     x_findings.error(current_place(), "slurm/option-unknown",
-                     "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
+                     fmt::format("sbatch {} has no option --{}", name_of(x_version.get()), name), hint);
   }
 
   const std::vector<HeaderWord>& x_words;
@@ -145,7 +152,7 @@ private:
   std::vector<Setting> x_settings;
 };
 
-/// All words of a component are one list: an option's value may stand on the next directive.
+/// All words of a component are one list: an option's value may be on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
                                     TrackedVersion version, LocatedFindings& findings) {
   std::vector<HeaderWord> words;
@@ -153,7 +160,7 @@ std::vector<Setting> read_component(const ScriptHeader& header, unsigned compone
     if (directive.component == component && directive.magic == Magic::sbatch)
       words.insert(words.end(), directive.words.begin(), directive.words.end());
   auto settings = SettingReader(words, SettingSource::script, version, findings).read();
-  // The other systems' lines win, wherever they stand.
+  // The other systems' lines win, wherever they are.
   if (foreign)
     for (auto& setting : translate_foreign(header, version, findings)) settings.push_back(std::move(setting));
   return settings;
@@ -187,9 +194,9 @@ std::vector<Setting> read_environment(const Invocation& invocation, TrackedVersi
     const auto match = find_option(Program::sbatch, option, version);
     if (!match.option) {
       findings.error({}, "slurm/option-unknown",
-                     std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " +
-                         std::string(name_of(version.get())) + " does not have",
-                     "unset it");
+                     fmt::format("{} stands for --{}, which sbatch {} does not have", variable, option,
+                                 name_of(version.get())),
+                     "remove it from the environment: unset it");
       continue;
     }
     Setting setting{std::string(option), std::nullopt, {}, SettingSource::environment};
@@ -253,7 +260,7 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     for (const auto& setting : settings)
       if (setting.option == "wrap" && setting.source == SettingSource::command_line)
         findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other",
-                       "give one of them");
+                       "remove one of them");
     inherited.clear();
     for (const auto& setting : settings)
       if (!is_per_component(setting.option) && setting.source != SettingSource::environment)

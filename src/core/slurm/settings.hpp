@@ -23,7 +23,7 @@ struct Setting {
   bool off = false; ///< a variable that takes an option without a value back ("SBATCH_OVERCOMMIT=no")
 };
 
-/// What sbatch is given beside the script.
+/// What sbatch is given next to the script.
 struct Invocation {
   std::vector<std::string> arguments;             ///< before the script's name; ":" separates components
   std::map<std::string, std::string> environment; ///< SBATCH_* and SLURM_HINT count

@@ -2,6 +2,7 @@
 #include "core/slurm/step_env.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -37,8 +38,8 @@ std::optional<Variable> first_set(const util::EnvSnapshot& env, const std::vecto
 
 Error missing(const std::vector<std::string>& names) {
   return Error{
-      names.front() + " is not set, so the layout of the step is unknown",
-      "start hpcml launch with srun, and keep Slurm's variables (no --export=NONE, no env -i in between)"};
+      fmt::format("{} is not set, so the layout of the step is unknown", names.front()),
+      "use srun to start hpcml launch, and keep Slurm's variables (no --export=NONE, no env -i in between)"};
 }
 
 Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std::string>& names) {
@@ -46,8 +47,8 @@ Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std
   if (!variable) return missing(names);
   const auto number = util::parse_unsigned(variable->value);
   if (!number || *number > k_max_tasks)
-    return Error{variable->name + "='" + variable->value + "' is not a number of tasks or nodes",
-                 "these variables are Slurm's; look for a line that sets " + variable->name};
+    return Error{fmt::format("{}='{}' is not a number of tasks or nodes", variable->name, variable->value),
+                 fmt::format("check for a line that sets {}: these variables are Slurm's", variable->name)};
   return static_cast<unsigned>(*number);
 }
 
@@ -61,34 +62,33 @@ Result<NodeList> read_nodes(const util::EnvSnapshot& env, const std::vector<std:
   if (!variable) return missing(names);
   auto list = model::Hostlist::parse(variable->value);
   if (!list) return util::with_context(list.error(), variable->name + "='" + variable->value + "'");
-  if (list->size() == 0) return Error{variable->name + "='" + variable->value + "' names no node"};
+  if (list->size() == 0) return Error{fmt::format("{}='{}' names no node", variable->name, variable->value)};
   return NodeList{*variable, std::move(*list).take()};
 }
 
 Error contradiction(const std::string& what) {
-  return Error{
-      what, "these variables come from different steps or were changed; look for SLURM_ variables that the "
-            "script sets, or that the submitting shell passed on (sbatch --export)"};
+  return Error{what, "check for SLURM_ variables that the script sets, or that the submitting shell passed "
+                     "on (sbatch --export)"};
 }
 
 Status check_layout(const StepLayout& layout) {
   const auto total = std::accumulate(layout.tasks_per_node.begin(), layout.tasks_per_node.end(), 0ULL);
   if (layout.tasks_per_node.size() != layout.nodes.size())
-    return contradiction("SLURM_STEP_TASKS_PER_NODE tells of " +
-                         std::to_string(layout.tasks_per_node.size()) + " nodes, SLURM_STEP_NODELIST of " +
-                         std::to_string(layout.nodes.size()));
+    return contradiction(fmt::format("SLURM_STEP_TASKS_PER_NODE has {} nodes, but SLURM_STEP_NODELIST has {}",
+                                     layout.tasks_per_node.size(), layout.nodes.size()));
   if (total != layout.world_size)
-    return contradiction("SLURM_STEP_TASKS_PER_NODE adds up to " + std::to_string(total) +
-                         " tasks, SLURM_STEP_NUM_TASKS is " + std::to_string(layout.world_size));
+    return contradiction(
+        fmt::format("SLURM_STEP_TASKS_PER_NODE adds up to {} tasks, but SLURM_STEP_NUM_TASKS is {}", total,
+                    layout.world_size));
   if (layout.rank >= layout.world_size)
-    return contradiction("SLURM_PROCID is " + std::to_string(layout.rank) + ", but the step has " +
-                         std::to_string(layout.world_size) + " tasks");
+    return contradiction(
+        fmt::format("SLURM_PROCID is {}, but the step has {} tasks", layout.rank, layout.world_size));
   if (layout.node_rank >= layout.nodes.size())
-    return contradiction("SLURM_NODEID is " + std::to_string(layout.node_rank) + ", but the step has " +
-                         std::to_string(layout.nodes.size()) + " nodes");
+    return contradiction(
+        fmt::format("SLURM_NODEID is {}, but the step has {} nodes", layout.node_rank, layout.nodes.size()));
   if (layout.local_rank >= layout.local_world_size)
-    return contradiction("SLURM_LOCALID is " + std::to_string(layout.local_rank) + ", but node " +
-                         layout.host + " has " + std::to_string(layout.local_world_size) + " tasks");
+    return contradiction(fmt::format("SLURM_LOCALID is {}, but node {} has {} tasks", layout.local_rank,
+                                     layout.host, layout.local_world_size));
   return Done{};
 }
 
@@ -106,8 +106,9 @@ Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
   layout.host = nodes[place];
   if (place < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[place];
   if (right || !layout.numbered) return Done{};
-  return contradiction("this task is on node " + own_name +
-                       " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " + nodes[place]);
+  return contradiction(fmt::format(
+      "this task is on node {} (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID name {}", own_name,
+      nodes[place]));
 }
 
 /// The file names one host for each task, as many on each node as there are, and this node for its own
@@ -132,8 +133,7 @@ Result<std::vector<unsigned>> parse_tasks_per_node(std::string_view text) {
   std::vector<unsigned> counts;
   std::size_t offset = 0;
   for (const auto& piece : util::split(text, ',')) {
-    const Error bad{
-        "'" + std::string(text) + "' is not a list of task counts like 2,1 or 4(x2),3", {}, offset};
+    const Error bad{fmt::format("'{}' is not a list of task counts like 2,1 or 4(x2),3", text), {}, offset};
     offset += piece.size() + 1;
     std::string_view count = piece;
     unsigned long long repeat = 1;
@@ -201,28 +201,28 @@ std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, cons
 
 Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout, const std::string& why) {
   if (!layout.numbered && layout.node_rank < layout.nodes.size()) {
-    auto error = contradiction("this task is on node " + layout.host +
-                               " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
-                               layout.nodes[layout.node_rank]);
-    error.what += "; Slurm cannot be asked which is right: " + why;
+    auto error = contradiction(fmt::format(
+        "this task is on node {} (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID name {}",
+        layout.host, layout.nodes[layout.node_rank]));
+    error.what += fmt::format("; Slurm cannot be asked which is right: {}", why);
     return error;
   }
   if (!util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary"))
-    return Error{"where rank 0 is cannot be told: the step has several components, and " + why,
-                 "make the components of a heterogeneous job (#SBATCH hetjob, srun --het-group=0,1): their "
-                 "tasks are told"};
-  return Error{"where rank 0 is cannot be told: with --distribution=arbitrary it is on the first node of the "
-               "list that was given, no file that SLURM_HOSTFILE names has this step's nodes, and " +
-                   why,
-               "give the list by SLURM_HOSTFILE=FILE, one node per task, where every node can read it; or "
-               "leave --distribution out"};
+    return Error{
+        fmt::format("the node of rank 0 is unknown: the step has several components, and {}", why),
+        "use #SBATCH hetjob and srun --het-group=0,1 for the components, whose tasks get the layout"};
+  return Error{
+      fmt::format("the node of rank 0 is unknown: with --distribution=arbitrary it is the first of the given "
+                  "list, no file in SLURM_HOSTFILE has the nodes of this step, and {}",
+                  why),
+      "set SLURM_HOSTFILE=FILE with one node per task, readable on every node, or remove --distribution"};
 }
 
 Status take_step_nodes(const StepNodes& nodes, StepLayout& layout) {
   if (layout.node_rank >= nodes.names.size() || nodes.names[layout.node_rank] != layout.host)
-    return contradiction("this task is on node " + layout.host +
-                         " (SLURMD_NODENAME), but Slurm's layout of the step has another as node " +
-                         std::to_string(layout.node_rank));
+    return contradiction(fmt::format(
+        "this task is on node {} (SLURMD_NODENAME), but Slurm's layout of the step has another as node {}",
+        layout.host, layout.node_rank));
   layout.nodes = nodes.names;
   layout.tasks_per_node = nodes.tasks;
   layout.numbered = true;

@@ -14,7 +14,7 @@
 
 namespace hpcml::slurm {
 
-/// Where this task stands in its step, and where the step's tasks are.
+/// Where this task is in its step, and where the step's tasks are.
 struct StepLayout {
   unsigned rank = 0;
   unsigned local_rank = 0;
@@ -28,7 +28,7 @@ struct StepLayout {
   unsigned node_count() const { return static_cast<unsigned>(nodes.size()); }
 };
 
-/// What tells steps apart: for names and ports that every task of a step must agree on.
+/// What distinguishes steps: for names and ports that every task of a step must agree on.
 struct StepIdentity {
   unsigned long long job = 0;
   unsigned long long step = 0;
@@ -50,7 +50,7 @@ util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
 struct StepNodes;
 
 /// The node that rank 0 is on, if that can be told: with --distribution=arbitrary the list of the step's
-/// nodes does not. `hosts` is then what stands in the file that SLURM_HOSTFILE names, if that is this step's.
+/// nodes does not. `hosts` is then what is in the file that SLURM_HOSTFILE names, if that is this step's.
 std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
                                               std::string_view hosts);
 
@@ -61,7 +61,7 @@ util::Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& l
 /// Numbers the nodes as Slurm has told when asked; an error if this task is then on another.
 util::Status take_step_nodes(const StepNodes& nodes, StepLayout& layout);
 
-/// True when the variables that `rule` names are there: mpirun or ibrun started this task.
+/// True when the variables that `rule` names exist: mpirun or ibrun started this task.
 bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 
 /// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks where the
@@ -70,7 +70,7 @@ util::Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, cons
                                               const std::string& host);
 
 /// Job and restart count of a launcher's start, and a number for it in place of the step's: the ranks of one
-/// start may be in several steps, and the ones beside mpirun in none.
+/// start may be in several steps, and the ones next to mpirun in none.
 StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 
 /// Job, step and restart count; zeros outside Slurm.

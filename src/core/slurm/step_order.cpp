@@ -2,6 +2,7 @@
 #include "core/slurm/step_order.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/model/hostlist.hpp"
@@ -19,7 +20,7 @@ std::string of_component(const util::EnvSnapshot& env, const char* name, unsigne
   return env.get_or(std::string(name) + "_HET_GROUP_" + std::to_string(component), "");
 }
 
-/// Components of the job that these variables tell of; 0 where it is not the job of this task.
+/// Components of the job that these variables describe; 0 where it is not the job of this task.
 unsigned long long component_count(const util::EnvSnapshot& env) {
   constexpr unsigned long long k_most = 1000;
   const auto first = of_component(env, "SLURM_JOB_ID", 0), job = env.get_or("SLURM_JOB_ID", "");
@@ -44,7 +45,7 @@ std::string job_of_first_task(const util::EnvSnapshot& env, const std::vector<st
 } // namespace
 
 void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout) {
-  if (component_count(env) == 0) return; // the usual step: its ten thousand nodes are not listed anew
+  if (component_count(env) == 0) return; // the usual step: its ten thousand nodes are not listed again
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) places.emplace(layout.nodes[i], i);
   if (places.size() != layout.nodes.size() || layout.tasks_per_node.size() != layout.nodes.size()) return;
@@ -104,9 +105,10 @@ Result<StepNodes> parse_step_nodes(std::string_view text) {
     const std::string line(util::trim(whole));
     if (!line.starts_with("Node ")) continue;
     const auto open = line.find('('), close = line.find("), "), colon = line.find(": ", close);
-    if (open == std::string::npos || close == std::string::npos) return Error{"'" + line + "' is no node"};
+    if (open == std::string::npos || close == std::string::npos)
+      return Error{fmt::format("'{}' is not a node", line)};
     const auto count = util::parse_unsigned(line.substr(close + 3, line.find(' ', close + 3) - close - 3));
-    if (!count || *count > 10000000) return Error{"'" + line + "' has no number of tasks"};
+    if (!count || *count > 10000000) return Error{fmt::format("'{}' has no number of tasks", line)};
     nodes.names.push_back(line.substr(open + 1, close - open - 1));
     nodes.tasks.push_back(static_cast<unsigned>(*count));
     if (!nodes.first.empty() || colon == std::string::npos) continue;
@@ -126,7 +128,7 @@ Result<StepNodes> ask_step_nodes(const util::EnvSnapshot& env) {
   const auto answer =
       LiveCommands(env, std::chrono::seconds(60)).ask({"sattach", "--layout", job + "." + step});
   if (!answer.ok())
-    return Error{"sattach --layout " + job + "." + step + " does not tell: " + answer.why_not};
+    return Error{fmt::format("sattach --layout {}.{} does not show it: {}", job, step, answer.why_not)};
   auto nodes = parse_step_nodes(answer.output.out);
   if (!nodes) return util::with_context(nodes.error(), answer.command());
   return nodes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // In which order a step's nodes are numbered, and on which of them its first task is, where the variables of
-// a task do not tell.
+// a task do not state.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct StepNodes {
 };
 
 /// Puts nodes that are sorted by name into the order of the components of a heterogeneous job, which number
-/// them; as they are where they are no such job's.
+/// them; unchanged where they are not such job's.
 void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout);
 
 /// True where the step has nodes of several components of a heterogeneous job: what one is asked the others'
@@ -36,8 +36,8 @@ std::vector<std::string> read_host_file(std::string_view text);
 /// Reads what `sattach --layout` prints.
 util::Result<StepNodes> parse_step_nodes(std::string_view text);
 
-/// Asks Slurm for the step of these variables. One question to the controller: for the few whose variables
-/// do not tell.
+/// Asks Slurm for the step of these variables. One question to the controller: for the few whose variables do
+/// not state.
 util::Result<StepNodes> ask_step_nodes(const util::EnvSnapshot& env);
 
 } // namespace hpcml::slurm

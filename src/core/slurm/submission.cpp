@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/slurm/values.hpp"
@@ -40,33 +41,31 @@ constexpr std::string_view k_late_answer = " took longer than "; // run_process
 
 constexpr Advice k_advice[] = {
     {"Invalid account",
-     "sacctmgr show assoc user=$USER lists the accounts you may use here; choose one with --account"},
-    {"Invalid qos", "sacctmgr show assoc user=$USER format=account,qos lists what you may use"},
-    {"time limit is invalid", "ask for less --time, or another partition"},
+     "run sacctmgr show assoc user=$USER to see your accounts, and use --account with one of them"},
+    {"Invalid qos", "run sacctmgr show assoc user=$USER format=account,qos to see your QoS"},
+    {"time limit is invalid", "use a shorter --time, or another partition"},
     {"node configuration is not available",
-     "no node of the partition has what one node is asked for; sinfo -o '%P %c %m %G' shows what they have"},
-    {"Node count specification invalid",
-     "the partition takes fewer nodes per job; scontrol show partition says how many"},
-    {"nvalid partition", "sinfo -s lists the partitions"},
-    {"not permitted to use this partition", "choose another partition, or ask the site for access"},
+     "run sinfo -o '%P %c %m %G' to see what the nodes have: none of the partition has what one node needs"},
+    {"Node count specification invalid", "use fewer nodes: scontrol show partition shows the limit"},
+    {"nvalid partition", "run sinfo -s to see the partitions"},
+    {"not permitted to use this partition", "use another partition, or request access from the site"},
     {"violates accounting/QOS policy",
-     "a limit of yours or of the account is reached; squeue --me shows what you have there already"},
-    {k_no_cluster, "this machine is no node of the cluster: run this on its login node, or rehearse it: "
-                   "hpcml emulate --site SITE -- hpcml submit ..."},
-    {"dependency problem", "the job that it waits for is unknown: squeue --me shows those that are there"},
-    {k_no_answer, "Slurm does not answer: try again later; the site's status page may say why"},
-    {"Socket timed out",
-     "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
+     "run squeue --me to see your jobs: a limit of you or of the account is reached"},
+    {k_no_cluster, "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE -- "
+                   "hpcml submit ..."},
+    {"dependency problem", "run squeue --me to see your jobs: the job that it depends on is unknown"},
+    {k_no_answer, "run it again later: Slurm does not answer (the site's status page may state why)"},
+    {"Socket timed out", "check squeue --me before you submit again: Slurm may have accepted the job"},
     {"Zero Bytes were transmitted",
-     "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
-    {"temporarily unable to accept job", "too many jobs are in the queue: try again later"},
+     "check squeue --me before you submit again: Slurm may have accepted the job"},
+    {"temporarily unable to accept job", "run it again later: too many jobs are in the queue"},
     {"invalid generic resource",
-     "the GPUs have another name here: sinfo -o '%P %G' shows it; say it with --gpu-type"},
+     "run sinfo -o '%P %G' to see the names of the GPUs here, and use --gpu-type"},
 };
 
 struct InputVariable {
   std::string_view name;
-  std::string_view option; ///< what the script says about it; empty: no script of ours may meet it
+  std::string_view option; ///< what the script says about it; empty: no script of ours may connect it
 };
 
 /// Variables that sbatch obeys before the script's directive of the same meaning.
@@ -139,8 +138,7 @@ util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_vie
   }
   for (const auto& line : lines_of(err)) job.messages.push_back(bare(line));
   if (job.id.empty())
-    return util::Error{"sbatch ended well but names no job",
-                       "look with squeue --me whether the job is there"};
+    return util::Error{"sbatch succeeded but names no job", "check squeue --me for the job"};
   return job;
 }
 
@@ -164,7 +162,7 @@ util::Error explain_refusal(std::string_view err) {
     for (const auto& advice : k_advice)
       if (error.hint.empty() && text.find(advice.part) != std::string::npos) error.hint = advice.hint;
   }
-  error.what = "Slurm did not take the job: " + (error.what.empty() ? "without a word" : error.what);
+  error.what = fmt::format("Slurm rejected the job: {}", error.what.empty() ? "no reason given" : error.what);
   return error;
 }
 
@@ -187,7 +185,7 @@ SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
 }
 
 std::string expand_log_pattern(std::string_view pattern, const LogNames& names) {
-  // Slurm takes a path with a backslash as it is.
+  // Slurm takes a path with a backslash unchanged.
   if (pattern.find('\\') != std::string_view::npos) return std::string(pattern);
   std::string path;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

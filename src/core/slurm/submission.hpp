@@ -15,7 +15,7 @@ namespace hpcml::slurm {
 struct SubmittedJob {
   std::string id;                    ///< "12"
   std::string cluster;               ///< of a multi-cluster Slurm, else empty
-  std::vector<std::string> messages; ///< what sbatch, or the site's filter before it, said beside
+  std::vector<std::string> messages; ///< what sbatch, or the site's filter before it, said in addition
 };
 /// The answer of `sbatch --parsable`, or of a site's own command that says it in words; the site's filters
 /// may print text around it.
@@ -32,11 +32,10 @@ util::Result<StartEstimate> parse_estimate(std::string_view err);
 
 /// Why Slurm does not take a job, from what sbatch printed, with what to do about it.
 util::Error explain_refusal(std::string_view err);
-/// True if no Slurm has judged the request, because none answers on this machine.
+/// True if no Slurm has evaluated the request, because none answers on this machine.
 bool is_unreachable(const util::Error& refusal);
 
-/// The environment to run sbatch in, and what was left out of it because it would change the script's
-/// meaning.
+/// The environment to run sbatch in, and what was omitted of it because it would change the script's meaning.
 struct SubmitEnvironment {
   util::EnvSnapshot env;
   std::vector<std::string> left_out; ///< "SBATCH_PARTITION=debug"
@@ -56,7 +55,7 @@ struct LogNames {
 /// The path of a job's log, from the pattern of --output: %j, %A, %a, %x, %u, %% and zero-padded forms.
 std::string expand_log_pattern(std::string_view pattern, const LogNames& names);
 
-/// How many tasks an array has: "0-9%2" has 10, "1,3,10-20:5" has 5; 0 for a text that is no array.
+/// How many tasks an array has: "0-9%2" has 10, "1,3,10-20:5" has 5; 0 for a text that is not an array.
 unsigned long long count_array_tasks(std::string_view array);
 
 } // namespace hpcml::slurm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One value of one option, judged by the same reading as a whole script's.
+// One value of one option, evaluated by the same reading as a whole script's.
 #pragma once
 
 #include <optional>

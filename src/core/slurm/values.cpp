@@ -81,7 +81,7 @@ std::optional<TimeLimit> parse_time_limit(string_view text) {
 }
 
 std::optional<std::uint64_t> parse_memory_mb(string_view text) {
-  // As strtoll: blanks and a sign first; "-0" is a number, "-1" is none for memory.
+  // As strtoll: spaces and a sign first; "-0" is a number, "-1" is none for memory.
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const bool negative = !text.empty() && text.front() == '-';
   if (negative || (!text.empty() && text.front() == '+')) text.remove_prefix(1);
@@ -114,7 +114,7 @@ std::optional<long> parse_count(string_view text, long least) {
 
 namespace {
 
-/// strtol's number, then k, then m, then blanks; -1 where there is none or it is too large.
+/// strtol's number, then k, then m, then spaces; -1 where there is none or it is too large.
 std::optional<long> node_number(const std::string& text) {
   char* end = nullptr;
   long number = std::strtol(text.c_str(), &end, 10);
@@ -221,7 +221,7 @@ std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view tex
 
 namespace {
 
-/// A number as strtol takes it, or a name, with or without SIG and blanks around it; empty for none.
+/// A number as strtol takes it, or a name, with or without SIG and spaces around it; empty for none.
 std::string signal_name(const std::string& text, TrackedVersion version) {
   static constexpr string_view names[] = {"HUP",  "INT", "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
                                           "USR2", "URG", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
@@ -247,7 +247,7 @@ std::optional<SignalSpec> parse_signal(string_view text, TrackedVersion version)
     if (has_letter) text.remove_prefix(1);
     return has_letter;
   };
-  // R, B, and R again where it stands behind B; their colon may be missing.
+  // R, B, and R again where it is after B; their colon may be missing.
   spec.at_reservation = take("rR");
   spec.to_batch_shell = take("bB");
   spec.at_reservation = take("rR") || spec.at_reservation;

@@ -51,7 +51,7 @@ std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
 bool is_array(std::string_view text, unsigned max_size);
 
 /// Sockets, cores and threads of "S[:C[:T]]" (--extra-node-info), the least of each; nothing for "*" or where
-/// it is left out.
+/// it is omitted.
 std::optional<std::array<std::optional<long>, 3>> parse_geometry(std::string_view text);
 
 /// The value of --signal.
@@ -108,7 +108,7 @@ struct CpuFrequency {
 /// "P1", "P1-P2[:GOVERNOR]", from 23.11 "P1:UserSpace", or a governor.
 std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, TrackedVersion version);
 
-/// What --begin and --deadline say, as far as it can be said without a clock.
+/// What --begin and --deadline say, as far as it can be reported without a clock.
 struct ScheduledTime {
   bool is_from_now = false;
   long long seconds = 0; ///< from now, of "now+1hour"

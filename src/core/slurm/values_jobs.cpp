@@ -29,7 +29,7 @@ bool is_index_list(const std::string& text) {
   return true;
 }
 
-/// The text of --dependency, read as the controller does: numbers are strtol's, with blanks and a sign first.
+/// The text of --dependency, read as the controller does: numbers are strtol's, with spaces and a sign first.
 class DependencyReader {
 public:
   DependencyReader(string_view text, TrackedVersion version)
@@ -88,7 +88,7 @@ private:
     return close != std::string::npos;
   }
 
-  /// One job after another, ":" between them; a delay holds for those after it, too.
+  /// One job after another, ":" between them; a delay holds for those after it as well.
   bool read_jobs(const std::string& type) {
     for (std::string delay;; ++x_at) {
       const auto job = read_job();
@@ -176,7 +176,7 @@ std::optional<std::vector<std::string>> parse_features(string_view text, Tracked
     return std::nullopt;
   if (!has("[") && has("*") && has("&") && version >= Version::v23_02) return std::nullopt;
   bool well_formed = true;
-  bool operand = false; // something stands before the next operator
+  bool operand = false; // something is before the next operator
   const auto take = [&] {
     if (const auto star = name.find('*'); star != std::string::npos) {
       const auto count = name.substr(star + 1);

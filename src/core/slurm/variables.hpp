@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose a variable of the environment is: what must not go from one job, or from a person's settings, into
+// Whose a variable of the environment is: what must not go from one job, or from a user's settings, into
 // another.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace hpcml::slurm {
 enum class VariableUse {
   none,    ///< nothing
   job,     ///< Slurm or MPI set it in a job, where it tells of that job only: "SLURM_NTASKS", "PMI_RANK"
-  command, ///< a person's default for an option or output of a command: "SBATCH_PARTITION", "SQUEUE_FORMAT"
+  command, ///< a user's default for an option or output of a command: "SBATCH_PARTITION", "SQUEUE_FORMAT"
   client,  ///< how all commands find their cluster and write times: "SLURM_CONF"
 };
 /// By the variable's name.

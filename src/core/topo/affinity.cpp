@@ -4,6 +4,7 @@
 #include "core/topo/affinity.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -56,34 +57,33 @@ std::string reason_text(const model::PlannedRankBinding& binding, const std::vec
   model::IdSet reserved;
   for (const CoreRequest* claim : mine) reserved = reserved | pools[claim->pool].reserved;
   if (!reserved.empty())
-    why += ", " + cores_text(reserved) + (reserved.size() == 1 ? " is" : " are") + " reserved";
-  if (mine.front()->pool != mine.front()->home) why += "; " + home.name + " has no free core";
+    why += fmt::format(", {}{} reserved", cores_text(reserved), reserved.size() == 1 ? " is" : " are");
+  if (mine.front()->pool != mine.front()->home) why += fmt::format("; {} has no free core", home.name);
   for (const BorrowedCores& extra : share.extras)
-    why += "; " + cores_text(first_threads_of(extra.cores)) + " of " + pools[extra.pool].name +
-           (extra.spilled ? ", which has no GPU" : ", because its own domain has no more");
+    why += fmt::format("; {} of {}{}", cores_text(first_threads_of(extra.cores)), pools[extra.pool].name,
+                       extra.spilled ? ", which has no GPU" : ", because its own domain has no more");
   return why;
 }
 
-/// What a person should know about the rank: cores far from its GPU, fewer cores than asked for.
+/// What a user should know about the rank: cores far from its GPU, fewer cores than asked for.
 std::vector<std::string> share_warnings(unsigned rank, const std::vector<const CoreRequest*>& mine,
                                         const std::vector<Pool>& pools, const CoreAllocation& share,
                                         unsigned wanted) {
   std::vector<std::string> warnings;
-  const std::string who = "rank " + std::to_string(rank);
+  const std::string who = fmt::format("rank {}", rank);
   for (const CoreRequest* claim : mine)
     if (claim->bare)
-      warnings.push_back(who + ": GPU " + std::to_string(claim->gpu_index) +
-                         " has no core of its own: " + pools[claim->home].name + " has no free one");
+      warnings.push_back(fmt::format("{}: GPU {} has no core of its own: {} has no free one", who,
+                                     claim->gpu_index, pools[claim->home].name));
     else if (claim->pool != claim->home)
-      warnings.push_back(who + ": GPU not local: " + pools[claim->home].name +
-                         " has no free core, taken from " + pools[claim->pool].name);
+      warnings.push_back(fmt::format("{}: GPU not local: {} has no free core, taken from {}", who,
+                                     pools[claim->home].name, pools[claim->pool].name));
   for (const BorrowedCores& extra : share.extras)
     if (mine.front()->gpu && !extra.spilled && extra.pool != mine.front()->pool)
-      warnings.push_back(who + ": GPU not local to " + cores_text(first_threads_of(extra.cores)) +
-                         ", taken from " + pools[extra.pool].name);
+      warnings.push_back(fmt::format("{}: GPU not local to {}, taken from {}", who,
+                                     cores_text(first_threads_of(extra.cores)), pools[extra.pool].name));
   if (wanted > share.size())
-    warnings.push_back(who + " gets " + std::to_string(share.size()) + " of the " + std::to_string(wanted) +
-                       " cores asked for");
+    warnings.push_back(fmt::format("{} gets {} of the {} requested cores", who, share.size(), wanted));
   return warnings;
 }
 
@@ -121,8 +121,7 @@ std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const Af
       claim(rank, rank * count / ranks);
     }
   }
-  if (used < count)
-    warnings.push_back(std::to_string(count - used) + " of " + std::to_string(count) + " GPUs have no rank");
+  if (used < count) warnings.push_back(fmt::format("{} of {} GPUs have no rank", count - used, count));
   return claims;
 }
 
@@ -226,8 +225,9 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
     plan.ranks.push_back(std::move(binding));
   }
   if (cores.size() < request.ranks && !(request.whole_domain && request.cpus_per_rank == 0))
-    plan.warnings.push_back("only " + util::counted(cores.size(), "usable core") + " for " +
-                            util::counted(request.ranks, "rank") + ": some share a core");
+    plan.warnings.push_back(fmt::format("only {} for {}: some share a core",
+                                        util::counted(cores.size(), "usable core"),
+                                        util::counted(request.ranks, "rank")));
   return plan;
 }
 

@@ -33,7 +33,7 @@ struct AffinityRequest {
   std::vector<std::string> visible = {}; ///< PCI addresses or buses of the step's GPUs; empty: all GPUs
 };
 
-/// One binding per local rank, in rank order, and what a person should know about them.
+/// One binding per local rank, in rank order, and what a user should know about them.
 struct AffinityPlan {
   std::vector<model::PlannedRankBinding> ranks; ///< empty when the shape has no usable core
   std::vector<std::string> warnings;
@@ -44,21 +44,21 @@ model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus);
 
 /// Devices first: rank r takes the r-th block of `gpus` (their order is the rank order), cores come from the
 /// domain that the GPUs hang under (L3 if all of them do, else NUMA, else package, else the node), reserved
-/// cores left out, in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut
+/// cores omitted, in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut
 /// to cpus_per_rank afterwards, and a rank that is short of them gets free cores of the nearest domains.
 /// Ranks never share a core while the node has enough of them.
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuPlace>& gpus,
                            const AffinityRequest& request);
 
 /// The node's GPUs that `visible` names (PCI addresses, buses or UUIDs; empty: all), in the node's order and
-/// renumbered as a step sees them. An error names what is not there or names several.
+/// renumbered as a step sees them. An error names what does not exist or names several.
 util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible);
 
 /// The node with only these GPUs and the links between them, numbered as a step sees them.
 util::Result<Node> with_visible_gpus(Node node, const std::vector<std::string>& visible);
 
 /// The addresses of the GPUs in a list of visible devices ("2,3", "GPU-…"), for visible_gpus. An error names
-/// an entry that is no GPU of the node: runtimes would leave out it and all behind it without a word.
+/// an entry that is not a GPU of the node: runtimes would omit it and all after it silently.
 util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::string& list);
 
 /// The same for a whole node: takes the step's GPUs in the order asked for, renumbered as the step sees them,

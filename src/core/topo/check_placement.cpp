@@ -2,6 +2,7 @@
 #include "core/topo/check_placement.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/nearest_nic.hpp"
 
@@ -54,7 +55,7 @@ Home home_of(const Node& node, const std::vector<unsigned>& gpus, const IdSet& c
         largest = std::max(largest, domain->cpus.size());
       }
     }
-    // A mask that is wider than the domain on purpose is judged one level up.
+    // A mask that is wider than the domain on purpose is evaluated one level up.
     if (known && !(home.cpus.is_subset_of(cpus) && cpus.size() > home.cpus.size())) return home;
   }
   return {};
@@ -92,7 +93,7 @@ private:
     return (x_node.allowed.empty() ? x_node.cpus.all() : x_node.allowed) - x_node.cpus.reserved;
   }
 
-  /// CPUs of the mask that are not allowed, far from the GPU, or somebody else's, too.
+  /// CPUs of the mask that are not allowed, far from the GPU, or another user's as well.
   IdSet bad(const PlacedRank& rank) const {
     IdSet cpus = rank.cpus - usable();
     const Home home = home_of(x_node, rank.gpus, rank.cpus);
@@ -109,24 +110,26 @@ private:
     const IdSet all = x_node.cpus.all();
     if (const IdSet reserved = rank.cpus & x_node.cpus.reserved; !reserved.empty())
       add(PlacementFault::reserved, rank,
-          cpus_text(reserved) + (reserved.size() == 1 ? " is" : " are") + " reserved by the site");
+          fmt::format("{}{} reserved by the site", cpus_text(reserved),
+                      reserved.size() == 1 ? " is" : " are"));
     if (const IdSet foreign = rank.cpus - all; !foreign.empty())
-      add(PlacementFault::outside, rank, "the node has no " + cpus_text(foreign));
+      add(PlacementFault::outside, rank, fmt::format("the node has no {}", cpus_text(foreign)));
     else if (const IdSet outside = rank.cpus - x_node.allowed; !x_node.allowed.empty() && !outside.empty())
-      add(PlacementFault::outside, rank, cpus_text(outside) + " may not be used by this step");
+      add(PlacementFault::outside, rank, fmt::format("{} must not be used by this step", cpus_text(outside)));
   }
 
   void check_local(const PlacedRank& rank) {
     for (unsigned index : rank.gpus)
       if (!find_gpu(x_node, index))
-        add(PlacementFault::remote, rank, "the node has no GPU " + std::to_string(index));
+        add(PlacementFault::remote, rank, fmt::format("the node has no GPU {}", index));
     const Home home = home_of(x_node, rank.gpus, rank.cpus);
     if (home.cpus.empty() || rank.cpus.empty() || rank.cpus.is_subset_of(home.cpus)) return;
     const IdSet far = rank.cpus - home.cpus;
     if (far == rank.cpus)
-      return add(PlacementFault::remote, rank, "none of its CPUs is in " + home.name + " of its GPU");
+      return add(PlacementFault::remote, rank,
+                 fmt::format("none of its CPUs is in {} of its GPU", home.name));
     add(PlacementFault::partly_remote, rank,
-        cpus_text(far) + (far.size() == 1 ? " is" : " are") + " not in " + home.name + " of its GPU",
+        fmt::format("{}{} not in {} of its GPU", cpus_text(far), far.size() == 1 ? " is" : " are", home.name),
         !is_spare(far, rank));
   }
 
@@ -166,12 +169,13 @@ private:
     }
     if (!shared.empty())
       add(PlacementFault::overlap, rank,
-          "it shares " + cpus_text(shared) + " with " + (with.size() == 1 ? "rank " : "ranks ") +
-              IdSet::of(with).to_list(),
+          fmt::format("it shares {} with {}{}", cpus_text(shared), with.size() == 1 ? "rank " : "ranks ",
+                      IdSet::of(with).to_list()),
           false, with);
     if (!split.empty())
       add(PlacementFault::sibling_split, rank,
-          "hardware threads " + split.to_list() + " of one core belong to different ranks", true, halves);
+          fmt::format("hardware threads {} of one core belong to different ranks", split.to_list()), true,
+          halves);
   }
 
   void check_nic(const PlacedRank& rank) {
@@ -182,22 +186,22 @@ private:
     for (const Nic& nic : x_node.nics)
       if (nic.name == rank.nic) own.push_back(nic);
     if (own.empty() || rank.nic == gpu->place.nic) return;
-    Gpu placed = *gpu; // judged by places: a name in the profile is no distance
+    Gpu placed = *gpu; // evaluated by places: a name in the profile is not a distance
     placed.place.nic.clear();
     const auto best = nearest_nics({placed}, x_node.nics).front(), mine = nearest_nics({placed}, own).front();
     if (!best.nic.empty() && best.nic != rank.nic && best.why != mine.why)
       add(PlacementFault::remote_nic, rank,
-          "NIC " + best.nic + " (" + best.why + ") is nearer than " + rank.nic);
+          fmt::format("NIC {} ({}) is nearer than {}", best.nic, best.why, rank.nic));
   }
 
   void check_memory(const PlacedRank& rank) {
     if (!rank.memory || rank.memory->nodes.empty()) return;
     const IdSet& nodes = rank.memory->nodes;
-    const std::string text = "its " + render_memory(*rank.memory);
+    const std::string text = fmt::format("its {}", render_memory(*rank.memory));
     for (const NumaNode& numa : x_node.numa)
       if (numa.kind == MemoryKind::device && nodes.contains(numa.id))
         return add(PlacementFault::remote_memory, rank,
-                   text + ": NUMA " + std::to_string(numa.id) + " is memory of a GPU");
+                   fmt::format("{}: NUMA {} is memory of a GPU", text, numa.id));
     IdSet near;
     for (const CpuDomain& numa : x_node.cpus.numa)
       if (numa.cpus.intersects(rank.cpus)) near.add(numa.id);
@@ -207,7 +211,7 @@ private:
           return numa.kind == MemoryKind::none && near.contains(numa.id);
         });
     if (!evaluated || nodes.is_subset_of(near)) return;
-    add(PlacementFault::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(),
+    add(PlacementFault::remote_memory, rank, fmt::format("{}, its CPUs are in NUMA {}", text, near.to_list()),
         !nodes.intersects(near));
   }
 
@@ -217,8 +221,7 @@ private:
     for (const PlacedRank& rank : x_ranks)
       if (!rank.cpus.empty() && rank.cpus.size() < most)
         add(PlacementFault::uneven, rank,
-            "it has " + std::to_string(rank.cpus.size()) + " CPUs, another rank has " + std::to_string(most),
-            false);
+            fmt::format("it has {} CPUs, another rank has {}", rank.cpus.size(), most), false);
   }
 
   const Node& x_node;

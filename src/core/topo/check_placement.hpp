@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges where ranks are: what is wrong, what is shared, and how good it is.
+// Evaluates where ranks are: what is wrong, what is shared, and how good it is.
 #pragma once
 
 #include <string>
@@ -27,9 +27,9 @@ enum class PlacementFault {
   remote,        ///< none of the CPUs is in the domain of the rank's GPU
   partly_remote, ///< some are not
   sibling_split, ///< a core's hardware threads belong to two ranks
-  overlap,       ///< CPUs that another rank has, too
+  overlap,       ///< CPUs that another rank has as well
   uneven,        ///< fewer cores than other ranks have
-  remote_nic,    ///< a NIC nearer to the GPU is there
+  remote_nic,    ///< a NIC nearer to the GPU exists
   remote_memory, ///< memory comes from NUMA nodes without any of the CPUs, or from a GPU's
 };
 
@@ -57,7 +57,7 @@ struct PlacementReport {
   bool wrong(unsigned rank) const;
 };
 
-/// Judges where the ranks of one node are, or are meant to be, against what the node is made of.
+/// Evaluates where the ranks of one node are, or are meant to be, against what the node is made of.
 PlacementReport check_placement(const Node& node, const std::vector<PlacedRank>& ranks);
 
 } // namespace hpcml::topo

@@ -2,6 +2,7 @@
 #include "core/topo/compat.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/compat_rules.hpp"
 #include "core/util/text.hpp"
@@ -29,9 +30,8 @@ util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& requ
   if (node.cpus.core_threads.empty()) return util::Error{"the node's CPUs are not known"};
   const std::vector<std::string> names = compat_policies();
   if (std::find(names.begin(), names.end(), request.policy) == names.end()) {
-    const auto near = util::nearest(request.policy, names);
-    return util::Error{"there is no policy \"" + request.policy + "\"",
-                       near ? "did you mean " + *near + "?" : "policies: " + util::join(names, ", ")};
+    return util::Error{fmt::format("unknown policy '{}'", request.policy),
+                       util::choice_hint(request.policy, names)};
   }
   if (request.policy.starts_with("torch-")) return plan_like_torch(node, request);
   if (request.policy.starts_with("nvidia-")) return plan_like_nvidia(node, request);

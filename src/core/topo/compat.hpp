@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What other tools would do on the same node, so that people can compare. Results of their own rules, faults
+// What other tools would do on the same node, so that users can compare. Their own Results rules, faults
 // included.
 #pragma once
 
@@ -42,7 +42,7 @@ struct CompatPlan {
 /// "nvidia-unique-contiguous" and its other modes, "slurm-closest".
 std::vector<std::string> compat_policies();
 
-/// The bindings that the tool of `request.policy` would make. An error where the other tool fails, too, or
+/// The bindings that the tool of `request.policy` would make. An error where the other tool fails as well, or
 /// where the policy has no such name.
 util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // LLNL's mpibind: memory first, then GPUs and CPUs of each NUMA node for the tasks that it gets.
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 
 #include "core/topo/compat_rules.hpp"
@@ -44,7 +45,7 @@ util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatReq
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     for (const auto& l3 : node.cpus.l3)
       if (l3.cpus.intersects(domain.cpus)) domain.l3.push_back(l3.cpus & domain.cpus);
-    // A device that only a display driver knows is no GPU for this tool.
+    // A device that only a display driver knows is not a GPU for this tool.
     for (const Gpu& gpu : node.gpus)
       if (gpu.place.numa && *gpu.place.numa == place.id && !gpu.name.starts_with("renderD"))
         domain.gpus.push_back(gpu.place.index);
@@ -148,7 +149,7 @@ void place_greedily(CompatPlan& plan, const Node& node, const std::vector<Domain
       gpus.insert(gpus.end(), domains[at].gpus.begin(), domains[at].gpus.end());
     }
     std::sort(gpus.begin(), gpus.end());
-    add_rank(plan, node, task, gpus, cpus, std::to_string(counts[task]) + " NUMA nodes, greedily");
+    add_rank(plan, node, task, gpus, cpus, fmt::format("{} NUMA nodes, greedily", counts[task]));
     // As its recorded results have it, also where the number of threads was asked for.
     plan.threads.push_back(static_cast<unsigned>(cpus.size()));
   }
@@ -160,8 +161,7 @@ util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest
   TRY(const auto domains, read_domains(node, request));
   std::size_t hardware_smt = domains.front().cores.front().size();
   if (request.smt > hardware_smt)
-    return util::Error{"mpibind would fail: the cores have " + std::to_string(hardware_smt) +
-                       " hardware threads"};
+    return util::Error{fmt::format("mpibind would fail: the cores have {} hardware threads", hardware_smt)};
   CompatPlan plan;
   if (request.greedy && request.ranks < domains.size()) {
     place_greedily(plan, node, domains, request);
@@ -178,7 +178,7 @@ util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest
     deal(domains[d].gpus, counts[d], [&](std::size_t task, unsigned gpu) { gpus[task].push_back(gpu); });
     for (std::size_t task = 0; task < counts[d]; ++task) {
       add_rank(plan, node, rank++, gpus[task], matched.cpus[task],
-               std::to_string(counts[d]) + " tasks on this NUMA node");
+               fmt::format("{} tasks on this NUMA node", counts[d]));
       plan.threads.push_back(static_cast<unsigned>(matched.threads));
     }
   }

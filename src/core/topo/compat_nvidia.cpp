@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NVIDIA's gpu_affinity: cores that the driver calls near a GPU, dealt out among GPUs with the same ones.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/topo/compat_rules.hpp"
@@ -34,7 +35,7 @@ util::Result<std::vector<Near>> read_near(const Node& node, const CompatRequest&
     const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(),
                                   [&](const Gpu& g) { return g.place.index == index; });
     if (gpu == node.gpus.end())
-      return util::Error{"gpu_affinity would fail: there is no GPU " + std::to_string(index)};
+      return util::Error{fmt::format("gpu_affinity would fail: GPU {} does not exist", index)};
     const auto* numa = find_domain(node.cpus.numa, numa_or_zero(*gpu));
     const auto* package = gpu->place.package ? find_domain(node.cpus.packages, *gpu->place.package) : nullptr;
     const IdSet close = (numa ? numa->cpus : node.cpus.all()) & seen;
@@ -166,8 +167,8 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     Cores cores = dealt[rank];
     if (cores.size() < std::max(1u, request.min_cores))
-      return util::Error{"gpu_affinity would fail: GPU " + std::to_string(rank) + " has " +
-                         std::to_string(cores.size()) + " cores near it"};
+      return util::Error{
+          fmt::format("gpu_affinity would fail: GPU {} has {} cores near it", rank, cores.size())};
     if (cores.size() > most) cores.resize(most);
     IdSet cpus;
     for (const IdSet& core : cores)
@@ -175,7 +176,7 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
         cpus = cpus | core;
       else
         cpus.add(core.first());
-    add_rank(plan, node, rank, {rank}, cpus, "cores that the driver calls near GPU " + std::to_string(rank));
+    add_rank(plan, node, rank, {rank}, cpus, fmt::format("cores that the driver calls near GPU {}", rank));
   }
   return plan;
 }

@@ -2,6 +2,7 @@
 // Slurm's own placement: task/affinity's core binding in block:cyclic or block:block distribution, and
 // --gpu-bind=closest, which hands out every GPU whose CPUs overlap the task's.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/compat_rules.hpp"
 
@@ -34,7 +35,7 @@ std::vector<std::vector<IdSet>> read_sockets(const Node& node, const CompatReque
   return sockets;
 }
 
-/// Takes cores from the socket in turn, then from those behind it.
+/// Takes cores from the socket in turn, then from those after it.
 IdSet take_cores(std::vector<std::vector<IdSet>>& sockets, std::size_t socket, std::size_t count) {
   IdSet cpus;
   for (std::size_t step = 0; step < sockets.size() && count > 0; ++step) {
@@ -91,7 +92,7 @@ util::Result<CompatPlan> plan_like_slurm(const Node& node, const CompatRequest& 
   const std::vector<IdSet> masks = distribute(node, request);
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     if (rank >= masks.size() || masks[rank].empty())
-      return util::Error{"srun would fail: no cores are left for task " + std::to_string(rank)};
+      return util::Error{fmt::format("srun would fail: no cores are left for task {}", rank)};
     std::vector<unsigned> gpus;
     for (const Gpu& gpu : node.gpus)
       if (local_cpus(node, gpu).intersects(masks[rank])) gpus.push_back(gpu.place.index);

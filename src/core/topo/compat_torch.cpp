@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // torchrun --numa-binding (torch/numa/binding.py, PyTorch 2.9 to 2.13): one GPU per worker, by its NUMA node.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/compat_rules.hpp"
 
@@ -11,7 +12,7 @@ using model::CpuDomain;
 using model::IdSet;
 
 util::Error no_numa(unsigned numa) {
-  return {"torchrun would fail: NUMA node " + std::to_string(numa) + " has no CPU that may be used"};
+  return {fmt::format("torchrun would fail: NUMA node {} has no usable CPU", numa)};
 }
 
 /// Position of the rank's GPU among the node's GPUs on the same NUMA node, and how many those are.
@@ -33,8 +34,8 @@ util::Result<IdSet> exclusive_cpus(const Node& node, unsigned rank, unsigned num
   const auto [index, gpus] = place_among(node, rank, numa);
   const std::size_t each = cores.size() / gpus, larger = cores.size() % gpus;
   if (each == 0)
-    return util::Error{"torchrun would fail: " + std::to_string(cores.size()) + " cores on NUMA node " +
-                       std::to_string(numa) + " for " + std::to_string(gpus) + " GPUs"};
+    return util::Error{
+        fmt::format("torchrun would fail: {} cores on NUMA node {} for {} GPUs", cores.size(), numa, gpus)};
   IdSet cpus;
   const std::size_t begin = index * each + std::min(index, larger);
   for (std::size_t i = begin; i < begin + each + (index < larger ? 1 : 0); ++i)
@@ -75,8 +76,8 @@ util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& 
     const auto gpu =
         std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& g) { return g.place.index == rank; });
     if (gpu == node.gpus.end())
-      return util::Error{"torchrun would fail: there is no GPU " + std::to_string(rank) + " for local rank " +
-                         std::to_string(rank)};
+      return util::Error{
+          fmt::format("torchrun would fail: GPU {} does not exist for local rank {}", rank, rank)};
     const unsigned numa = numa_or_zero(*gpu);
     const CpuDomain* domain = find_domain(node.cpus.numa, numa);
     const IdSet local = domain ? domain->cpus & seen : IdSet();
@@ -87,8 +88,7 @@ util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& 
     if (request.policy == "torch-exclusive") {
       TRY(cpus, exclusive_cpus(node, rank, numa, local));
     }
-    add_rank(plan, node, rank, {rank}, cpus,
-             "GPU " + std::to_string(rank) + " is on NUMA " + std::to_string(numa));
+    add_rank(plan, node, rank, {rank}, cpus, fmt::format("GPU {} is on NUMA {}", rank, numa));
   }
   return plan;
 }

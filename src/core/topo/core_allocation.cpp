@@ -34,7 +34,7 @@ std::vector<Core> cut_slices(const std::vector<const CoreRequest*>& mine, std::s
   return cores;
 }
 
-/// How many more cores each rank gets: what it misses, or a level share of what is there.
+/// How many more cores each rank gets: what it misses, or a level share of what exists.
 std::vector<std::size_t> level_grants(const std::vector<CoreAllocation>& shares, std::size_t wanted,
                                       std::size_t available) {
   std::vector<std::size_t> grants(shares.size(), 0);

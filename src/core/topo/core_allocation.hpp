@@ -31,7 +31,7 @@ struct CoreRequest {
 /// The claims of each rank, in their order; every rank has at least one.
 std::vector<std::vector<const CoreRequest*>> by_rank(const std::vector<CoreRequest>& claims, unsigned ranks);
 
-/// What one rank gets in all.
+/// What one rank gets in total.
 struct CoreAllocation {
   std::vector<Core> cores; ///< of its own slices
   std::vector<BorrowedCores> extras;

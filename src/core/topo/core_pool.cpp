@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <tuple>
 
 namespace hpcml::topo {
@@ -41,7 +42,7 @@ std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowe
   std::vector<Core> cores;
   cores.reserve(shape.core_threads.size());
   for (const IdSet& core : shape.core_threads) {
-    // A core with a reserved thread is left out whole: its sibling would compete with what the thread is
+    // A core with a reserved thread is omitted whole: its sibling would compete with what the thread is
     // reserved for.
     if (!shape.reserved.empty() && core.intersects(shape.reserved)) continue;
     Core usable;
@@ -74,7 +75,7 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
                  : level == PoolLevel::numa ? "NUMA "
                                             : "package ") +
                 std::to_string(domain.id);
-    if (level == PoolLevel::l3 && pool.numa) pool.name += " of NUMA " + std::to_string(*pool.numa);
+    if (level == PoolLevel::l3 && pool.numa) pool.name += fmt::format(" of NUMA {}", *pool.numa);
     for (const Core& core : cores)
       if (holds(domain, core)) pool.cores.push_back(core);
     pool.reserved = reserved_cores(shape, domain.cpus);

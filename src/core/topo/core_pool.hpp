@@ -28,8 +28,8 @@ struct Pool {
   std::string name;                ///< "L3 6 of NUMA 3", "NUMA 3", "the node"
   std::vector<Core> cores;         ///< ascending; NUMA node by NUMA node for the whole node
   model::IdSet reserved;           ///< first threads of its reserved cores
-  std::optional<unsigned> numa;    ///< the NUMA node it lies in
-  std::optional<unsigned> package; ///< the package it lies in
+  std::optional<unsigned> numa;    ///< the NUMA node it is in
+  std::optional<unsigned> package; ///< the package it is in
 };
 
 /// One pool per domain, and one more for the cores that are in none.

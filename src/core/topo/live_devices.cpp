@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The whole live node: what read_live_cpus and read_live_gpus leave out because a launcher can do without.
+// The whole live node: what read_live_cpus and read_live_gpus omit because a launcher can do without.
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,7 +47,7 @@ std::set<std::pair<unsigned long long, unsigned long long>> mig_instances(const 
 }
 
 void add_nvidia(const fs::path& root, const Gpu& gpu, Node& node) {
-  // The driver writes the folder's name as the bus is written: in upper or in lower case.
+  // The driver writes the directory's name as the bus is written: in upper or in lower case.
   std::map<std::string, std::string> fields;
   for (const auto& name : entries(root / "proc/driver/nvidia/gpus"))
     if (util::to_lower(name) == gpu.place.pci)
@@ -54,15 +55,16 @@ void add_nvidia(const fs::path& root, const Gpu& gpu, Node& node) {
   Gpu own = gpu;
   own.name = fields["Model"];
   const auto parts = mig_instances(root, fields["Device Minor"]);
-  // The driver's files do not tell the instances' UUIDs.
+  // The driver's files do not state the instances' UUIDs.
   own.uuid = parts.empty() ? fields["GPU UUID"] : "";
   for (std::size_t part = 0; part < std::max<std::size_t>(1, parts.size()); ++part) {
     own.partition = static_cast<unsigned>(part);
     node.gpus.push_back(own);
   }
   if (!parts.empty())
-    node.notes.push_back("GPU " + gpu.place.pci + " is cut into " + std::to_string(parts.size()) +
-                         " MIG instances; nvidia-smi -L tells their UUIDs");
+    node.notes.push_back(
+        fmt::format("GPU {} is divided into {} MIG instances; nvidia-smi -L shows their UUIDs", gpu.place.pci,
+                    parts.size()));
 }
 
 /// The UUID that HIP and amd-smi show, which part of the function a device is, and its XGMI links.
@@ -109,7 +111,7 @@ void add_gpus(const fs::path& root, Node& node) {
   if (!nvidia) complete_amd(root, node);
 }
 
-/// Slingshot's interfaces and verbs devices; plain Ethernet only where nothing else is there.
+/// Slingshot's interfaces and verbs devices; plain Ethernet only where nothing else exists.
 void add_nics(const fs::path& root, Node& node) {
   std::vector<Nic> fast, converged, plain;
   for (const auto& name : entries(root / "sys/class/infiniband")) {

@@ -2,6 +2,7 @@
 // CPUs of the live node.
 #include "core/topo/live_node.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -79,9 +80,9 @@ util::Result<model::CpuShape> read_live_cpus(const fs::path& root) {
   const fs::path cpus = root / "sys/devices/system/cpu";
   const auto online = read_list(cpus / "online");
   if (!online || online->empty())
-    return util::Error{"cannot tell the node's CPUs: " + (cpus / "online").string() +
-                           " is missing or holds no list of CPUs",
-                       "is /sys mounted here?"};
+    return util::Error{fmt::format("cannot read the node's CPUs: {} is missing or contains no list of CPUs",
+                                   (cpus / "online").string()),
+                       "check that /sys is mounted"};
   model::CpuShape shape;
   // The second name of each pair is the one of kernels before 5.4.
   shape.core_threads =
@@ -115,9 +116,9 @@ util::Result<IdSet> read_allowed_cpus() {
     CPU_FREE(mask);
     if (read) return allowed;
     if (reason != EINVAL)
-      return util::Error{std::string("cannot tell which CPUs may be used: ") + std::strerror(reason)};
+      return util::Error{std::string("cannot read which CPUs may be used: ") + std::strerror(reason)};
   }
-  return util::Error{"cannot tell which CPUs may be used: this kernel has more than 65536"};
+  return util::Error{"cannot read which CPUs may be used: this kernel has more than 65536"};
 }
 
 } // namespace hpcml::topo

@@ -12,7 +12,7 @@ namespace hpcml::topo {
 
 /// The online CPUs with their cores, L3s, NUMA nodes and packages, read below `root` ("/"; another one for
 /// tests). L3s and packages are numbered by their lowest CPU, NUMA nodes have the kernel's ids; NUMA nodes
-/// without CPUs (memory of GPUs) are left out. Levels that the kernel does not show stay empty. `reserved` is
+/// without CPUs (memory of GPUs) are omitted. Levels that the kernel does not show stay empty. `reserved` is
 /// never known here.
 util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root = "/");
 
@@ -30,9 +30,8 @@ struct LiveGpus {
 /// node.
 LiveGpus read_live_gpus(const std::filesystem::path& root = "/");
 
-/// The whole node, for people: the above with UUIDs, partitions (MIG, MI300A), PCI paths, XGMI links, NICs
-/// and which NUMA nodes are memory of GPUs. NVLink and the UUIDs of MIG instances are in no file of the
-/// kernel.
+/// The whole node, for users: the above with UUIDs, partitions (MIG, MI300A), PCI paths, XGMI links, NICs and
+/// which NUMA nodes are memory of GPUs. NVLink and the UUIDs of MIG instances are in no file of the kernel.
 util::Result<Node> read_live_node(const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

@@ -2,6 +2,7 @@
 #include "core/topo/live_ranks.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -44,7 +45,7 @@ std::vector<Process> read_processes(const fs::path& proc, const util::EnvSnapsho
   for (unsigned pid : numbers_in(proc)) {
     if (pid == static_cast<unsigned>(::getpid())) continue;
     const auto text = util::read_file(proc / std::to_string(pid) / "environ");
-    if (!text) continue; // somebody else's, or gone
+    if (!text) continue; // another user's, or gone
     Process process{pid, {}};
     for (const std::string& entry : util::split(*text, '\0'))
       if (const std::size_t sign = entry.find('='); sign != std::string::npos)
@@ -111,7 +112,7 @@ void add_process(const Process& process, const fs::path& directory, std::map<std
   const auto step = process.env.get_or("SLURM_STEP_ID", "");
   const auto text = name           ? name
                     : step.empty() ? std::nullopt
-                                   : process.env.get("SLURM_LOCALID"); // a batch script is no rank
+                                   : process.env.get("SLURM_LOCALID"); // a batch script is not a rank
   const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
   if (!number || *number >= k_most_ranks) return;
   StepRanks& found = steps[step];
@@ -215,9 +216,10 @@ LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
   if (chosen == steps.end()) return found;
   for (const auto& [step, others] : steps)
     if (step != chosen->first)
-      found.notes.push_back("step " + (step.empty() ? "of none" : step) + " runs here, too (" +
-                            std::to_string(others.ranks.size()) + " ranks); judged is " +
-                            (chosen->first.empty() ? "what runs outside steps" : "step " + chosen->first));
+      found.notes.push_back(fmt::format("step {} also runs here ({} ranks); checked is {}",
+                                        step.empty() ? "of none" : step, others.ranks.size(),
+                                        chosen->first.empty() ? "what runs outside steps"
+                                                              : fmt::format("step {}", chosen->first)));
   found.env = chosen->second.env;
   for (auto& [number, rank] : chosen->second.ranks)
     if (!rank.cpus.empty()) found.ranks.push_back(std::move(rank));

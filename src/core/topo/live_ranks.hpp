@@ -26,19 +26,19 @@ struct LiveRank {
   std::vector<std::string> devices; ///< entries of its visible-devices variable; empty: it sees all GPUs
   bool sees_all = true;             ///< no such variable is set
   std::string nic;                  ///< the only one that its variables let it use; empty: not known
-  std::optional<MemoryPolicy> memory = {}; ///< unset: the kernel does not tell
+  std::optional<MemoryPolicy> memory = {}; ///< unset: the kernel does not state
 };
 
 /// The ranks of one job that run on this node.
 struct LiveRanks {
   std::vector<LiveRank> ranks;    ///< by number
-  util::EnvSnapshot env;          ///< of the first one, which says how many were started
-  std::vector<std::string> notes; ///< what was left out, for people
+  util::EnvSnapshot env;          ///< of the first one, which states how many were started
+  std::vector<std::string> notes; ///< what was omitted, for users
 };
 
 /// The GPUs of each of the node's `count` local ranks, by index. Lists that differ are the ranks' own; of one
 /// that all see each takes its part: `per_rank` GPUs, or as many as there are for it (0). A rank that has
-/// gone counts as with its part of that list, or with GPUs that nobody else has.
+/// gone counts as with its part of that list, or with GPUs that no other process has.
 std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::vector<LiveRank>& ranks,
                                                  unsigned count, unsigned per_rank);
 

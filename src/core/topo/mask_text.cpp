@@ -2,6 +2,7 @@
 #include "core/topo/mask_text.hpp"
 
 #include <charconv>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 using model::IdSet;
 
-/// One entry and how often it stands there: "0xff*2".
+/// One entry and how often it is there: "0xff*2".
 struct Entry {
   std::string text;
   unsigned count = 1;
@@ -24,7 +25,7 @@ util::Result<std::vector<Entry>> split_entries(std::string_view text) {
     if (star != std::string::npos) {
       const auto count = util::parse_unsigned(piece.substr(star + 1));
       if (!count || *count == 0 || *count > 65535)
-        return util::Error{"\"" + piece + "\" has no count from 1 to 65535 behind its *"};
+        return util::Error{fmt::format("\"{}\" has no count from 1 to 65535 after its *", piece)};
       entry.count = static_cast<unsigned>(*count);
     }
     entries.push_back(std::move(entry));
@@ -42,7 +43,7 @@ util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
     const char* const end = entry.text.data() + entry.text.size();
     const auto read = std::from_chars(begin, end, cpu, hex ? 16 : 10);
     if (read.ec != std::errc() || read.ptr != end || cpu > 65535)
-      return util::Error{"\"" + entry.text + "\" is no CPU number"};
+      return util::Error{fmt::format("\"{}\" is not a CPU number", entry.text)};
     sets.insert(sets.end(), entry.count, IdSet::of({static_cast<unsigned>(cpu)}));
   }
   return sets;
@@ -66,8 +67,7 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
     if (found == std::string_view::npos) continue;
     std::string_view rest = text.substr(found + std::string_view(name).size());
     if (rest.empty() || (rest.front() != ':' && rest.front() != '='))
-      return util::Error{std::string(name) + " has no list behind it",
-                         "write " + std::string(name) + ":LIST"};
+      return util::Error{fmt::format("{} has no list after it", name), fmt::format("use {}:LIST", name)};
     rest.remove_prefix(1);
     const bool masks = std::string_view(name) == "mask_cpu";
     TRY(auto list, masks ? parse_mask_list(rest) : parse_map_list(rest));
@@ -75,7 +75,7 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
     for (unsigned task = 0; task < tasks; ++task) sets.push_back(list[task % list.size()]);
     return sets;
   }
-  return util::Error{"\"" + std::string(text) + "\" names no CPUs", "mask_cpu:… and map_cpu:… do"};
+  return util::Error{fmt::format("\"{}\" names no CPUs", text), "use mask_cpu:… or map_cpu:…"};
 }
 
 std::string render_cpu_bind(const std::vector<IdSet>& masks) {

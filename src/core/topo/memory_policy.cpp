@@ -3,6 +3,7 @@
 
 #include <array>
 #include <climits>
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,9 +33,9 @@ constexpr int k_flags = 7 << 13; // static and relative numbers, balancing
 std::string render_memory(const MemoryPolicy& policy) {
   switch (policy.mode) {
   case MemoryMode::local: break;
-  case MemoryMode::preferred: return "memory preferred from NUMA " + policy.nodes.to_list();
-  case MemoryMode::bound: return "memory bound to NUMA " + policy.nodes.to_list();
-  case MemoryMode::interleaved: return "memory interleaved over NUMA " + policy.nodes.to_list();
+  case MemoryMode::preferred: return fmt::format("memory preferred from NUMA {}", policy.nodes.to_list());
+  case MemoryMode::bound: return fmt::format("memory bound to NUMA {}", policy.nodes.to_list());
+  case MemoryMode::interleaved: return fmt::format("memory interleaved over NUMA {}", policy.nodes.to_list());
   }
   return "memory of the node that asks";
 }

@@ -30,7 +30,7 @@ std::string render_memory(const MemoryPolicy& policy);
 /// The policy in a line of /proc/PID/numa_maps: "7f12 prefer (many):3 file=…"; nothing for any other text.
 std::optional<MemoryPolicy> parse_numa_maps(std::string_view line);
 
-/// The calling thread's; nothing where the kernel does not tell.
+/// The calling thread's; nothing where the kernel does not state.
 std::optional<MemoryPolicy> read_memory_policy();
 
 } // namespace hpcml::topo

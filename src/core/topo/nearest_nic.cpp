@@ -41,7 +41,7 @@ std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vec
   for (const Gpu& gpu : gpus) {
     NicChoice choice;
     if (!gpu.place.nic.empty()) {
-      choices.push_back({gpu.place.nic, "the profile says so"});
+      choices.push_back({gpu.place.nic, "the profile states it"});
       continue;
     }
     const bool placed = gpu.place.numa || gpu.place.l3 || gpu.place.package;
@@ -49,7 +49,7 @@ std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vec
     for (std::size_t n = 0; n < nics.size(); ++n) {
       if (nics[n].management || !is_placed(nics[n])) continue;
       const auto key = std::make_tuple(distance(gpu, nics[n]), users[n], n);
-      // Of a GPU somewhere on the node nothing but a common bridge can be said.
+      // Of a GPU somewhere on the node nothing but a common bridge can be reported.
       if (!placed && std::get<0>(key).first > 1) continue;
       if (!best || key < *best) best = key;
     }

@@ -16,8 +16,8 @@ struct NicChoice {
 };
 
 /// One choice per GPU: same PCIe switch, then same host bridge, same L3, same NUMA node, same package, then
-/// any; GPUs with equally near devices take them in turns, by the GPUs' order. Management devices are left
-/// out, and so are devices of which nothing is known.
+/// any; GPUs with equally near devices take them in turns, by the GPUs' order. Management devices are
+/// omitted, and so are devices of which nothing is known.
 std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vector<Nic>& nics);
 
 /// What a node shows of its network, by the GPUs' order. Choices without a name: nothing is known to be near.
@@ -25,7 +25,7 @@ struct NearNics {
   std::vector<NicChoice> interfaces; ///< "hsn0": of the names that were asked for
   std::vector<NicChoice> devices;    ///< "mlx5_0": of the RDMA devices with an active port
   std::string
-      fabric; ///< "=mlx5_0,mlx5_1" where Ethernet's RDMA devices stand beside those of the fabric; else empty
+      fabric; ///< "=mlx5_0,mlx5_1" where Ethernet's RDMA devices are next to those of the fabric; else empty
 };
 
 } // namespace hpcml::topo

@@ -3,6 +3,7 @@
 #include "core/topo/node.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -56,7 +57,7 @@ void complete_packages(model::CpuShape& shape) {
   }
 }
 
-/// Digits count as numbers: mlx5_2 stands before mlx5_10.
+/// Digits count as numbers: mlx5_2 is before mlx5_10.
 bool natural_less(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& text) {
     std::vector<std::pair<std::string, unsigned long long>> parts;
@@ -74,15 +75,16 @@ bool natural_less(const std::string& a, const std::string& b) {
 void check_place(const Node& node, const std::string& who, const std::optional<unsigned>& l3,
                  const std::optional<unsigned>& numa, std::vector<std::string>& findings) {
   if (numa && !node.cpus.numa.empty() && !find_domain(node.cpus.numa, *numa))
-    findings.push_back(who + " is under NUMA " + std::to_string(*numa) + ", which the node does not have");
+    findings.push_back(fmt::format("{} is under NUMA {}, which the node does not have", who, *numa));
   if (l3 && !node.cpus.l3.empty() && !find_domain(node.cpus.l3, *l3))
-    findings.push_back(who + " is under L3 " + std::to_string(*l3) + ", which the node does not have");
+    findings.push_back(fmt::format("{} is under L3 {}, which the node does not have", who, *l3));
 }
 
 void check_cpus(const Node& node, std::vector<std::string>& findings) {
   IdSet seen;
   for (const IdSet& core : node.cpus.core_threads) {
-    if (core.intersects(seen)) findings.push_back("CPU " + (core & seen).to_list() + " is in two cores");
+    if (core.intersects(seen))
+      findings.push_back(fmt::format("CPU {} is in two cores", (core & seen).to_list()));
     seen = seen | core;
   }
   const auto check_level = [&](const char* name, const std::vector<CpuDomain>& domains) {
@@ -90,9 +92,9 @@ void check_cpus(const Node& node, std::vector<std::string>& findings) {
     for (const CpuDomain& domain : domains) {
       const std::string who = std::string(name) + " " + std::to_string(domain.id);
       if (const IdSet twice = domain.cpus & level; !twice.empty())
-        findings.push_back("CPU " + twice.to_list() + " of " + who + " is in another one, too");
+        findings.push_back(fmt::format("CPU {} of {} is also in another one", twice.to_list(), who));
       if (const IdSet unknown = domain.cpus - seen; !unknown.empty())
-        findings.push_back(who + " has CPU " + unknown.to_list() + ", which is in no core");
+        findings.push_back(fmt::format("{} has CPU {}, which is in no core", who, unknown.to_list()));
       level = level | domain.cpus;
     }
   };
@@ -132,7 +134,7 @@ Node make_node(const model::NodeType& type) {
     node.nics.push_back(std::move(nic));
   }
   complete_node(node);
-  // A NIC that the profile calls nearest to GPUs of one NUMA node hangs there, too.
+  // A NIC that the profile calls nearest to GPUs of one NUMA node hangs there as well.
   for (Nic& nic : node.nics) {
     const auto first = std::find_if(node.gpus.begin(), node.gpus.end(),
                                     [&](const Gpu& gpu) { return gpu.place.nic == nic.name; });
@@ -163,7 +165,7 @@ void complete_node(Node& node) {
     complete_place(shape, gpu.cpus, gpu.place.l3, gpu.place.numa, gpu.place.package);
     gpu.place.pci = util::to_lower(gpu.place.pci);
   }
-  // Both ends tell of a link, some sources both times.
+  // Both ends describe a link, some sources both times.
   std::map<std::pair<unsigned, unsigned>, unsigned> widths;
   for (const GpuLink& link : node.links)
     if (link.first != link.second) {
@@ -181,17 +183,17 @@ std::vector<std::string> check_node(const Node& node) {
   std::vector<std::string> findings;
   check_cpus(node, findings);
   if (const IdSet unknown = node.allowed - node.cpus.all(); !unknown.empty() && !node.cpus.all().empty())
-    findings.push_back("CPU " + unknown.to_list() + " is allowed, but the node does not have it");
+    findings.push_back(fmt::format("CPU {} is allowed, but the node does not have it", unknown.to_list()));
   std::map<unsigned, unsigned> indices;
   for (const Gpu& gpu : node.gpus) {
     const std::string who = "GPU " + std::to_string(gpu.place.index);
     check_place(node, who, gpu.place.l3, gpu.place.numa, findings);
-    if (++indices[gpu.place.index] == 2) findings.push_back(who + " is there twice");
+    if (++indices[gpu.place.index] == 2) findings.push_back(fmt::format("{} appears twice", who));
   }
   for (const GpuLink& link : node.links)
     for (const unsigned end : {link.first, link.second})
       if (indices.count(end) == 0)
-        findings.push_back("a link ends at GPU " + std::to_string(end) + ", which the node does not have");
+        findings.push_back(fmt::format("a link ends at GPU {}, which the node does not have", end));
   for (const Nic& nic : node.nics) check_place(node, "NIC " + nic.name, nic.l3, nic.numa, findings);
   return findings;
 }

@@ -42,7 +42,7 @@ struct Nic {
   std::string name;
   std::string pci;
   std::optional<unsigned> numa, l3, package;
-  bool management = false; ///< Ethernet beside a high-speed network, not for the job's traffic
+  bool management = false; ///< Ethernet next to a high-speed network, not for the job's traffic
   std::vector<std::string> path;
 };
 
@@ -54,7 +54,7 @@ struct GpuLink {
 
 /// All that can matter for placing ranks on one node. CPUs and NUMA nodes by the kernel's ids.
 struct Node {
-  std::string name;           ///< for people
+  std::string name;           ///< for users
   model::CpuShape cpus;       ///< reserved CPUs included
   std::vector<NumaNode> numa; ///< ascending; empty: unknown
   std::vector<Gpu> gpus;      ///< in the runtime's order, which is PCI address, then partition
@@ -63,7 +63,7 @@ struct Node {
   model::IdSet allowed;       ///< CPUs that may be used; empty: all
   std::vector<std::string>
       interfaces; ///< network interfaces that a live node names without telling where they are
-  std::vector<std::string> notes; ///< what its source left open, for people
+  std::vector<std::string> notes; ///< what its source left open, for users
 };
 
 /// The node as a profile describes it.
@@ -77,7 +77,7 @@ void complete_node(Node& node);
 /// where the two disagree: the node's own values stay.
 void complete_from_profile(Node& node, const Node& profile);
 
-/// What is wrong with the node, one sentence each: a GPU under a NUMA node that is not there, a CPU in two
+/// What is wrong with the node, one sentence each: a GPU under a NUMA node that does not exist, a CPU in two
 /// cores, reserved CPUs that do not exist. Empty: nothing.
 std::vector<std::string> check_node(const Node& node);
 

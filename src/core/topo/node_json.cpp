@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nodes from JSON: every finding at once.
 #include <algorithm>
+#include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -63,7 +64,7 @@ private:
     return std::nullopt;
   }
 
-  /// "0-7,9", or the start of a text that goes on in words: "0-7 (absent from the export)".
+  /// "0-7,9", or the start of a text that continues in words: "0-7 (absent from the export)".
   IdSet list(const Json& object, const std::string& path, const char* key) {
     const std::string value = text(object, path, key, "");
     if (value == "none") return {};
@@ -123,9 +124,9 @@ private:
     if (smt == 0 || smt > 16) return report("smt", "from 1 to 16 hardware threads per core are expected");
     make_cores(cpus, smt, stride(smt, cores, cpus));
     if (cores > 0 && shape.core_threads.size() != cores)
-      x_node.notes.push_back("cores: " + std::to_string(cores) + ", but the lists of CPUs have " +
-                             std::to_string(shape.core_threads.size()) + " with " +
-                             util::counted(smt, "hardware thread") + " each, which are used");
+      x_node.notes.push_back(
+          fmt::format("cores is {}, but the lists of CPUs have {} with {} each, which are used", cores,
+                      shape.core_threads.size(), util::counted(smt, "hardware thread")));
   }
 
   /// Distance of a core's hardware threads; 0: they are neighbours.
@@ -135,11 +136,11 @@ private:
     if (rule.starts_with("n+")) {
       const auto distance = util::parse_unsigned(rule.substr(2));
       if (distance && *distance > 0 && *distance <= 65535) return static_cast<unsigned>(*distance);
-      report("smt_sibling", "\"" + rule + "\" is not n+NUMBER");
+      report("smt_sibling", fmt::format("\"{}\" is not n+NUMBER", rule));
     } else if (rule == "adjacent" || rule.starts_with(std::to_string(smt) + "k")) { // "2k,2k+1"
       return 0;
     } else if (!rule.empty()) {
-      report("smt_sibling", "\"" + rule + "\" is neither n+NUMBER nor \"adjacent\"");
+      report("smt_sibling", fmt::format("\"{}\" is neither n+NUMBER nor \"adjacent\"", rule));
     }
     // Without a rule: the usual Linux numbering where every domain is closed under it, else neighbours
     // (POWER).
@@ -163,7 +164,7 @@ private:
         const unsigned id = distance ? ids[i] + t * distance : next < ids.size() ? ids[next] : ids[i];
         if (id <= 65535) core.add(id);
       }
-      // Lists that leave the siblings out mean whole cores all the same.
+      // Lists that omit the siblings mean whole cores anyway.
       for (auto* level : {&shape.numa, &shape.l3, &shape.packages})
         for (auto& domain : *level)
           if (domain.cpus.contains(ids[i])) domain.cpus = domain.cpus | core;
@@ -277,8 +278,8 @@ private:
     for (const auto& [key, value] : x_root.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       const auto near = util::nearest(key, known);
-      x_node.notes.push_back("\"" + key + "\" says nothing to hpcml" +
-                             (near ? "; did you mean \"" + *near + "\"?" : ""));
+      x_node.notes.push_back(
+          fmt::format("unknown key \"{}\"{}", key, near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
     }
   }
 
@@ -294,9 +295,9 @@ util::Result<Node> parse_node_json(std::string_view text) {
   try {
     root = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    return util::Error{"this is not JSON: the text breaks off or goes wrong at byte " +
-                           std::to_string(error.byte),
-                       "see hpcml affinity --help for the keys of a node", error.byte};
+    return util::Error{
+        fmt::format("this is not JSON: the text is incomplete or invalid at byte {}", error.byte),
+        "run hpcml affinity --help to see the keys of a node", error.byte};
   }
   if (!root.is_object()) return util::Error{"a node is an object: { \"cores\": …, \"numa\": … }"};
   NodeReader reader(root);
@@ -305,7 +306,7 @@ util::Result<Node> parse_node_json(std::string_view text) {
   complete_node(node);
   for (auto& finding : check_node(node)) findings.push_back(std::move(finding));
   if (findings.empty()) return node;
-  return util::Error{util::join(findings, "\n"), "see hpcml affinity --help for the keys of a node"};
+  return util::Error{util::join(findings, "\n"), "run hpcml affinity --help to see the keys of a node"};
 }
 
 } // namespace hpcml::topo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Planning for a whole node: which GPUs in which order, then the planner, then NIC and memory.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -26,10 +27,11 @@ util::Result<std::vector<bool>> named_gpus(const Node& node, const std::string& 
     if (named[i]) util::add_once(addresses, gpu.place.pci);
   }
   if (addresses.empty())
-    return util::Error{"the node has no GPU at " + wanted, "hpcml affinity lists the GPUs of a node"};
+    return util::Error{fmt::format("the node has no GPU at {}", wanted),
+                       "run hpcml affinity to list the GPUs of a node"};
   if (addresses.size() > 1)
-    return util::Error{"GPUs " + util::join(addresses, " and ") + " are all at " + wanted,
-                       "write the whole PCI address"};
+    return util::Error{fmt::format("GPUs {} are all at {}", util::join(addresses, " and "), wanted),
+                       "use the whole PCI address"};
   return named;
 }
 
@@ -94,7 +96,7 @@ std::vector<model::GpuPlace> places_of(const std::vector<Gpu>& gpus) {
   return places;
 }
 
-/// Without CPUs the GPUs' NUMA nodes are all that can be said.
+/// Without CPUs the GPUs' NUMA nodes are all that can be reported.
 AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& request) {
   // One core per NUMA node stands in for the CPUs that nobody knows, so that GPUs are dealt out as ever.
   model::CpuShape shape;
@@ -108,8 +110,8 @@ AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& re
         rank.numa.add(*gpu.place.numa);
     rank.memory = rank.numa;
     rank.why = rank.numa.empty()
-                   ? "nothing is known of this node's CPUs"
-                   : "NUMA " + rank.numa.to_list() + " of its GPU; the node's CPUs are not known";
+                   ? "this node's CPUs are not known"
+                   : fmt::format("NUMA {} of its GPU; the node's CPUs are not known", rank.numa.to_list());
   }
   plan.warnings = {"the node's CPUs are not known: only NUMA nodes are planned"};
   return plan;
@@ -118,7 +120,7 @@ AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& re
 void add_memory(const Node& node, model::PlannedRankBinding& rank) {
   rank.memory = memory_nodes(node, rank.cpus);
   if (!rank.memory.empty() && !(rank.memory == rank.numa))
-    rank.why += "; memory of NUMA " + rank.memory.to_list() + ", because its own nodes have none";
+    rank.why += fmt::format("; memory of NUMA {}, because its own nodes have none", rank.memory.to_list());
 }
 
 } // namespace
@@ -155,9 +157,9 @@ util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::
     const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(),
                                   [&](const Gpu& g) { return index && g.place.index == *index; });
     if (gpu == node.gpus.end())
-      return util::Error{"\"" + std::string(util::trim(entries[i])) + "\" is none of the node's " +
-                             std::to_string(node.gpus.size()) + " GPUs",
-                         "it and all behind it would be left out without a word"};
+      return util::Error{
+          fmt::format("\"{}\" is not one of the node's {} GPUs", util::trim(entries[i]), node.gpus.size()),
+          "check the list: the GPUs from this one on would be ignored silently"};
     addresses.push_back(gpu->place.pci);
   }
   return addresses;
@@ -172,8 +174,8 @@ util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest
   else if (!node.allowed.empty())
     inner.allowed = inner.allowed & node.allowed;
   if (!node.allowed.empty() && inner.allowed.empty())
-    return util::Error{"none of the CPUs asked for is allowed on this node",
-                       "allowed are " + node.allowed.to_list()};
+    return util::Error{"none of the requested CPUs is allowed on this node",
+                       fmt::format("use CPUs of {}", node.allowed.to_list())};
   if (node.cpus.core_threads.empty()) return plan_places(gpus, inner);
   AffinityPlan plan = plan_affinity(node.cpus, places_of(gpus), inner);
   const std::vector<NicChoice> choices = nearest_nics(visible, node.nics);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A site's profile beside the node itself.
+// A site's profile next to the node itself.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/node.hpp"
 
@@ -19,14 +20,15 @@ public:
     compare("number of cores", std::to_string(x_profile.cpus.core_threads.size()),
             std::to_string(x_node.cpus.core_threads.size()));
     for (const CpuDomain& numa : x_profile.cpus.numa)
-      compare("CPUs of NUMA " + std::to_string(numa.id), numa.cpus.to_list(),
+      compare(fmt::format("CPUs of NUMA {}", numa.id), numa.cpus.to_list(),
               cpus_of(x_node.cpus.numa, numa.id).to_list());
     compare("number of GPUs", std::to_string(x_profile.gpus.size()), std::to_string(x_node.gpus.size()));
     for (const Nic& nic : x_profile.nics) take_nic(nic);
     for (Gpu& gpu : x_node.gpus) compare_gpu(gpu);
     for (const Nic& nic : x_profile.nics)
-      if (!has_nic(nic.name)) x_node.notes.push_back("the profile's interface " + nic.name + " is not here");
-    // On another kind of node these numbers would mean other CPUs.
+      if (!has_nic(nic.name))
+        x_node.notes.push_back(fmt::format("the profile's interface {} does not exist here", nic.name));
+    // On another node type these numbers would mean other CPUs.
     if (x_profile.cpus.core_threads.size() == x_node.cpus.core_threads.size())
       x_node.cpus.reserved = x_node.cpus.reserved | (x_profile.cpus.reserved & x_node.cpus.all());
     complete_node(x_node);
@@ -35,8 +37,9 @@ public:
 private:
   void compare(const std::string& what, const std::string& promised, const std::string& found) {
     if (promised != found)
-      x_node.notes.push_back(what + ": " + (found.empty() ? "none" : found) + " here, the profile says " +
-                             promised + ": the node's own is used");
+      x_node.notes.push_back(
+          fmt::format("{}: {} here, but the profile states {}; the node's own value is used", what,
+                      found.empty() ? "none" : found, promised));
   }
 
   static model::IdSet cpus_of(const std::vector<CpuDomain>& domains, std::optional<unsigned> id) {
@@ -50,14 +53,14 @@ private:
                        [&](const Nic& nic) { return nic.name == name; });
   }
 
-  /// An interface whose place the kernel does not tell is where the profile says.
+  /// An interface whose place the kernel does not state is where the profile says.
   void take_nic(const Nic& nic) {
     const auto& named = x_node.interfaces;
     if (!has_nic(nic.name) && std::find(named.begin(), named.end(), nic.name) != named.end())
       x_node.nics.push_back(nic);
   }
 
-  /// Takes the L3 and the NIC that the kernel does not tell, where both speak of the same GPU.
+  /// Takes the L3 and the NIC that the kernel does not state, where both speak of the same GPU.
   void compare_gpu(Gpu& gpu) {
     const auto same = std::find_if(x_profile.gpus.begin(), x_profile.gpus.end(), [&](const Gpu& candidate) {
       return candidate.place.index == gpu.place.index;
@@ -67,9 +70,9 @@ private:
     const std::string who = "GPU " + std::to_string(gpu.place.index);
     const std::size_t before = x_node.notes.size();
     if (!promised.pci.empty() && !gpu.place.pci.empty())
-      compare("address of " + who, promised.pci, gpu.place.pci);
+      compare(fmt::format("address of {}", who), promised.pci, gpu.place.pci);
     if (promised.numa && gpu.place.numa)
-      compare("NUMA node of " + who, shown(promised.numa), shown(gpu.place.numa));
+      compare(fmt::format("NUMA node of {}", who), shown(promised.numa), shown(gpu.place.numa));
     if (x_node.notes.size() != before) return;
     if (!gpu.place.numa) gpu.place.numa = promised.numa;
     const model::IdSet l3 = cpus_of(x_profile.cpus.l3, promised.l3);

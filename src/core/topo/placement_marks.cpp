@@ -2,6 +2,7 @@
 #include "core/topo/placement_marks.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace hpcml::topo {
 
@@ -9,7 +10,7 @@ std::string address_of(const Node& node, const Gpu& gpu) {
   const auto same_place = [&](const Gpu& candidate) { return candidate.place.pci == gpu.place.pci; };
   const bool cut =
       !gpu.place.pci.empty() && std::count_if(node.gpus.begin(), node.gpus.end(), same_place) > 1;
-  return gpu.place.pci + (cut ? " part " + std::to_string(gpu.partition) : "");
+  return gpu.place.pci + (cut ? fmt::format(" part {}", gpu.partition) : "");
 }
 
 PlacementMarks::PlacementMarks(const Node& node, const std::vector<PlacedRank>& seen)

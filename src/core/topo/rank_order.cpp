@@ -2,6 +2,7 @@
 #include "core/topo/rank_order.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 
 #include "core/topo/ring.hpp"
@@ -51,12 +52,11 @@ util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOr
     const auto found =
         std::find_if(gpus.begin(), gpus.end(), [&](const auto& gpu) { return gpu.index == number; });
     if (found == gpus.end())
-      return util::Error{"the list of GPUs names GPU " + std::to_string(number) + ", but there are only " +
-                             std::to_string(gpus.size()),
-                         "GPUs are counted from 0, as the step sees them"};
+      return util::Error{fmt::format("the list names GPU {}, but there are only {}", number, gpus.size()),
+                         "use numbers from 0, as the step sees the GPUs"};
     const auto position = static_cast<std::size_t>(found - gpus.begin());
     if (std::find(positions.begin(), positions.end(), position) != positions.end())
-      return util::Error{"the list of GPUs names GPU " + std::to_string(number) + " twice"};
+      return util::Error{fmt::format("the list names GPU {} twice", number)};
     positions.push_back(position);
   }
   return positions;

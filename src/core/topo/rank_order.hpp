@@ -25,9 +25,9 @@ std::optional<unsigned> lowest_cpu(const model::CpuShape& shape, const model::Gp
 std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links,
                                     const std::map<unsigned, unsigned>& numbers);
 
-/// Positions in `gpus` in the order in which ranks take them; those that a list leaves out are not among
-/// them. `links` are in the same numbers as `gpus`. An error where a list names a GPU that is not there or
-/// one twice, or no ring goes along the links.
+/// Positions in `gpus` in the order in which ranks take them; those that a list omits are not among them.
+/// `links` are in the same numbers as `gpus`. An error where a list names a GPU that does not exist or one
+/// twice, or no ring goes along the links.
 util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOrder>& gpus,
                                                        const std::vector<GpuLink>& links,
                                                        const model::GpuOrder& order);

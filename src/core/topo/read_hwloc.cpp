@@ -2,6 +2,7 @@
 // hwloc's XML, versions 1 and 2, read without hwloc: see
 // docs/development/decisions/0002-topologies-without-hwloc.md.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/topo/read_links.hpp"
@@ -41,7 +42,7 @@ public:
     Place top;
     for (const XmlElement& child : topology.children)
       if (child.name == "object") read_object(child, top);
-    if (x_findings.empty() && x_pus.empty()) x_findings.push_back("there is no CPU in it");
+    if (x_findings.empty() && x_pus.empty()) x_findings.push_back("it contains no CPU");
     if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
     finish_cpus();
     finish_numa();
@@ -65,7 +66,7 @@ private:
   };
 
   void report(const XmlElement& object, const std::string& what) {
-    x_findings.push_back("line " + std::to_string(object.line) + ": " + what);
+    x_findings.push_back(fmt::format("line {}: {}", object.line, what));
   }
 
   std::optional<unsigned> number(const XmlElement& object, const char* attribute) {
@@ -73,8 +74,7 @@ private:
     return value && *value <= 65535 ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
   }
 
-  /// "0x0000ffff,,0xff": hwloc leaves empty groups out; "0xf...f" stands for infinite sets, which no node
-  /// has.
+  /// "0x0000ffff,,0xff": hwloc omits empty groups; "0xf...f" stands for infinite sets, which no node has.
   std::optional<IdSet> mask(const XmlElement& object) {
     const std::string* text = object.find("cpuset");
     if (!text) return std::nullopt;
@@ -85,7 +85,7 @@ private:
       const auto group = IdSet::parse_mask(groups[i]);
       const std::size_t shift = (groups.size() - 1 - i) * 32;
       if (!group || groups[i].size() > 10 || shift > 65535 - 31) {
-        report(object, "\"" + groups[i] + "\" is no part of a CPU mask");
+        report(object, fmt::format("\"{}\" is not part of a CPU mask", groups[i]));
         return std::nullopt;
       }
       for (unsigned bit : group->ids()) set.add(bit + static_cast<unsigned>(shift));
@@ -96,7 +96,7 @@ private:
   void read_object(const XmlElement& object, Place place) {
     const std::string type = object.get("type");
     if (type == "Bridge") {
-      place.path.push_back("bridge " + std::to_string(object.line));
+      place.path.push_back(fmt::format("bridge {}", object.line));
     } else if (type == "PCIDev") {
       return read_function(object, place);
     } else if (type != "OSDev" && type != "Misc") {
@@ -238,7 +238,7 @@ private:
     return std::nullopt;
   }
 
-  /// High-speed devices: Slingshot, then everything with verbs; Ethernet only where nothing else is there.
+  /// High-speed devices: Slingshot, then everything with verbs; Ethernet only where nothing else exists.
   void add_nics() {
     struct Found {
       Nic nic;
@@ -286,12 +286,13 @@ private:
 util::Result<Node> parse_hwloc_xml(std::string_view text) {
   TRY(const auto root, parse_xml(text));
   if (root.name != "topology" && root.name != "root")
-    return util::Error{"<" + root.name + "> is not hwloc's <topology>"};
+    return util::Error{fmt::format("<{}> is not hwloc's <topology>", root.name)};
   // Files of 1.x carry no version.
   if (const std::string version = root.get("version");
       !version.empty() && version[0] != '1' && version[0] != '2')
-    return util::Error{"this is hwloc XML of version " + version + ", hpcml reads versions 1 and 2",
-                       "export it with: lstopo --of xml --export-xml-flags v2 FILE.xml"};
+    return util::Error{
+        fmt::format("this is hwloc XML of version {}, but hpcml reads versions 1 and 2", version),
+        "run lstopo --of xml --export-xml-flags v2 FILE.xml to export it"};
   return HwlocReader().read(root);
 }
 

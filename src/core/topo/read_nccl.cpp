@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NCCL topology files: <system> of <cpu> of nested <pci>.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/read_links.hpp"
 #include "core/topo/read_node.hpp"
@@ -17,13 +18,13 @@ public:
   util::Result<Node> read(const XmlElement& system) {
     for (const XmlElement& cpu : system.children)
       if (cpu.name == "cpu") read_cpu(cpu);
-    if (x_findings.empty() && x_node.cpus.numa.empty()) x_findings.push_back("there is no <cpu> in it");
+    if (x_findings.empty() && x_node.cpus.numa.empty()) x_findings.push_back("it contains no <cpu>");
     make_cores();
     std::stable_sort(x_node.gpus.begin(), x_node.gpus.end(),
                      [](const Gpu& a, const Gpu& b) { return a.place.pci < b.place.pci; });
     for (std::size_t i = 0; i < x_node.gpus.size(); ++i)
       x_node.gpus[i].place.index = static_cast<unsigned>(i);
-    // Where InfiniBand is there, Ethernet is for management.
+    // Where InfiniBand exists, Ethernet is for management.
     if (std::any_of(x_infiniband.begin(), x_infiniband.end(), [](bool is) { return is; }))
       for (std::size_t i = 0; i < x_node.nics.size(); ++i) x_node.nics[i].management = !x_infiniband[i];
     x_node.links = read_nccl_links(system, x_node.gpus);
@@ -35,7 +36,7 @@ public:
 
 private:
   void report(const XmlElement& element, const std::string& what) {
-    x_findings.push_back("line " + std::to_string(element.line) + ": " + what);
+    x_findings.push_back(fmt::format("line {}: {}", element.line, what));
   }
 
   void read_cpu(const XmlElement& cpu) {
@@ -50,7 +51,7 @@ private:
   }
 
   void read_pci(const XmlElement& pci, unsigned numa, std::vector<std::string>& path) {
-    if (pci.name == "nic") // devices beside PCI
+    if (pci.name == "nic") // devices next to PCI
       for (const XmlElement& net : pci.children) add_nic(net.get("name"), "", numa, path, true);
     if (pci.name != "pci") return;
     const std::string bus = util::to_lower(pci.get("busid")), kind = pci.get("class").substr(0, 6);
@@ -62,14 +63,14 @@ private:
       gpu.path = path;
       x_node.gpus.push_back(std::move(gpu));
     } else if (kind.starts_with("0x02")) {
-      std::string name = "pci " + bus;
+      std::string name = fmt::format("pci {}", bus);
       for (const XmlElement& nic : pci.children)
         for (const XmlElement& net : nic.children)
           if (nic.name == "nic" && net.name == "net" && net.find("name")) name = net.get("name");
       add_nic(name, bus, numa, path, kind == "0x0207");
     }
     // Cloud files give all switches one address. The outermost one counts as host bridge and switch: what is
-    // below it meets there.
+    // below it connects there.
     const std::size_t depth = path.size();
     const std::string bridge = bus + " " + std::to_string(pci.line);
     path.insert(path.end(), depth == 0 ? 2 : 1, bridge);
@@ -105,8 +106,8 @@ private:
         x_node.cpus.core_threads.push_back(IdSet::of({cpu}));
       else if (cpu < half)
         x_node.cpus.core_threads.push_back(IdSet::of({cpu, cpu + half}));
-    x_node.notes.push_back("an NCCL file tells no cores, caches or packages: " +
-                           std::string(halves ? "two hardware threads per core follow from its masks"
+    x_node.notes.push_back(fmt::format("an NCCL file has no cores, caches or packages: {}",
+                                       halves ? "two hardware threads per core follow from its masks"
                                               : "each CPU counts as a core"));
   }
 
@@ -119,9 +120,9 @@ private:
 
 util::Result<Node> parse_nccl_xml(std::string_view text) {
   TRY(const auto root, parse_xml(text));
-  if (root.name != "system") return util::Error{"<" + root.name + "> is not NCCL's <system>"};
+  if (root.name != "system") return util::Error{fmt::format("<{}> is not NCCL's <system>", root.name)};
   if (const std::string version = root.get("version"); version != "1")
-    return util::Error{"NCCL topology files have version 1, this one has \"" + version + "\""};
+    return util::Error{fmt::format("NCCL topology files have version 1, this one has \"{}\"", version)};
   return NcclReader().read(root);
 }
 

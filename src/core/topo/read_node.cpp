@@ -2,6 +2,8 @@
 // Node files of any kind.
 #include "core/topo/read_node.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/input_file.hpp"
 #include "core/util/text.hpp"
 
@@ -13,20 +15,20 @@ namespace fs = std::filesystem;
 constexpr std::size_t k_most = std::size_t{64}
                                << 20; // hwloc's file of a node with 1024 CPUs has less than 2 MiB
 
-/// A node from the text of a file; what stands before an error names the file.
+/// A node from the text of a file; what is before an error names the file.
 util::Result<Node> parse_topology(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (begin == std::string::npos) return util::Error{"the file is empty"};
   if (text.at(begin) == '{') {
     auto node = parse_node_json(text);
     if (node && node->cpus.core_threads.empty() && node->gpus.empty())
-      return util::Error{"there are neither CPUs nor GPUs in it",
-                         "see hpcml affinity --help for the keys of a node"};
+      return util::Error{"it contains neither CPUs nor GPUs",
+                         "run hpcml affinity --help to see the keys of a node"};
     return node;
   }
   if (text.at(begin) != '<')
     return util::Error{"this is neither JSON nor XML",
-                       "a topology is hwloc XML (lstopo topo.xml), an NCCL topology file, or JSON"};
+                       "use hwloc XML (lstopo topo.xml), an NCCL topology file, or JSON"};
   return text.find("<system") != std::string::npos && text.find("<topology") == std::string::npos
              ? parse_nccl_xml(text)
              : parse_hwloc_xml(text);
@@ -36,9 +38,9 @@ util::Result<Node> parse_topology(const std::string& text) {
 
 util::Result<std::string> read_topology(const fs::path& path) {
   const auto refuse = [&](const char* what, const char* hint = "") {
-    return util::Error{path.string() + ": this is " + what, hint};
+    return util::Error{fmt::format("'{}' is {}", path.string(), what), hint};
   };
-  const char* const too_long = "more than 64 MiB, no topology is that long";
+  const char* const too_long = "more than 64 MiB (limit)";
   std::error_code error;
   switch (fs::status(path, error).type()) {
   case fs::file_type::directory: return refuse("a directory, not a file");
@@ -50,7 +52,7 @@ util::Result<std::string> read_topology(const fs::path& path) {
   case fs::file_type::fifo: {
     const std::string name = path.string();
     if (name != "/dev/stdin" && !name.starts_with("/dev/fd/") && !name.starts_with("/proc/self/fd/"))
-      return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
+      return refuse("a named pipe, not a file", "use --topology /dev/stdin and a pipe from cat");
     break;
   }
   default: break;

@@ -28,7 +28,7 @@ util::Result<Node> parse_nccl_xml(std::string_view text);
 util::Result<std::string> read_topology(const std::filesystem::path& path);
 /// A node from the text of the file; errors name the file.
 util::Result<Node> parse_node(const std::string& text, const std::filesystem::path& path);
-/// A node from a file of any of these kinds, told apart by what is in it. Errors name the file.
+/// A node from a file of any of these kinds, distinguished by what is in it. Errors name the file.
 util::Result<Node> load_node(const std::filesystem::path& path);
 
 } // namespace hpcml::topo

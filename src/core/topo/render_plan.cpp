@@ -63,13 +63,13 @@ std::string omp_places(const Node& node, const IdSet& cpus) {
 std::string render_node_line(const Node& node) {
   std::string line =
       (node.name.empty() ? "node" : node.name) + ": " + util::counted(node.cpus.core_threads.size(), "core");
-  if (node.cpus.threads_per_core > 1)
-    line += " with " + std::to_string(node.cpus.threads_per_core) + " threads";
+  if (node.cpus.threads_per_core > 1) line += fmt::format(" with {} threads", node.cpus.threads_per_core);
   line += ", " + util::counted(node.cpus.numa.size(), "NUMA node") + ", " +
           util::counted(node.gpus.size(), "GPU") + ", " + util::counted(node.nics.size(), "NIC");
-  if (!node.cpus.reserved.empty()) line += "; CPUs " + node.cpus.reserved.to_list() + " are reserved";
+  if (!node.cpus.reserved.empty())
+    line += fmt::format("; CPUs {} are reserved", node.cpus.reserved.to_list());
   if (!node.allowed.empty() && !(node.allowed == node.cpus.all()))
-    line += "; CPUs " + node.allowed.to_list() + " may be used";
+    line += fmt::format("; CPUs {} may be used", node.allowed.to_list());
   return line + "\n";
 }
 
@@ -115,9 +115,10 @@ std::string render_missing(const PlacementReport& report) {
 std::string render_report(const PlacementReport& report, const std::vector<PlacedRank>& ranks) {
   std::string text;
   for (const PlacedRank& rank : ranks) {
-    text += "rank " + std::to_string(rank.rank) + ": CPUs " + or_dash(rank.cpus.to_list()) + ", GPU " +
-            gpus_text(rank.gpus) + (rank.nic.empty() ? "" : ", NIC " + rank.nic) +
-            (rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
+    text += fmt::format(
+        "rank {}: CPUs {}, GPU {}{}{}", rank.rank, or_dash(rank.cpus.to_list()), gpus_text(rank.gpus),
+        rank.nic.empty() ? "" : ", NIC " + rank.nic,
+        rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
     std::string findings;
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)
@@ -175,9 +176,9 @@ std::string render_fix(const PlacementReport& report, const std::vector<PlacedRa
     return {};
   std::vector<IdSet> masks;
   for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);
-  return "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun "
-         "--cpu-bind=" +
-         render_cpu_bind(masks);
+  return fmt::format("start the ranks with hpcml launch --bind apply, or if the step has the node to itself "
+                     "with srun --cpu-bind={}",
+                     render_cpu_bind(masks));
 }
 
 } // namespace hpcml::topo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans and judgements of placement as text, JSON and pictures.
+// Plans and evaluation of placement as text, JSON and pictures.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
 /// "rank 1 is not running": a line for ranks that were started; empty where all run.
 std::string render_missing(const PlacementReport& report);
 
-/// The same as JSON, each rank that is wrong beside what is planned for it.
+/// The same as JSON, each rank that is wrong next to what is planned for it.
 std::string render_report_json(const Node& node, const PlacementReport& report,
                                const std::vector<PlacedRank>& ranks, const AffinityPlan& plan);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The node as a drawing: packages, NUMA nodes and L3s as boxes inside each other, a square per core, a bar
-// per GPU and NIC; below it the GPUs once more, with an arc per link between them. Colours follow the page
-// (light or dark) by CSS; a rank is told by its colour and its number.
+// per GPU and NIC; below it the GPUs again, with an arc per link between them. Colours follow the page (light
+// or dark) by CSS; a rank is told by its colour and its number.
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 
 #include "core/topo/placement_marks.hpp"
 #include "core/topo/render_plan.hpp"
@@ -32,7 +33,7 @@ public:
     for (const CpuDomain& package : shape.packages) {
       std::vector<Box> inner = numa_boxes(package.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && !p.numa && p.package == package.id; }));
-      boxes.push_back(frame("package " + std::to_string(package.id), row(inner)));
+      boxes.push_back(frame(fmt::format("package {}", package.id), row(inner)));
     }
     if (shape.packages.empty()) boxes = numa_boxes(shape.all());
     append(boxes, bars([](const Place& p) { return !p.l3 && !p.numa && !p.package; }));
@@ -75,7 +76,7 @@ private:
   }
 
   /// The GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would hide what
-  /// stands there; GPUs that are all linked alike are said in the legend.
+  /// is there; GPUs that are all linked alike are reported in the legend.
   Box links() const {
     Box box;
     if (x_node.links.empty() || is_linked_alike(x_node)) return box;
@@ -106,10 +107,8 @@ private:
                     "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dA%d %d 0 0 1 %d %d\">",
                     1 + 3.0 * arc.link.width / widest, begin, height, length * k_chip / 2, length * k_arc,
                     begin + length * k_chip, height);
-      box.body +=
-          path +
-          ("<title>GPU " + std::to_string(arc.link.first) + " and GPU " + std::to_string(arc.link.second)) +
-          ": width " + std::to_string(arc.link.width) + "</title></path>\n";
+      box.body += path + (fmt::format("<title>GPU {} and GPU {}", arc.link.first, arc.link.second)) +
+                  ": width " + std::to_string(arc.link.width) + "</title></path>\n";
     }
     for (std::size_t i = 0; i < x_node.gpus.size(); ++i) {
       const unsigned gpu = x_node.gpus[i].place.index;
@@ -242,7 +241,7 @@ private:
     Box box;
     const auto users = x_marks.users_of_memory(numa);
     if (!users.empty())
-      add_bar(box, "memory of NUMA " + std::to_string(numa) + " for " + ranks_text(users, ""), users, true,
+      add_bar(box, fmt::format("memory of NUMA {} for {}", numa, ranks_text(users, "")), users, true,
               x_marks.memory(numa));
     return box;
   }
@@ -256,12 +255,12 @@ private:
       const auto& shown = x_seen.empty() ? planned : seen;
       std::string text = "GPU " + std::to_string(gpu.place.index);
       if (!gpu.place.pci.empty()) text += " " + address_of(x_node, gpu);
-      if (gpu.memory_numa) text += ", memory NUMA " + std::to_string(*gpu.memory_numa);
-      if (!shown.empty()) text += " for " + ranks_text(shown, "");
+      if (gpu.memory_numa) text += fmt::format(", memory NUMA {}", *gpu.memory_numa);
+      if (!shown.empty()) text += fmt::format(" for {}", ranks_text(shown, ""));
       add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));
       if (gpu.memory_numa)
         if (const auto users = x_marks.users_of_memory(*gpu.memory_numa); !users.empty())
-          add_bar(box, "its memory for " + ranks_text(users, ""), users, true,
+          add_bar(box, fmt::format("its memory for {}", ranks_text(users, "")), users, true,
                   x_marks.memory(*gpu.memory_numa));
     }
     for (const Nic& nic : x_node.nics) {
@@ -272,8 +271,8 @@ private:
           if (rank.nic == nic.name) ranks.push_back(rank.local_rank);
       for (const auto& rank : x_seen)
         if (rank.nic == nic.name) ranks.push_back(rank.rank);
-      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false,
-              x_marks.nic(nic.name));
+      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : fmt::format(" for {}", ranks_text(ranks, ""))),
+              {}, false, x_marks.nic(nic.name));
     }
     if (box.height > 0) box.height -= k_gap;
     return box;
@@ -289,13 +288,13 @@ private:
       keys.push_back(std::move(box));
     };
     const auto add_rank = [&](unsigned rank, const IdSet& cpus, const std::string& more) {
-      add("rank", fill_of({rank}), "rank " + std::to_string(rank) + ": CPUs " + cpus.to_list() + more);
+      add("rank", fill_of({rank}), fmt::format("rank {}: CPUs {}{}", rank, cpus.to_list(), more));
     };
     for (const auto& rank : x_plan.ranks)
       if (x_seen.empty())
         add_rank(rank.local_rank, rank.cpus,
                  ", " + util::counted(rank.cores, "core") +
-                     (rank.memory.empty() ? "" : ", memory of NUMA " + rank.memory.to_list()));
+                     (rank.memory.empty() ? "" : fmt::format(", memory of NUMA {}", rank.memory.to_list())));
     for (const PlacedRank& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
     add("free", "", "core without a rank; the number is the core's first CPU");
     if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");

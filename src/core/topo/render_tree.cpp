@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The node as indented text.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/topo/placement_marks.hpp"
@@ -24,7 +25,7 @@ public:
     const auto& shape = x_node.cpus;
     if (shape.packages.empty()) write_numa_nodes(shape.all(), 0);
     for (const CpuDomain& package : shape.packages) {
-      line(0, "package " + std::to_string(package.id));
+      line(0, fmt::format("package {}", package.id));
       write_numa_nodes(package.cpus, 1);
       write_devices(
           1, [&](const auto& place) { return !place.l3 && !place.numa && place.package == package.id; });
@@ -70,7 +71,7 @@ private:
     for (const Gpu& gpu : x_node.gpus) {
       if (!is_inside(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       std::string text = "GPU " + std::to_string(gpu.place.index);
-      if (!gpu.place.pci.empty()) text += " at " + address_of(x_node, gpu);
+      if (!gpu.place.pci.empty()) text += fmt::format(" at {}", address_of(x_node, gpu));
       const auto has = [&](const auto& rank) {
         return std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end();
       };
@@ -79,9 +80,10 @@ private:
         if (has(rank)) ranks.push_back(std::to_string(rank.local_rank));
       for (const PlacedRank& rank : x_seen)
         if (has(rank)) seen.push_back(std::to_string(rank.rank));
-      text += ranks.empty() ? "" : " -> rank " + util::join(ranks, ",");
+      text += ranks.empty() ? "" : fmt::format(" -> rank {}", util::join(ranks, ","));
       if (!x_seen.empty() && seen != ranks)
-        text += " (! " + (seen.empty() ? "nobody" : "rank " + util::join(seen, ",")) + " has it)";
+        text += fmt::format(" (! {} has it)",
+                            seen.empty() ? "nobody" : fmt::format("rank {}", util::join(seen, ",")));
       line(depth, text + mark(x_marks.gpu(gpu.place.index)) +
                       (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
     }
@@ -90,7 +92,8 @@ private:
       std::vector<std::string> ranks;
       for (const auto& rank : x_plan.ranks)
         if (rank.nic == nic.name) ranks.push_back(std::to_string(rank.local_rank));
-      line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")) +
+      line(depth, "NIC " + nic.name +
+                      (ranks.empty() ? "" : fmt::format(" -> rank {}", util::join(ranks, ","))) +
                       mark(x_marks.nic(nic.name)));
     }
   }
@@ -104,7 +107,7 @@ private:
     for (const GpuLink& link : x_node.links)
       texts.push_back(std::to_string(link.first) + "-" + std::to_string(link.second) + " (" +
                       std::to_string(link.width) + ")");
-    line(0, "links between GPUs (width): " + util::join(texts, ", "));
+    line(0, fmt::format("links between GPUs (width): {}", util::join(texts, ", ")));
   }
 
   /// Runs of cores with the same ranks: "48 reserved, 49-55 rank 0".
@@ -131,10 +134,11 @@ private:
       if (core.intersects(rank.cpus)) planned.push_back(std::to_string(rank.local_rank));
     for (const PlacedRank& rank : x_seen)
       if (core.intersects(rank.cpus)) seen.push_back(std::to_string(rank.rank));
-    std::string text = planned.empty() ? "free" : "rank " + util::join(planned, ",");
+    std::string text = planned.empty() ? "free" : fmt::format("rank {}", util::join(planned, ","));
     if (core.intersects(x_node.cpus.reserved)) text = planned.empty() ? "reserved" : "reserved! " + text;
     if (!x_seen.empty() && seen != planned)
-      text += " (! has " + (seen.empty() ? "nobody" : "rank " + util::join(seen, ",")) + ")";
+      text +=
+          fmt::format(" (! has {})", seen.empty() ? "nobody" : fmt::format("rank {}", util::join(seen, ",")));
     return text;
   }
 

@@ -9,7 +9,7 @@
 namespace hpcml::topo {
 
 /// A ring through all of `gpus` (indices) along `links`, starting at the lowest: the one whose narrowest link
-/// is widest, then the one with the widest links in all, then the one with the lowest numbers first. Up to
+/// is widest, then the one with the widest links in total, then the one with the lowest numbers first. Up to
 /// nine GPUs the best there is; with more each takes its widest link to one that is not in the ring yet. An
 /// error where no ring goes along links.
 util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,

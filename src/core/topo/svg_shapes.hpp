@@ -31,7 +31,7 @@ std::string label(int x, int y, const std::string& text, const char* kind);
 int width_of(const std::string& text);
 /// A box around another one, with a title.
 Box frame(const std::string& title, const Box& inner);
-/// Boxes beside each other; where the page does not hold them, in rows of equal numbers.
+/// Boxes next to each other; where the page does not hold them, in rows of equal numbers.
 Box row(const std::vector<Box>& boxes);
 /// Boxes below each other.
 Box column(const std::vector<Box>& boxes);

@@ -2,6 +2,7 @@
 #include "core/topo/unmet_request.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace hpcml::topo {
 
@@ -17,8 +18,8 @@ std::optional<std::string> unmet_request(const Node& node, const AffinityRequest
     taken = taken | rank.cpus;
   }
   if (met) return std::nullopt;
-  return "the node has not " + (wanted > 1 ? std::to_string(wanted) + " cores" : "one core") +
-         " for each of " + std::to_string(request.ranks) + " ranks";
+  return fmt::format("the node does not have {} for each of {} ranks",
+                     wanted > 1 ? fmt::format("{} cores", wanted) : "one core", request.ranks);
 }
 
 } // namespace hpcml::topo

@@ -3,6 +3,7 @@
 #include "core/topo/xml.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/util/text.hpp"
@@ -22,10 +23,11 @@ public:
   util::Result<XmlElement> read() {
     skip_misc();
     XmlElement root;
-    if (!x_failure && !looking_at("<")) fail("this is no XML: it does not start with an element");
+    if (!x_failure && !looking_at("<")) fail("invalid XML: it does not start with an element");
     if (!x_failure) read_element(root, 0);
     skip_misc();
-    if (!x_failure && x_at < x_text.size()) fail("there is something behind the end of <" + root.name + ">");
+    if (!x_failure && x_at < x_text.size())
+      fail(fmt::format("there is text after the end of <{}>", root.name));
     if (x_failure) return *x_failure;
     return root;
   }
@@ -40,14 +42,14 @@ private:
     return x_line;
   }
   void fail(const std::string& what) {
-    if (!x_failure) x_failure = util::Error{"line " + std::to_string(line()) + ": " + what, "", x_at};
+    if (!x_failure) x_failure = util::Error{fmt::format("line {}: {}", line(), what), "", x_at};
   }
-  void fail_end() { fail("the file breaks off here: it was not copied whole"); }
+  void fail_end() { fail("the file ends here: it is incomplete"); }
   bool looking_at(std::string_view word) const { return x_text.substr(x_at, word.size()) == word; }
   void skip_blanks() {
     while (x_at < x_text.size() && is_blank(x_text[x_at])) ++x_at;
   }
-  /// Behind the next `end`; a file that has none is cut off.
+  /// After the next `end`; a file that has none is cut off.
   void skip_to(std::string_view end) {
     const std::size_t found = x_text.find(end, x_at);
     if (found == std::string_view::npos) {
@@ -56,7 +58,7 @@ private:
     }
     x_at = found + end.size();
   }
-  /// Blanks, comments, the declaration and the document type.
+  /// Spaces, comments, the declaration and the document type.
   void skip_misc() {
     while (!x_failure) {
       skip_blanks();
@@ -68,7 +70,7 @@ private:
         const std::size_t from = x_at;
         skip_to(">");
         if (x_text.substr(from, x_at - from).find('[') != std::string_view::npos)
-          fail("a document type with definitions of its own is not read");
+          fail("a document type with definitions is not supported");
       } else
         return;
     }
@@ -89,19 +91,19 @@ private:
       std::string name = read_name();
       skip_blanks();
       if (!looking_at("="))
-        return x_at >= x_text.size() ? fail_end() : fail("attribute " + name + " has no value");
+        return x_at >= x_text.size() ? fail_end() : fail(fmt::format("attribute {} has no value", name));
       ++x_at;
       skip_blanks();
       if (x_at >= x_text.size()) return fail_end();
       const char quote = x_text[x_at];
-      if (quote != '"' && quote != '\'') return fail("the value of " + name + " has no quotes");
+      if (quote != '"' && quote != '\'') return fail(fmt::format("the value of {} has no quotes", name));
       const std::size_t from = ++x_at;
       while (x_at < x_text.size() && x_text[x_at] != quote) {
-        if (x_text[x_at] == '<') return fail("the value of " + name + " has no end");
+        if (x_text[x_at] == '<') return fail(fmt::format("the value of {} has no end", name));
         ++x_at;
       }
       if (x_at >= x_text.size()) return fail_end();
-      if (element.find(name)) return fail("attribute " + name + " is there twice");
+      if (element.find(name)) return fail(fmt::format("attribute {} appears twice", name));
       element.attributes.emplace_back(std::move(name), decode(x_text.substr(from, x_at - from)));
       ++x_at;
     }
@@ -117,7 +119,7 @@ private:
   }
 
   void read_element(XmlElement& element, std::size_t depth) {
-    if (depth >= k_max_depth) return fail("more than 256 elements inside each other");
+    if (depth >= k_max_depth) return fail("elements are nested more than 256 levels deep");
     element.line = line();
     ++x_at; // "<"
     element.name = read_name();
@@ -128,7 +130,7 @@ private:
       return;
     }
     if (!looking_at(">"))
-      return x_at + 1 >= x_text.size() ? fail_end() : fail("<" + element.name + "> has no end");
+      return x_at + 1 >= x_text.size() ? fail_end() : fail(fmt::format("<{}> has no end", element.name));
     ++x_at;
     while (!x_failure) {
       read_text(element);
@@ -142,7 +144,7 @@ private:
         if (x_failure) return;
         if (x_at >= x_text.size()) return fail_end();
         if (name != element.name) return fail("</" + name + "> ends <" + element.name + ">");
-        if (!looking_at(">")) return fail("</" + name + " has no end");
+        if (!looking_at(">")) return fail(fmt::format("</{} has no end", name));
         ++x_at;
         return;
       } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The XML that topology files need: elements, attributes and text. No entities of its own, no external files.
+// The XML that topology files need: elements, attributes and text. No its own entities, no external files.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct XmlElement {
   std::string name;
   std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<XmlElement> children;
-  std::string text; ///< what stands between its tags, as it stands there
+  std::string text; ///< what is between its tags, as it is there
   std::size_t line = 0;
   /// The attribute's value, or nothing.
   const std::string* find(std::string_view attribute) const;
@@ -24,7 +24,7 @@ struct XmlElement {
   std::string get(std::string_view attribute) const;
 };
 
-/// The root element. Errors name the line; a file that breaks off says so. At most 256 levels deep.
+/// The root element. Errors name the line; a file that breaks off states it. At most 256 levels deep.
 util::Result<XmlElement> parse_xml(std::string_view text);
 
 } // namespace hpcml::topo

@@ -9,7 +9,7 @@ namespace hpcml::util {
 
 namespace {
 
-/// The name behind the dollar at the start of `text`, and how long "$name" or "${name}" is; 0: there is none.
+/// The name after the dollar at the start of `text`, and how long "$name" or "${name}" is; 0: there is none.
 std::pair<std::string_view, std::size_t> dollar_word(std::string_view text) {
   const bool braced = text.starts_with("${");
   const auto rest = text.substr(braced ? 2 : 1);

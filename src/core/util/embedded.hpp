@@ -9,7 +9,7 @@ namespace hpcml::embedded {
 
 /// One file.
 struct File {
-  std::string_view name; ///< relative to its folder, for example "lumi.json"
+  std::string_view name; ///< relative to its directory, for example "lumi.json"
   std::string_view text;
 };
 
@@ -17,7 +17,8 @@ std::span<const File> site_files(); ///< sites/*.json
 /// What is kept of those, worked out when the program was built: cli/site_rows.hpp reads it. Of the command
 /// line only: the program that writes it has all below.
 std::string_view site_rows();
-/// The sites with the profiles that they extend: spec/site_store.hpp reads it. Of the command line only, too.
+/// The sites with the profiles that they extend: spec/site_store.hpp reads it. Of the command line only as
+/// well.
 std::span<const File> merged_sites();
 std::span<const File> template_files();   ///< templates/*.mustache
 std::span<const File> stand_in_files();   ///< src/emulate/stand_ins/*

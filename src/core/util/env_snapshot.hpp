@@ -24,7 +24,7 @@ public:
   void set(const std::string& name, const std::string& value) { x_variables[name] = value; }
   void unset(const std::string& name) { x_variables.erase(name); }
   const std::map<std::string, std::string>& variables() const { return x_variables; }
-  /// "NAME=value" lines, as execve wants them.
+  /// "NAME=value" lines, as execve requires them.
   std::vector<std::string> to_envp() const;
 
 private:

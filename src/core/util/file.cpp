@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ namespace hpcml::util {
 
 namespace {
 Error file_error(const char* doing, const std::filesystem::path& path, int code) {
-  return Error{std::string("cannot ") + doing + " " + path.string() + ": " + std::strerror(code)};
+  return Error{fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code))};
 }
 
 /// 0, or the errno of the write that failed.
@@ -46,7 +47,7 @@ bool is_stream(const std::filesystem::path& path, const struct stat& target_stat
   return !S_ISREG(target_status.st_mode) || text.starts_with("/dev/") || text.starts_with("/proc/");
 }
 
-/// What a link leads to, also where that is not there yet.
+/// What a link leads to, also where that does not exist yet.
 std::filesystem::path end_of_links(std::filesystem::path path) {
   std::error_code error;
   for (int links = 0; links < 40 && std::filesystem::is_symlink(path, error); ++links) {
@@ -57,7 +58,7 @@ std::filesystem::path end_of_links(std::filesystem::path path) {
   return path;
 }
 
-/// A temporary beside the file takes its name; `owner`: whose it shall be, where that is not the writer.
+/// A temporary next to the file takes its name; `owner`: whose it shall be, where that is not the writer.
 Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode,
                     const struct stat* owner) {
   std::string temporary = path.string() + ".XXXXXX";
@@ -76,7 +77,7 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
     ::unlink(temporary.c_str());
     return file_error("write", path, code);
   }
-  log_trace("wrote " + path.string());
+  log_trace(fmt::format("wrote {}", path.string()));
   return Done{};
 }
 
@@ -107,7 +108,7 @@ Result<std::string> read_descriptor(int fd, const std::filesystem::path& path, s
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
-  // Opened anew, standard input fails where it is a socket or another user's pipe.
+  // Opened again, standard input fails where it is a socket or another user's pipe.
   const int fd = path == "/dev/stdin" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                       : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file_error("read", path, errno);
@@ -127,9 +128,10 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   ::free(resolved);
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
-  if (!S_ISREG(old.st_mode)) return Error{"cannot rewrite " + path.string() + ": it is no regular file"};
+  if (!S_ISREG(old.st_mode))
+    return Error{fmt::format("cannot rewrite {}: it is not a regular file", path.string())};
   if (::access(target.c_str(), W_OK) != 0)
-    return file_error("write", path, errno); // the folder may allow what the file's mode forbids
+    return file_error("write", path, errno); // the directory may allow what the file's mode forbids
   return replace_file(target, text, old.st_mode & 07777U, &old);
 }
 
@@ -146,7 +148,7 @@ Status check_output(const std::filesystem::path& path) {
   if (exists && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
   if (exists && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
   if (exists && is_stream(path, old)) return Done{};
-  // Its place is taken by a file that is written beside it: whether that can be made, only making it tells.
+  // Its place is taken by a file that is written next to it: whether that can be made, only making it tells.
   std::string temporary = end_of_links(path).string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return file_error("write", path, errno);
@@ -165,7 +167,7 @@ FileLock::FileLock(const std::filesystem::path& path) : x_path(path) {
     struct stat own {
     }, on_path{};
     if (failed != 0 || ::fstat(x_fd, &own) != 0) return;
-    // Who held it has removed it: somebody else may lock the next one already.
+    // Who held it has removed it: another process may lock the next one already.
     if (::stat(path.c_str(), &on_path) == 0 && on_path.st_ino == own.st_ino && on_path.st_dev == own.st_dev)
       return;
     ::close(x_fd);

@@ -18,19 +18,19 @@ namespace hpcml::util {
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most = SIZE_MAX);
 /// Reads at most `most` bytes from an open descriptor; `path` names it in errors.
 Result<std::string> read_descriptor(int fd, const std::filesystem::path& path, std::size_t most);
-/// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new,
+/// Replaces the file in one step (a temporary next to it, then rename): a reader sees the old or the new,
 /// never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
-/// What a person names as the place for a result: a new file with what the umask leaves of `mode`, one that
-/// is there as rewrite_file does, or a pipe or device, which is written to.
+/// What a user names as the place for a result: a new file with what the umask leaves of `mode`, one that
+/// exists as rewrite_file does, or a pipe or device, which is written to.
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
 /// Whether write_output can write there now; makes nothing that stays. For results that come much later.
 Status check_output(const std::filesystem::path& path);
-/// write_file for a file that is there: it keeps its mode and owner, and a link leads to it as before. Fails
-/// on pipes and devices.
+/// write_file for a file that exists: it keeps its mode and owner, and a link leads to it as before. Fails on
+/// pipes and devices.
 Status rewrite_file(const std::filesystem::path& path, std::string_view text);
 /// Keeps other processes that lock the same path out until it is destroyed; waits for them. The file is its
-/// own and goes with it. Where it cannot be made or locked it holds nothing: better than not to go on.
+/// own and goes with it. Where it cannot be made or locked it holds nothing: better than not to continue.
 class FileLock {
 public:
   explicit FileLock(const std::filesystem::path& path);

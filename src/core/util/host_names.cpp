@@ -12,7 +12,7 @@ namespace hpcml::util {
 
 namespace {
 
-/// Words of each line, comments left out.
+/// Words of each line, comments omitted.
 std::vector<std::vector<std::string>> word_lines(std::string_view text) {
   std::vector<std::vector<std::string>> lines;
   for (const auto& line : split(text, '\n')) {

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <optional>
 #include <poll.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@ namespace hpcml::util {
 namespace {
 
 Error input_error(const std::filesystem::path& path, int code) {
-  return Error{"cannot read " + path.string() + ": " + std::strerror(code)};
+  return Error{fmt::format("cannot read {}: {}", path.string(), std::strerror(code))};
 }
 
 /// The descriptor of this process that the path names.
@@ -61,9 +62,9 @@ Status check_owner(const std::filesystem::path& path, const struct stat& opened,
   struct stat link {};
   const bool linked = ::lstat(path.c_str(), &link) == 0 && !is_trusted(link.st_uid);
   if (is_trusted(opened.st_uid) && !linked) return Done{};
-  return Error{path.string() + " belongs to another user (uid " +
-                   std::to_string(linked ? link.st_uid : opened.st_uid) + ")",
-               hint};
+  return Error{
+      fmt::format("{} belongs to another user (uid {})", path.string(), linked ? link.st_uid : opened.st_uid),
+      hint};
 }
 
 } // namespace
@@ -78,8 +79,8 @@ Result<int> open_input(const std::filesystem::path& path) {
   if (file.get() < 0 || ::fstat(file.get(), &found) != 0) return input_error(path, errno);
   if (S_ISDIR(found.st_mode)) return input_error(path, EISDIR);
   if (S_ISFIFO(found.st_mode) && !wait_for_writer(file.get()))
-    return Error{"cannot read " + path.string() + ": no process writes to this pipe",
-                 "start the program that writes to it first, or name a regular file"};
+    return Error{fmt::format("cannot read {}: no process writes to this pipe", path.string()),
+                 "start the program that writes to it first, or use a regular file"};
   const int flags = ::fcntl(file.get(), F_GETFL);
   if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) return input_error(path, errno);
   return file.release();
@@ -95,13 +96,13 @@ Result<std::string> read_input(const std::filesystem::path& path, const InputRul
   struct stat found {};
   // Before it is opened: to open a pipe or a device may have an effect.
   if (rule.regular_only && ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-    return Error{path.string() + " is not a regular file"};
+    return Error{fmt::format("{} is not a regular file", path.string())};
   TRY(const int descriptor, open_input(path));
   const ScopedDescriptor file(descriptor);
   if (::fstat(descriptor, &found) != 0) return input_error(path, errno);
   if (rule.owner_hint != nullptr) TRY_DONE(check_owner(path, found, rule.owner_hint));
   const auto too_large = [&] {
-    return Error{path.string() + " exceeds " + std::to_string(rule.limit >> 20U) + " MiB (limit)"};
+    return Error{fmt::format("{} exceeds {} MiB (limit)", path.string(), rule.limit >> 20U)};
   };
   if (S_ISREG(found.st_mode) && found.st_size > 0 && static_cast<std::size_t>(found.st_size) > rule.limit)
     return too_large();

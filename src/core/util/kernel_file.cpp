@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace hpcml::util {
@@ -15,8 +16,7 @@ Status write_kernel_file(const std::filesystem::path& path, std::string_view tex
   if (fd >= 0) ::close(fd);
   errno = why;
   if (done) return Done{};
-  return Error{"cannot write \"" + std::string(text) + "\" to " + path.string() + ": " + std::strerror(why),
-               {}};
+  return Error{fmt::format("cannot write \"{}\" to {}: {}", text, path.string(), std::strerror(why)), {}};
 }
 
 } // namespace hpcml::util

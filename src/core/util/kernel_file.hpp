@@ -9,7 +9,7 @@
 
 namespace hpcml::util {
 
-/// Tells the kernel `text` in one write; write_file would make a new file beside it. What the kernel refuses
+/// Tells the kernel `text` in one write; write_file would make a new file next to it. What the kernel refuses
 /// is the error, and errno keeps it.
 Status write_kernel_file(const std::filesystem::path& path, std::string_view text);
 

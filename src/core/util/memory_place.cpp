@@ -9,7 +9,7 @@ namespace hpcml::util {
 
 namespace {
 
-/// mountinfo writes blanks, tabs, newlines and backslashes of names as "\040".
+/// mountinfo writes spaces, tabs, newlines and backslashes of names as "\040".
 std::string unescaped(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

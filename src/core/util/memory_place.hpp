@@ -11,7 +11,7 @@ namespace hpcml::util {
 /// Where a process is in the tree of groups of one controller.
 struct MemoryPlace {
   bool unified = false; ///< cgroup v2
-  std::string top;      ///< folder that is mounted: "/sys/fs/cgroup/memory"
+  std::string top;      ///< directory that is mounted: "/sys/fs/cgroup/memory"
   std::string path; ///< of the group below it: "/slurm/uid_1/job_7/step_0"; "/" where it is the top itself
 };
 

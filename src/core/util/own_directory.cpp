@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,20 +16,19 @@ namespace {
 constexpr int k_directory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Error directory_error(const char* action, const std::filesystem::path& path, int code) {
-  return Error{std::string("cannot ") + action + " directory " + path.string() + ": " + std::strerror(code)};
+  return Error{fmt::format("cannot {} directory {}: {}", action, path.string(), std::strerror(code))};
 }
 
 /// A descriptor of a directory that belongs to the caller.
 Result<int> open_own_directory(const std::filesystem::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
-    return Error{path.string() + " is a symbolic link, not a directory"};
+    return Error{fmt::format("{} is a symbolic link, not a directory", path.string())};
   const int fd = ::open(path.c_str(), k_directory);
   if (fd < 0) return directory_error("open", path, errno);
   if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid()) return fd;
   ::close(fd);
-  return Error{"directory " + path.string() + " belongs to another user (uid " +
-               std::to_string(found.st_uid) + ")"};
+  return Error{fmt::format("directory {} belongs to another user (uid {})", path.string(), found.st_uid)};
 }
 
 } // namespace
@@ -57,8 +57,8 @@ Result<int> append_own_file(const std::filesystem::path& path) {
   const int code = errno;
   ::close(directory);
   if (fd >= 0) return fd;
-  return Error{"cannot open " + path.string() + ": " +
-               (code == ELOOP ? "it is a symbolic link" : std::strerror(code))};
+  return Error{fmt::format("cannot open {}: {}", path.string(),
+                           code == ELOOP ? "it is a symbolic link" : std::strerror(code))};
 }
 
 } // namespace hpcml::util

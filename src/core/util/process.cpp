@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -68,10 +69,10 @@ int left_ms(Clock::time_point end) {
 /// "10 s", "1500 ms".
 std::string describe_limit(std::chrono::milliseconds limit) {
   const auto count = limit.count();
-  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : fmt::format("{} ms", count);
 }
 
-/// Waits for the child; one that is still there at the end is killed. Returns whether it was.
+/// Waits for the child; one that still exists at the end is killed. Returns whether it was.
 bool reap(pid_t child, Clock::time_point end, int& status) {
   for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
     const pid_t lost = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
@@ -79,7 +80,7 @@ bool reap(pid_t child, Clock::time_point end, int& status) {
     if (left_ms(end) == 0) break;
     if (lost == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
   }
-  ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch, too
+  ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch as well
   ::kill(child, SIGKILL);
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -124,8 +125,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
                                   std::optional<std::chrono::milliseconds> limit, const std::string& input) {
   if (argv.empty()) return Error{"no program to run"};
   const auto program = find_program(argv[0], env);
-  if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
-  log_debug("runs " + join(argv, " "));
+  if (!program) return Error{fmt::format("cannot run {}: not found in PATH", argv[0])};
+  log_debug(fmt::format("runs {}", join(argv, " ")));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
     return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
@@ -137,10 +138,11 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (child > 0) ::setpgid(child, child); // whoever comes first
   if (child == 0) {
     ::setpgid(0, 0);
-    sigset_t none; // what we block to read it from a descriptor, a program that waits for it would never hear
+    sigset_t
+        none; // what we block to read it from a descriptor, a program that waits for it would never receive
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::prctl(PR_SET_PDEATHSIG, SIGINT); // it hears Ctrl-C from us, as it is no longer in our group
+    ::prctl(PR_SET_PDEATHSIG, SIGINT); // it receives Ctrl-C from us, as it is no longer in our group
     ::dup2(in.read_end, 0);
     ::dup2(out.write_end, 1);
     ::dup2(err.write_end, 2);
@@ -178,11 +180,12 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   int status = 0;
   const bool stopped = reap(child, too_much ? Clock::now() : end, status);
   if (too_much)
-    return Error{argv[0] + " printed more than " + std::to_string(k_most_output >> 20U) +
-                 " MiB and was stopped"};
-  if (stopped) return Error{argv[0] + " took longer than " + describe_limit(*limit) + " and was stopped"};
+    return Error{fmt::format("{} exceeded {} MiB of output and was stopped", argv[0], k_most_output >> 20U)};
+  if (stopped)
+    return Error{
+        fmt::format("{} exceeded its time limit of {} and was stopped", argv[0], describe_limit(*limit))};
   result.exit_code = exit_code_of_status(status);
-  log_trace(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
+  log_trace(fmt::format("{} exited with code {}", argv[0], result.exit_code));
   return result;
 }
 

@@ -37,10 +37,10 @@ std::optional<std::string> find_program(const std::string& name, const EnvSnapsh
 bool end_with(pid_t parent);
 
 /// Closes the descriptors `first` to `last` that are open; on kernels before 5.9 those below 4096. For a
-/// forked child, too: it takes no lock and no memory.
+/// forked child as well: it takes no lock and no memory.
 void close_descriptors(unsigned first, unsigned last = ~0U);
 
-/// The words as execve wants them, with a null pointer at the end; valid as long as `words` is neither
+/// The words as execve requires them, with a null pointer at the end; valid as long as `words` is neither
 /// changed nor gone.
 std::vector<char*> exec_pointers(std::vector<std::string>& words);
 

@@ -9,7 +9,7 @@
 
 namespace hpcml::util {
 
-/// Why something could not be done. `what` is a sentence for people; `hint` says what to do next and may be
+/// Why something could not be done. `what` is a sentence for users; `hint` says what to do next and may be
 /// empty.
 struct Error {
   std::string what;
@@ -24,7 +24,7 @@ inline Error with_context(Error error, const std::string& context) {
   return error;
 }
 
-/// Either a T or an Error; test with `if (result)`, never read the side that is not there.
+/// Either a T or an Error; test with `if (result)`, never read the side that does not exist.
 template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : x_state(std::in_place_index<0>, std::move(value)) {}
@@ -63,16 +63,16 @@ private:
 struct Done {};
 using Status = Result<Done>;
 
-// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot be in parentheses.
 #define HPCML_RESULT_NAME_2(line) result_of_line_##line
 #define HPCML_RESULT_NAME(line) HPCML_RESULT_NAME_2(line)
-/// `TRY(const auto text, read_file(path));` has the value in `text`, or returns the error. Into what is there
-/// already: `TRY(world.port, free_port());`. It is several statements: below an `if` it stands in braces.
+/// `TRY(const auto text, read_file(path));` has the value in `text`, or returns the error. Into what already
+/// exists: `TRY(world.port, free_port());`. It is several statements: below an `if` it is in braces.
 #define TRY(target, ...)                                                                                     \
   auto HPCML_RESULT_NAME(__LINE__) = (__VA_ARGS__);                                                          \
   if (!HPCML_RESULT_NAME(__LINE__)) return HPCML_RESULT_NAME(__LINE__).error();                              \
   target = *std::move(HPCML_RESULT_NAME(__LINE__))
-/// `TRY_DONE(write_file(path, text));` goes on where that is done, or returns the error.
+/// `TRY_DONE(write_file(path, text));` continues where that is done, or returns the error.
 #define TRY_DONE(...)                                                                                        \
   do {                                                                                                       \
     if (const auto HPCML_RESULT_NAME(__LINE__) = (__VA_ARGS__); !HPCML_RESULT_NAME(__LINE__))                \

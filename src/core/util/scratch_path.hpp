@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file or folder of this process's own that goes when it is not needed any more.
+// A file or directory of this process's own that goes when it is not needed any more.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ public:
   ScratchPath(const ScratchPath&) = delete;
   ScratchPath& operator=(const ScratchPath&) = delete;
   const std::string& path() const { return x_path; }
-  /// Removes now what is there, as of a process before that was killed.
+  /// Removes now what exists, as of a process before that was killed.
   void clear() const {
     std::error_code ignored;
     std::filesystem::remove_all(x_path, ignored);

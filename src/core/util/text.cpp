@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 
 namespace hpcml::util {
 
@@ -35,8 +36,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::string join_some(const std::vector<std::string>& names, std::size_t most) {
   if (names.size() <= most) return join(names, ", ");
-  return join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most)}, ", ") + " and " +
-         std::to_string(names.size() - most) + " more";
+  return fmt::format("{} and {} more",
+                     join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most)}, ", "),
+                     names.size() - most);
 }
 
 std::string to_lower(std::string_view text) {
@@ -79,7 +81,7 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text) {
 }
 
 namespace {
-/// Characters to change, add, leave out or swap with the next.
+/// Characters to change, add, omit or swap with the next.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -109,6 +111,15 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     }
   }
   return best;
+}
+
+std::string choice_hint(const std::string& value, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const auto known = join(names, ", ");
+  const auto near = names.size() > 1 ? nearest(value, names) : std::nullopt;
+  return near                ? fmt::format("use '{}' or another of {}", *near, known)
+         : names.size() == 1 ? fmt::format("use {}", known)
+                             : fmt::format("use one of {}", known);
 }
 
 unsigned long long fnv1a(std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/util/user_path.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/text.hpp"
 
 namespace hpcml::util {
@@ -9,27 +11,28 @@ UserDirectories user_places(const EnvSnapshot& env) {
   std::error_code failed;
   const auto current_directory = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
-  // Compute nodes often know a project folder by the link, not by the place it points to.
+  // Compute nodes often know a project directory by the link, not by the place it points to.
   const bool same =
       shells.is_absolute() && std::filesystem::equivalent(shells, current_directory, failed) && !failed;
   return {env.get_or("HOME", ""), same ? shells : current_directory};
 }
 
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
-  if (text.empty()) return Error{"a path is empty", "leave it out, or name a file or folder"};
+  if (text.empty()) return Error{"a path is empty", "remove it, or use a path"};
   if (text.front() == '/') return std::string(text);
   if (text.front() == '$')
-    return Error{"'" + std::string(text) + "' begins with a variable, and nobody expands it",
-                 "let the shell do that, or write the whole path; ./ in front of a name that begins with $"};
+    return Error{fmt::format("'{}' begins with a variable that is not expanded", text),
+                 "use the shell to expand it, or the whole path; put ./ before a name that begins with $"};
   std::filesystem::path path;
   if (text == "~" || text.starts_with("~/")) {
     if (places.home.empty())
-      return Error{"'" + std::string(text) + "' is under your home, and HOME is not set",
-                   "write the whole path"};
+      return Error{fmt::format("'{}' is below your home directory, but HOME is not set", text),
+                   "use the whole path"};
     path = std::filesystem::path(places.home) / text.substr(std::min<std::size_t>(2, text.size()));
   } else if (text.front() == '~') {
-    return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up",
-                 "write the whole path, or ./ in front of a name that begins with ~"};
+    return Error{
+        fmt::format("'{}' is below the home directory of another user, which hpcml does not look up", text),
+        "use the whole path, or ./ before a name that begins with ~"};
   } else {
     path = places.directory / text;
   }
@@ -42,8 +45,8 @@ Result<std::string> cache_directory(const EnvSnapshot& env, std::string_view kin
   const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
   const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";
   if (!caches.empty()) return (caches / "hpcml" / kind).string();
-  return Error{"there is no place to keep what is built: neither HOME nor XDG_CACHE_HOME is an absolute path",
-               "set XDG_CACHE_HOME to a folder that you may write to"};
+  return Error{"no directory for builds: neither HOME nor XDG_CACHE_HOME is an absolute path",
+               "set XDG_CACHE_HOME to a directory that you can write to"};
 }
 
 } // namespace hpcml::util

@@ -8,7 +8,7 @@
 namespace hpcml::util {
 
 /// The text as a terminal may be given it: control characters but newline and tab, those that change the
-/// direction of writing, and bytes that are no UTF-8 as "\\x1b" or "\\u202e".
+/// direction of writing, and bytes that are not UTF-8 as "\\x1b" or "\\u202e".
 std::string visible(std::string_view text);
 
 } // namespace hpcml::util

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -76,7 +77,7 @@ struct Entry {
   std::uint32_t crc = 0;
 };
 
-Error damaged(const std::string& what) { return {"the zip archive is damaged: " + what}; }
+Error damaged(const std::string& what) { return {fmt::format("the zip archive is damaged: {}", what)}; }
 
 /// The end-of-central-directory record, which a truncated archive lacks.
 Result<Directory> read_end(const ArchiveFile& file, std::uint64_t size) {
@@ -139,23 +140,23 @@ Result<std::vector<Entry>> read_directory(const ArchiveFile& file, const Directo
   std::string_view rest = text;
   std::vector<Entry> entries;
   while (!rest.empty()) {
-    const auto at = " at entry " + std::to_string(entries.size() + 1);
+    const auto at = fmt::format(" at entry {}", entries.size() + 1);
     if (rest.size() < k_central_bytes || !rest.starts_with(k_central))
-      return damaged("its central directory ends" + at);
+      return damaged(fmt::format("its central directory ends{}", at));
     const auto name = number_at(rest, 28, 2), extra = number_at(rest, 30, 2),
                comment = number_at(rest, 32, 2);
     if (rest.size() < k_central_bytes + name + extra + comment)
-      return damaged("its central directory ends" + at);
+      return damaged(fmt::format("its central directory ends{}", at));
     Entry entry{std::string(rest.substr(k_central_bytes, name)), number_at(rest, 42, 4),
                 number_at(rest, 24, 4), static_cast<std::uint32_t>(number_at(rest, 16, 4))};
     auto stored = number_at(rest, 20, 4);
     if (!read_extra(rest.substr(k_central_bytes + name, extra), entry.bytes, stored, entry.offset))
-      return damaged("its zip64 sizes are inconsistent" + at);
+      return damaged(fmt::format("its zip64 sizes are inconsistent{}", at));
     if ((number_at(rest, 8, 2) & k_unsupported_flags) != 0 || number_at(rest, 34, 2) != 0 ||
         (number_at(rest, 38, 4) & k_directory_attribute) != 0)
-      return damaged("its flags, disk or attributes are inconsistent" + at);
+      return damaged(fmt::format("its flags, disk or attributes are inconsistent{}", at));
     if (number_at(rest, 10, 2) != 0 || stored != entry.bytes)
-      return Error{"entry '" + entry.name + "' is compressed, which torch.save never does"};
+      return Error{fmt::format("entry '{}' is compressed, which torch.save never does", entry.name)};
     rest.remove_prefix(k_central_bytes + name + extra + comment);
     entries.push_back(std::move(entry));
   }
@@ -165,7 +166,7 @@ Result<std::vector<Entry>> read_directory(const ArchiveFile& file, const Directo
 
 /// Checks the entry's own header; returns where its bytes begin.
 Result<std::uint64_t> read_local(const ArchiveFile& file, const Entry& entry, const Directory& directory) {
-  const auto wrong = damaged("the header of entry '" + entry.name + "' is inconsistent");
+  const auto wrong = damaged(fmt::format("the header of entry '{}' is inconsistent", entry.name));
   if (entry.offset > directory.offset || directory.offset - entry.offset < k_local_bytes) return wrong;
   TRY(const auto header, file.read(entry.offset, k_local_bytes));
   const auto name = number_at(header, 26, 2), extra = number_at(header, 28, 2);
@@ -185,7 +186,8 @@ Status check_bytes(const ArchiveFile& file, const Entry& entry, std::uint64_t be
     TRY(const auto piece, file.read(begin + done, std::min(k_piece, entry.bytes - done)));
     crc.add(piece);
   }
-  if (crc.value() != entry.crc) return damaged("entry '" + entry.name + "' does not match its CRC-32");
+  if (crc.value() != entry.crc)
+    return damaged(fmt::format("entry '{}' does not match its CRC-32", entry.name));
   return Done{};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "generate/discover/cluster_facts.hpp"
 
+#include <fmt/format.h>
+
 #include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
 
@@ -21,7 +23,7 @@ public:
     return keep(std::move(answer), what);
   }
 
-  /// The same for an answer that is there already.
+  /// The same for an answer that already exists.
   std::optional<std::string> keep(slurm::Answer answer, const std::string& what) {
     const bool ok = answer.ok();
     const auto text = answer.output.out;
@@ -36,7 +38,7 @@ public:
     auto answer = x_commands.ask(words);
     x_facts.answers.push_back(answer);
     if (!answer.ok())
-      return util::Error{"cannot ask \"" + answer.command() + "\": " + answer.why_not,
+      return util::Error{fmt::format("cannot ask \"{}\": {}", answer.command(), answer.why_not),
                          "run this on a login node of the cluster"};
     TRY(target, parse(answer.output.out));
     return util::Done{};

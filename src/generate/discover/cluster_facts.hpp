@@ -26,7 +26,7 @@ struct ClusterFacts {
   slurm::ConfigRecord config;
   std::vector<slurm::PartitionRecord> partitions;
   std::vector<slurm::NodeRecord> nodes;
-  std::optional<slurm::Accounts> accounts; ///< of the person who asks
+  std::optional<slurm::Accounts> accounts; ///< of the user who asks
   std::map<std::string, slurm::QosRecord> qos;
   std::vector<std::string> modules;  ///< "name/version", the default version of each where the tool tells
   std::vector<std::string> programs; ///< container engines in PATH
@@ -45,12 +45,12 @@ struct ProbeOptions {
 /// function).
 ProbeOptions make_inquirer(const util::EnvSnapshot& env);
 
-/// Asks for partitions, nodes and configuration, which must be there, and for accounts, QoS, modules and GPU
+/// Asks for partitions, nodes and configuration, which must exist, and for accounts, QoS, modules and GPU
 /// tools, which may be missing.
 util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ProbeOptions& inquirer);
 
-/// Names of modules from the terse output of Lmod and Environment Modules: folders and headings are left out.
-/// Pure.
+/// Names of modules from the terse output of Lmod and Environment Modules: directories and headings are
+/// omitted. Pure.
 std::vector<std::string> read_modules(std::string_view text);
 
 } // namespace hpcml::discover

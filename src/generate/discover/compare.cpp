@@ -34,45 +34,47 @@ void compare_limit(ProfileDifferences& drift, const std::string& fact, const mod
   if (!profile && !cluster) return;
   if (!profile) {
     drift.add(Severity::note, "unknown",
-              fmt::format("{}: the profile does not know it, the cluster says {}", fact, to_text(*cluster)));
+              fmt::format("{}: not in the profile, but {} on the cluster", fact, to_text(*cluster)));
   } else if (!cluster) {
-    drift.add(
-        Severity::warning, "limit",
-        fmt::format("{}: the profile says {}, the cluster has no limit", fact, to_text(profile->value)));
+    drift.add(Severity::warning, "limit",
+              fmt::format("{}: {} in the profile, but without limit on the cluster", fact,
+                          to_text(profile->value)));
   } else if (profile->value != *cluster) {
     drift.add(profile->value > *cluster ? Severity::error : Severity::warning, "limit",
-              fmt::format("{}: the profile says {}, the cluster says {}", fact, to_text(profile->value),
+              fmt::format("{}: {} in the profile, but {} on the cluster", fact, to_text(profile->value),
                           to_text(*cluster)));
   }
 }
 
 void compare_partition(ProfileDifferences& drift, const Partition& partition, const PartitionRecord& record,
                        const ClusterFacts& facts) {
-  const auto at = "partition " + partition.name;
+  const auto at = fmt::format("partition {}", partition.name);
   const auto limits = find_limits(record, facts.qos);
   const auto time = [](const model::Walltime& limit) { return limit.to_slurm(); };
   const auto count = [](unsigned number) { return std::to_string(number); };
-  compare_limit<model::Walltime>(drift, at + ": max_time", partition.max_time, limits.max_time, time);
-  compare_limit<unsigned>(drift, at + ": max_nodes", partition.max_nodes, limits.max_nodes, count);
+  compare_limit<model::Walltime>(drift, fmt::format("{}: max_time", at), partition.max_time, limits.max_time,
+                                 time);
+  compare_limit<unsigned>(drift, fmt::format("{}: max_nodes", at), partition.max_nodes, limits.max_nodes,
+                          count);
   if (partition.default_time && record.default_time && partition.default_time->value != *record.default_time)
     drift.add(Severity::error, "limit",
-              fmt::format("{}: default_time: the profile says {}, the cluster says {}", at,
+              fmt::format("{}: default_time: {} in the profile, but {} on the cluster", at,
                           partition.default_time->value.to_slurm(), record.default_time->to_slurm()));
   else if (partition.default_time && !record.default_time)
     drift.add(Severity::warning, "limit",
-              fmt::format("{}: default_time: the profile says {}, the cluster has none", at,
+              fmt::format("{}: default_time: {} in the profile, but none on the cluster", at,
                           partition.default_time->value.to_slurm()));
   else if (!partition.default_time && record.default_time)
     drift.add(Severity::note, "unknown",
-              fmt::format("{}: default_time: the profile does not know it, the cluster says {}", at,
+              fmt::format("{}: default_time: not in the profile, but {} on the cluster", at,
                           record.default_time->to_slurm()));
   const bool exclusive = partition.slurm_exclusive.value_or(partition.exclusive);
   if (exclusive != record.whole_nodes)
     drift.add(Severity::error, "exclusive",
-              fmt::format("{}: the profile says that jobs get {}, the cluster gives them {}", at,
+              fmt::format("{}: jobs get {} in the profile, but {} on the cluster", at,
                           exclusive ? "whole nodes" : "parts of nodes",
                           record.whole_nodes ? "whole nodes" : "parts of nodes"));
-  if (!record.up) drift.add(Severity::note, "down", fmt::format("{}: it is not up now", at));
+  if (!record.up) drift.add(Severity::note, "down", fmt::format("{}: not up now", at));
 }
 
 void compare_partitions(ProfileDifferences& drift, const model::Site& site, const ClusterFacts& facts,
@@ -87,20 +89,21 @@ void compare_partitions(ProfileDifferences& drift, const model::Site& site, cons
     } else if (partition.nameable) {
       const auto near = util::nearest(partition.name, names);
       drift.add(Severity::error, "partition",
-                fmt::format("partition {}: the cluster shows none of this name", partition.name),
-                near ? fmt::format("is it {} now?", *near) : "the cluster shows " + util::join(names, ", "));
+                fmt::format("partition {}: the cluster has no partition of this name", partition.name),
+                near ? fmt::format("use {} if it was renamed", *near)
+                     : fmt::format("use one of {}", util::join(names, ", ")));
     } else {
-      drift.add(
-          Severity::note, "unknown",
-          fmt::format("partition {}: the cluster shows none of this name; requests may not name it either",
-                      partition.name));
+      drift.add(Severity::note, "unknown",
+                fmt::format(
+                    "partition {}: the cluster has no partition of this name, but jobs cannot name it anyway",
+                    partition.name));
     }
   }
   for (const auto& record : facts.partitions)
     if (site.find_partition(record.name) == nullptr && !record.root_only &&
         config::text_fault(record.name, config::TextRule::name).empty())
       drift.add(Severity::warning, "partition",
-                fmt::format("partition {}: the cluster has it, the profile does not", record.name));
+                fmt::format("partition {}: not in the profile, but on the cluster", record.name));
 }
 
 /// Slurm's default partition matters where the profile names none in scripts.
@@ -119,12 +122,11 @@ void compare_default(ProfileDifferences& drift, const model::Site& site, const C
   }
   if (profile != site.partitions.end() && !profile->nameable && profile->name != slurm->name)
     drift.add(Severity::error, "default",
-              fmt::format("default partition: the profile takes {} without naming it, the cluster's is {}",
+              fmt::format("default partition: {} in the profile (not named), but {} on the cluster",
                           profile->name, slurm->name));
   if (profile == site.partitions.end() && !is_required(site, "partition"))
-    drift.add(
-        Severity::note, "unknown",
-        fmt::format("default partition: the profile does not know it, the cluster's is {}", slurm->name));
+    drift.add(Severity::note, "unknown",
+              fmt::format("default partition: not in the profile, but {} on the cluster", slurm->name));
 }
 
 /// "24.11" of "24.11.5"
@@ -138,10 +140,10 @@ void compare_version(ProfileDifferences& drift, const model::Site& site, const C
   if (cluster.empty()) return;
   if (!site.slurm_version)
     drift.add(Severity::note, "unknown",
-              fmt::format("slurm_version: the profile does not know it, the cluster runs {}", cluster));
+              fmt::format("slurm_version: not in the profile, but {} on the cluster", cluster));
   else if (series(site.slurm_version->value) != series(cluster))
     drift.add(Severity::warning, "version",
-              fmt::format("slurm_version: the profile says {}, the cluster runs {}",
+              fmt::format("slurm_version: {} in the profile, but {} on the cluster",
                           site.slurm_version->value, cluster));
 }
 
@@ -153,7 +155,7 @@ diag::Diagnostics compare_site(const model::Site& site, const ClusterFacts& fact
   compare_version(drift, site, facts);
   if (needs_account(facts) && !is_required(site, "account"))
     drift.add(Severity::warning, "account",
-              "flags.account: the cluster starts no job without an account, and there is no default one; the "
+              "flags.account: the cluster starts no job without an account and has no default one, but the "
               "profile does not require it");
   compare_default(drift, site, facts);
   compare_partitions(drift, site, facts, kinds);

@@ -12,7 +12,7 @@
 namespace hpcml::discover {
 
 /// The differences, codes "drift/…": errors where a request that follows the profile would be refused or
-/// would run on something else, warnings where the profile keeps people from what the cluster allows, notes
+/// would run on something else, warnings where the profile keeps users from what the cluster allows, notes
 /// where the profile merely does not know.
 diag::Diagnostics compare_site(const model::Site& site, const ClusterFacts& facts,
                                const std::vector<NodeKind>& kinds);

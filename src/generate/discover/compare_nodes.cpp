@@ -36,7 +36,7 @@ void compare_cpus(ProfileDifferences& drift, const std::string& at, const NodeTy
   const auto differ = [&](const char* what, unsigned profile, unsigned cluster) {
     if (profile != cluster)
       drift.add(Severity::error, "node",
-                fmt::format("{}: {}: the profile says {}, the cluster says {}", at, what, profile, cluster));
+                fmt::format("{}: {}: {} in the profile, but {} on the cluster", at, what, profile, cluster));
   };
   differ("cpu.cores", type.cpu.cores, kind.cores);
   differ("cpu.sockets", type.cpu.sockets, kind.sockets);
@@ -44,14 +44,13 @@ void compare_cpus(ProfileDifferences& drift, const std::string& at, const NodeTy
   unsigned reserved = 0;
   for (const auto& threads : type.cpu.core_threads) reserved += threads.intersects(type.cpu.reserved) ? 1 : 0;
   if (reserved != kind.reserved_cores)
-    drift.add(
-        reserved < kind.reserved_cores ? Severity::error : Severity::warning, "node",
-        fmt::format("{}: cpu.reserved: the profile says that {} cores are the system's, the cluster keeps {}",
-                    at, reserved, kind.reserved_cores));
+    drift.add(reserved < kind.reserved_cores ? Severity::error : Severity::warning, "node",
+              fmt::format("{}: cpu.reserved: {} cores in the profile, but {} on the cluster", at, reserved,
+                          kind.reserved_cores));
   if (const auto arch = model::word_of(type.cpu_arch);
       !arch.empty() && !kind.arch.empty() && arch != kind.arch)
     drift.add(Severity::error, "node",
-              fmt::format("{}: cpu_arch: the profile says {}, the cluster says {}", at, arch, kind.arch));
+              fmt::format("{}: cpu_arch: {} in the profile, but {} on the cluster", at, arch, kind.arch));
 }
 
 void compare_memory(ProfileDifferences& drift, const std::string& at, const NodeType& type,
@@ -59,16 +58,15 @@ void compare_memory(ProfileDifferences& drift, const std::string& at, const Node
   if (kind.memory_mib <= 1) return; // what Slurm takes when nobody configured it
   const auto cluster = model::MemSize::of_mib(kind.memory_mib);
   if (!type.memory) {
-    drift.add(
-        Severity::note, "unknown",
-        fmt::format("{}: memory: the profile does not know it, the cluster says {}", at, cluster.to_slurm()));
+    drift.add(Severity::note, "unknown",
+              fmt::format("{}: memory: not in the profile, but {} on the cluster", at, cluster.to_slurm()));
   } else if (type.memory->value > cluster) {
     drift.add(Severity::error, "node",
-              fmt::format("{}: memory: the profile says {}, the cluster gives jobs {}", at,
+              fmt::format("{}: memory: {} in the profile, but {} for jobs on the cluster", at,
                           type.memory->value.to_slurm(), cluster.to_slurm()));
   } else if (type.memory->value.mib() * 10 < cluster.mib() * 9) {
     drift.add(Severity::warning, "node",
-              fmt::format("{}: memory: the profile says {}, the cluster gives jobs {}", at,
+              fmt::format("{}: memory: {} in the profile, but {} for jobs on the cluster", at,
                           type.memory->value.to_slurm(), cluster.to_slurm()));
   }
 }
@@ -77,10 +75,10 @@ void compare_gpus(ProfileDifferences& drift, const std::string& at, const NodeTy
                   const NodeKind& kind, bool gpus_hidden) {
   if (gpus_hidden) {
     if (kind.gpus > 0)
-      drift.add(Severity::warning, "gpu",
-                fmt::format("{}: the profile says that GPUs are not asked for (gpu_request.style none), the "
-                            "cluster lists {}",
-                            at, kind.gpus));
+      drift.add(
+          Severity::warning, "gpu",
+          fmt::format("{}: the profile has no GPU option (gpu_request.style none), but the cluster lists {}",
+                      at, kind.gpus));
     return;
   }
   // A node whose GPUs are cut counts the parts.
@@ -89,19 +87,21 @@ void compare_gpus(ProfileDifferences& drift, const std::string& at, const NodeTy
     return;
   if (gpus_of(type) != kind.gpus) {
     drift.add(Severity::error, "gpu",
-              fmt::format("{}: gpu.per_node: the profile says {}, the cluster says {}", at, gpus_of(type),
+              fmt::format("{}: gpu.per_node: {} in the profile, but {} on the cluster", at, gpus_of(type),
                           kind.gpus));
     return;
   }
   if (!type.gpu || type.gpu->slurm_type == kind.gpu_type) return;
   if (type.gpu->slurm_type.empty())
-    drift.add(Severity::note, "unknown",
-              fmt::format("{}: gpu.slurm_type: the profile does not know it, the cluster says {}", at,
-                          kind.gpu_type));
+    drift.add(
+        Severity::note, "unknown",
+        fmt::format("{}: gpu.slurm_type: not in the profile, but {} on the cluster", at, kind.gpu_type));
   else
     drift.add(Severity::error, "gpu",
-              fmt::format("{}: gpu.slurm_type: the profile says {}, the cluster {}", at, type.gpu->slurm_type,
-                          kind.gpu_type.empty() ? std::string("names no type") : "says " + kind.gpu_type));
+              fmt::format("{}: gpu.slurm_type: {} in the profile, but the cluster {}", at,
+                          type.gpu->slurm_type,
+                          kind.gpu_type.empty() ? std::string("names no type")
+                                                : fmt::format("has {}", kind.gpu_type)));
 }
 
 } // namespace
@@ -120,8 +120,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
   for (const auto& kind : kinds)
     if (kind.in(partition.name)) partition_kinds.push_back(&kind);
   if (partition_kinds.empty()) {
-    drift.add(Severity::note, "nodes",
-              fmt::format("partition {}: the cluster shows no nodes in it", partition.name));
+    drift.add(Severity::note, "nodes", fmt::format("partition {}: no nodes on the cluster", partition.name));
     return;
   }
   const bool gpus_hidden = site.gpu_request.style == model::GpuStyle::none;
@@ -136,7 +135,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     }
     if (best == nullptr) {
       drift.add(Severity::note, "unknown",
-                fmt::format("partition {}: the profile knows no nodes of it, the cluster shows {} of kind {}",
+                fmt::format("partition {}: no nodes in the profile, but {} of type {} on the cluster",
                             partition.name, kind->nodes.size(), kind->id));
       continue;
     }
@@ -145,8 +144,8 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
       if (const auto* type = site.find_node_type(id);
           type && likeness(*type, *kind, gpus_hidden) == likeness(*best, *kind, gpus_hidden))
         seen.insert(id);
-    const auto at =
-        "node type " + best->id + " (" + kind->nodes.front() + (kind->nodes.size() > 1 ? ", …" : "") + ")";
+    const auto at = fmt::format("node type {} ({}{})", best->id, kind->nodes.front(),
+                                kind->nodes.size() > 1 ? ", …" : "");
     compare_cpus(drift, at, *best, *kind);
     compare_memory(drift, at, *best, *kind);
     compare_gpus(drift, at, *best, *kind, gpus_hidden);
@@ -155,7 +154,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     if (!seen.contains(id))
       drift.add(
           Severity::warning, "nodes",
-          fmt::format("partition {}: the cluster shows no nodes like the profile's {}", partition.name, id));
+          fmt::format("partition {}: no nodes on the cluster like {} of the profile", partition.name, id));
 }
 
 } // namespace hpcml::discover

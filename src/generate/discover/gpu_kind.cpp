@@ -40,8 +40,7 @@ constexpr Product k_products[] = {
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-/// The product's name as a word of its own; letters may follow ("a100fat", "mi250x"), digits may not
-/// ("a1000").
+/// The product's name as its own word; letters may follow ("a100fat", "mi250x"), digits may not ("a1000").
 bool names_product(const std::string& type, const std::string& product) {
   for (auto at = type.find(product); at != std::string::npos; at = type.find(product, at + 1)) {
     const auto end = at + product.size();

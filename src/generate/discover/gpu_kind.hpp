@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GPU's type in GRES tells of the hardware.
+// What a GPU's type in GRES describes the hardware.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hpcml::discover {
 
 /// A kind of GPU, as far as its name tells.
 struct GpuKind {
-  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not tell
+  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not state
   std::string arch;                                    ///< "sm_90", "gfx90a", or empty
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON text that people can read and edit.
+// JSON text that users can read and edit.
 #pragma once
 
 #include <string>
@@ -32,9 +32,9 @@ private:
   config::JsonNode x_node;
 };
 
-/// The tree on one line, blanks behind commas and colons.
+/// The tree on one line, spaces after commas and colons.
 std::string render_on_one_line(const config::JsonNode& node);
-/// The tree as indented text with its members in order; what fits on a line stands on one.
+/// The tree as indented text with its members in order; what fits on a line is on one.
 std::string render_readable(const config::JsonNode& node);
 
 } // namespace hpcml::discover

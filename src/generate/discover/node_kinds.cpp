@@ -36,7 +36,7 @@ void take_gpus(const NodeRecord& node, NodeKind& kind) {
     if (gres.name == "gpu" && &gres != main && gres.count > 0) kind.other_gpus.push_back(gres);
 }
 
-/// All that tells kinds apart but memory and the architecture, which nodes that are down do not say.
+/// All that distinguishes kinds but memory and the architecture, which nodes that are down do not say.
 std::string shape_key(const NodeRecord& node) {
   std::string key;
   for (const auto number : {node.sockets, node.cores_per_socket, node.threads_per_core, node.reserved_cores})

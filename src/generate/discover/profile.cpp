@@ -2,6 +2,7 @@
 #include "generate/discover/profile.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 
 #include "core/config/text_rule.hpp"
@@ -37,7 +38,7 @@ JsonObject detect_part(const ClusterFacts& facts, const ProfileRequest& request,
   JsonObject detect, variables;
   const auto cluster = util::to_lower(facts.config.cluster);
   for (const auto& [name, value] : request.env.variables()) {
-    // Slurm's own variables are there in jobs only, and those of a person's shell say nothing of the cluster.
+    // Slurm's own variables exist in jobs only, and those of a user's shell say nothing of the cluster.
     static const std::set<std::string> k_personal = {
         "USER",           "LOGNAME",  "HOME", "PWD", "OLDPWD", "SLURM_CLUSTER_NAME",
         "SLURM_CLUSTERS", "HOSTNAME", "HOST"};
@@ -47,7 +48,7 @@ JsonObject detect_part(const ClusterFacts& facts, const ProfileRequest& request,
   }
   std::vector<std::string> patterns;
   for (const auto& host : request.host_names)
-    // A short name such as login1 would recognise other clusters, too.
+    // A short name such as login1 would recognise other clusters as well.
     if (host.find('.') != std::string::npos && is_name(host)) patterns.push_back(host_pattern(host));
   if (!variables.empty()) detect.put("env", std::move(variables));
   if (!patterns.empty()) detect.put("hostnames", json_texts(patterns));
@@ -84,7 +85,7 @@ JsonObject flags_part(const ClusterFacts& facts, const ProfileRequest& request, 
   return flags;
 }
 
-/// The QoS that partitions or the person's associations name, with their limits.
+/// The QoS that partitions or the user's associations name, with their limits.
 config::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
   std::set<std::string> named;
   for (const auto& partition : facts.partitions)
@@ -146,29 +147,31 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
   if (tried) list.emplace_back("flags: rules for other options and larger jobs than the tested ones");
   for (const auto& plugin : facts.config.submit_plugins)
     if (!tried)
-      list.push_back("flags: what the site's own rules (JobSubmitPlugins=" + plugin +
-                     ") refuse; Slurm does not show them");
+      list.push_back(fmt::format(
+          "flags: what the site's own rules (JobSubmitPlugins={}) reject, which Slurm does not show",
+          plugin));
   if (std::none_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; }) &&
       request.topologies.empty())
     list.emplace_back("node_types: gpu: this Slurm lists no GPUs");
   for (const auto& kind : kinds) {
-    const auto at = "node_types " + kind.id + ": ";
-    if (kind.arch.empty()) list.push_back(at + "cpu_arch: no node of this kind has registered");
+    const auto at = fmt::format("node_types {}: ", kind.id);
+    if (kind.arch.empty()) list.push_back(fmt::format("{}cpu_arch: no node of this type has registered", at));
     if (kind.gpus > 0 && !request.topologies.contains(kind.id))
-      list.push_back(at + "cpu.numa, cpu.l3, gpu.places: read them from one node's topology");
+      list.push_back(fmt::format("{}cpu.numa, cpu.l3, gpu.places: read them from one node's topology", at));
     const auto seen = request.topologies.find(kind.id);
     const bool seen_vendor = seen != request.topologies.end() && seen->second.gpu &&
                              seen->second.gpu->vendor != GpuVendor::unknown;
     if (kind.gpus > 0 && !seen_vendor && gpu_vendor(facts, kind).vendor == GpuVendor::unknown)
-      list.push_back(at + "gpu.vendor: its type in GRES does not tell");
+      list.push_back(fmt::format("{}gpu.vendor: its GRES type does not show it", at));
   }
   if (detect_part(facts, request, {}).empty())
-    list.emplace_back("detect: neither a variable nor a full host name tells this cluster from others");
+    list.emplace_back("detect: neither a variable nor a full host name identifies this cluster");
   for (const char* fact :
        {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility",
         "python", "node_types: local_disk"})
     list.emplace_back(fact);
-  for (const auto& missing : facts.not_asked) list.push_back("not asked: " + missing.sentence());
+  for (const auto& missing : facts.not_asked)
+    list.push_back(fmt::format("not queried: {}", missing.sentence()));
   // Commands say what they like; a profile takes one plain line.
   for (auto& line : list)
     for (char& c : line)
@@ -177,13 +180,12 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
 }
 
 std::string list_source(const ClusterFacts& facts, const ProfileRequest& request) {
-  return "discovered on " + request.date + " by scontrol show partition, node, config" +
-         std::string(facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "") +
-         (facts.modules.empty() ? "" : "; module avail") + " of cluster " +
-         make_site_id(facts.config.cluster) +
-         (request.host_names.empty() || !is_name(request.host_names.front())
-              ? ""
-              : " on " + request.host_names.front());
+  return fmt::format("discovered on {} by scontrol show partition, node, config{}{} of cluster {}{}",
+                     request.date, facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "",
+                     facts.modules.empty() ? "" : "; module avail", make_site_id(facts.config.cluster),
+                     request.host_names.empty() || !is_name(request.host_names.front())
+                         ? ""
+                         : fmt::format(" on {}", request.host_names.front()));
 }
 
 } // namespace
@@ -214,7 +216,7 @@ PartitionLimits find_limits(const slurm::PartitionRecord& partition,
   const auto& own = found->second;
   if (own.max_wall && (!limits.max_time || *own.max_wall < *limits.max_time)) {
     limits.max_time = own.max_wall;
-    limits.note = "max_time is that of its QoS " + partition.qos;
+    limits.note = fmt::format("max_time is that of its QoS {}", partition.qos);
   }
   if (own.max_nodes_per_job && (!limits.max_nodes || *own.max_nodes_per_job < *limits.max_nodes)) {
     limits.max_nodes = own.max_nodes_per_job;
@@ -248,7 +250,7 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   JsonObject root, sources;
   root.put("schema", json_number(1))
       .put("id", profile.id)
-      .put("name", make_site_id(facts.config.cluster) + " (found by asking its Slurm)");
+      .put("name", fmt::format("{} (found from its Slurm)", make_site_id(facts.config.cluster)));
   sources.put(source, JsonObject().put("url", list_source(facts, request)).put("checked", request.date));
   if (!request.topologies.empty())
     sources.put("topology", JsonObject().put("url", request.topology_source).put("checked", request.date));
@@ -265,9 +267,9 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   for (const auto& kind : kinds) types.push_back(make_node_type(facts, kind, request, source));
   for (const auto& partition : facts.partitions) {
     if (!is_name(partition.name))
-      profile.left_out.push_back("partition \"" + partition.name + "\": a profile cannot name it");
+      profile.left_out.push_back(fmt::format("partition \"{}\": a profile cannot name it", partition.name));
     else if (partition.root_only)
-      profile.left_out.push_back("partition " + partition.name + ": only root may use it");
+      profile.left_out.push_back(fmt::format("partition {}: only root can use it", partition.name));
     else
       partitions.push_back(make_partition(facts, partition, kinds, request, source));
   }

@@ -15,14 +15,14 @@
 
 namespace hpcml::discover {
 
-/// What the person and the machine add to what Slurm said.
+/// What the user and the machine add to what Slurm said.
 struct ProfileRequest {
   std::string id;                      ///< empty: made from the cluster's name
   std::string date;                    ///< YYYY-MM-DD
   std::vector<std::string> host_names; ///< of the machine that asks
-  util::EnvSnapshot env; ///< of the person who asks: variables that hold the cluster's name recognise it
+  util::EnvSnapshot env; ///< of the user who asks: variables that hold the cluster's name recognise it
   std::map<std::string, model::NodeType>
-      topologies;              ///< kind of node → its CPUs and GPU places, as one node showed them
+      topologies;              ///< node type → its CPUs and GPU places, as one node showed them
   std::string topology_source; ///< where they were read
   TrialReport trials;          ///< what tested requests showed; without any, nothing
 };
@@ -31,7 +31,7 @@ struct ProfileRequest {
 struct Profile {
   std::string id;
   std::string text;                  ///< JSON, valid under sites/schema.json
-  std::vector<std::string> left_out; ///< what the cluster has and a profile cannot say, for people
+  std::vector<std::string> left_out; ///< what the cluster has and a profile cannot say, for users
 };
 
 /// The profile of a cluster.

@@ -2,6 +2,7 @@
 #include "generate/discover/profile_parts.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/config/text_rule.hpp"
 #include "core/model/mem_size.hpp"
@@ -41,9 +42,8 @@ JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
   const bool seen = topology != nullptr && topology->cpu.cores == kind.cores;
   const auto reserved = seen ? slurm::to_system_cpus(kind.reserved, topology->cpu)
                              : usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
-  const auto note = "Slurm keeps " + std::to_string(kind.reserved_cores) +
-                    " cores for the system; which CPUs these are follows from " +
-                    (seen ? "the node's topology" : "the usual numbering");
+  const auto note = fmt::format("Slurm keeps {} cores for the system; which CPUs these are follows from {}",
+                                kind.reserved_cores, seen ? "the node's topology" : "the usual numbering");
   return cpu.put("reserved", JsonObject().put("value", reserved.to_list()).put("note", note)).node();
 }
 
@@ -86,11 +86,11 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
       others += (others.empty() ? "" : ", ") + std::to_string(gres.count) + " x " + gres.type;
   }
   if (!slices.empty()) gpu.put("mig", json_list(std::move(slices)));
-  if (!others.empty()) gpu.put("note", "the nodes also have " + others);
+  if (!others.empty()) gpu.put("note", fmt::format("the nodes also have {}", others));
   return gpu.node();
 }
 
-/// The share per GPU where all partitions with this kind of node have the same; 0 otherwise.
+/// The share per GPU where all partitions with this node type have the same; 0 otherwise.
 template <class T>
 T common_share(const ClusterFacts& facts, const NodeKind& kind,
                std::optional<T> slurm::PartitionRecord::*member) {
@@ -175,7 +175,7 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   if (partition.default_time) object.put("default_time", partition.default_time->to_slurm());
   if (partition.min_nodes > 1) object.put("min_nodes", json_number(partition.min_nodes));
   if (limits.max_nodes && *limits.max_nodes > 0) object.put("max_nodes", json_number(*limits.max_nodes));
-  // Without GPUs in GRES anywhere they may come with the node, and Slurm does not tell with which.
+  // Without GPUs in GRES anywhere they may come with the node, and Slurm does not state with which.
   const bool lists_gpus =
       std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
   if (!types.empty() && !gpus && lists_gpus) object.put("cpu_only", json_flag(true));
@@ -189,7 +189,7 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   note("only QoS ", partition.allow_qos);
   note("not QoS ", partition.deny_qos);
   if (partition.max_cpus_per_node)
-    notes.push_back("at most " + std::to_string(*partition.max_cpus_per_node) + " CPUs of a node");
+    notes.push_back(fmt::format("at most {} CPUs of a node", *partition.max_cpus_per_node));
   if (!partition.up) notes.emplace_back("was not up when it was asked");
   if (types.empty()) notes.emplace_back("had no nodes when it was asked");
   if (!notes.empty()) object.put("note", util::join(notes, "; "));

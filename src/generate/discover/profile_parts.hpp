@@ -18,7 +18,7 @@ inline bool is_name(const std::string& text) {
 /// were asked.
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
-/// A kind of node as an entry of "node_types".
+/// A node type as an entry of "node_types".
 config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind,
                                 const ProfileRequest& request, const std::string& source);
 /// A partition as an entry of "partitions".

@@ -24,7 +24,7 @@ std::optional<unsigned> gpu_index(std::string_view word) {
   return number && *number < 1024 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }
 
-/// Columns of nvidia-smi: tabs between cells, blanks and colour codes around them.
+/// Columns of nvidia-smi: tabs between cells, spaces and colour codes around them.
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> list;
   for (const auto& cell : util::split(line, '\t')) {
@@ -102,7 +102,7 @@ util::Result<ObservedNode> read_seen_node(const std::string& host_name, const st
   TRY(auto cpu, topo::read_live_cpus(root));
   auto gpus = topo::read_live_gpus(root);
   return ObservedNode{std::move(cpu), std::move(gpus.places), gpus.vendor,
-                      "the node " + host_name + " itself"};
+                      fmt::format("the node {} itself", host_name)};
 }
 
 util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<NodeKind>& kinds) {
@@ -122,9 +122,10 @@ util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<
       fmt::format("the topology of {} ({} sockets, {} cores, {} threads per core, {} GPUs)", node.source,
                   node.cpu.sockets, node.cpu.cores, node.cpu.threads_per_core, node.gpus.size());
   if (found.empty())
-    return util::Error{what + " fits no kind of node of this cluster", "kinds: " + util::join(all, ", ")};
-  return util::Error{what + " fits several kinds of nodes",
-                     "say which: --topology " + found.front() + "=FILE"};
+    return util::Error{fmt::format("{} fits no node type of this cluster", what),
+                       "use one of " + util::join(all, ", ")};
+  return util::Error{fmt::format("{} fits several node types", what),
+                     fmt::format("use --topology {}=FILE to name one", found.front())};
 }
 
 } // namespace hpcml::discover

@@ -18,7 +18,7 @@ struct ObservedNode {
   model::CpuShape cpu; ///< no cores: not shown
   std::vector<model::GpuPlace> gpus;
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
-  std::string source; ///< where it was read, for people
+  std::string source; ///< where it was read, for users
 };
 
 /// The GPUs of `nvidia-smi topo -m` or `rocm-smi --showtopo` with their NUMA nodes; empty when the text is
@@ -32,9 +32,8 @@ util::Result<ObservedNode> load_seen_node(const std::filesystem::path& path);
 util::Result<ObservedNode> read_seen_node(const std::string& host_name,
                                           const std::filesystem::path& root = "/");
 
-/// The kind of node that it is one of: same sockets, cores and threads, and as many GPUs where it shows any
-/// and Slurm lists some.
-/// Errors when none or several fit.
+/// The node type that it is one of: same sockets, cores and threads, and as many GPUs where it shows any and
+/// Slurm lists some. Errors when none or several fit.
 util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<NodeKind>& kinds);
 
 } // namespace hpcml::discover

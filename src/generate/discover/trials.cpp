@@ -2,6 +2,7 @@
 #include "generate/discover/trials.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -41,8 +42,8 @@ public:
   void learn(const std::string& name, model::Policy policy, const std::string& reason) {
     auto& rule = x_report.flags[name];
     rule.policy = policy;
-    rule.why = "tried in partition " + x_report.partition +
-               (policy == model::Policy::required ? " without it: " : " with it: ") + reason;
+    rule.why = fmt::format("tried in partition {}{}{}", x_report.partition,
+                           policy == model::Policy::required ? " without it: " : " with it: ", reason);
   }
 
 private:

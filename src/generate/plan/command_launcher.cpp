@@ -2,6 +2,7 @@
 #include "generate/plan/command_launcher.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
@@ -51,8 +52,9 @@ public:
 
   void run() {
     if (x_agent.command.empty())
-      return x_said.error("usage/command", x_agent.written + " has no program to start",
-                          "write it behind the options, for example: -- " + x_agent.written + " train.py");
+      return x_said.error(
+          "usage/command", fmt::format("{} has no program to start", x_agent.written),
+          fmt::format("add it after the options, for example: -- {} train.py", x_agent.written));
     check_unknown();
     for (const auto& option : x_agent.options) {
       const auto meaning = x_agent.row->meaning_of(option.first);
@@ -79,7 +81,7 @@ private:
     return word_of(option);
   }
 
-  /// The last option, where it is not known to have a value and what follows is no script: it may be its
+  /// The last option, where it is not known to have a value and what follows is not a script: it may be its
   /// value.
   void check_unknown() {
     if (x_agent.options.empty() || x_agent.has({OptionMeaning::module, OptionMeaning::plain})) return;
@@ -87,8 +89,9 @@ private:
     if (last.second || is_taken(x_agent.row->meaning_of(last.first)) ||
         x_agent.command.front().ends_with(".py") || last.first == "run_path")
       return;
-    error("whether --" + last.first + " takes a value is not known, so neither is where the program begins",
-          "write --" + last.first + "=VALUE, or the program as a path that ends in .py");
+    error(fmt::format("the program cannot be found in the command: hpcml does not know if --{} takes a value",
+                      last.first),
+          fmt::format("use --{}=VALUE, or a path to the program that ends in .py", last.first));
   }
 
   void take(const Option& option, OptionMeaning what) {
@@ -101,29 +104,30 @@ private:
     case OptionMeaning::no_gpus:
     case OptionMeaning::local_rank:
     case OptionMeaning::usual: return;              // the program's own words, and what is so anyhow
-    default: x_replaced.push_back(word_of(option)); // the job's own meeting place takes its place
+    default: x_replaced.push_back(word_of(option)); // the job's own rendezvous endpoint takes its place
     }
   }
 
-  /// "4", or "1:4": a job that may go on with fewer nodes than it began with.
+  /// "4", or "1:4": a job that may continue with fewer nodes than it began with.
   void take_nodes(const Option& option) {
     const auto text = option.second.value_or("");
     const auto colon = text.find(':');
     const auto least = util::parse_unsigned(text.substr(0, colon));
     const auto most = colon == std::string::npos ? least : util::parse_unsigned(text.substr(colon + 1));
     if (!least || !most || *least == 0 || *most < *least || *most > 1000000)
-      return error(word_of(option) + " is no number of nodes",
-                   "for example --nnodes=2, or 1:4 for an elastic job");
+      return error(fmt::format("{} is not a valid number of nodes", word_of(option)),
+                   "use for example --nnodes=2, or 1:4 for an elastic job");
     auto& nodes = x_job.job.nodes;
     if (!nodes) nodes = model::Sourced<unsigned>{static_cast<unsigned>(*most), origin(option)};
     if (nodes->value < *least || nodes->value > *most)
-      return error(word_of(option) + " in a job of " + std::to_string(nodes->value) + " nodes (" +
-                       nodes->origin.by + ")",
-                   "leave one of them out: the job's nodes are the launcher's");
+      return error(fmt::format("{} contradicts the job's {} nodes ({})", word_of(option), nodes->value,
+                               nodes->origin.by),
+                   "remove one of them: the launcher uses the nodes of the job");
     if (*least < nodes->value) {
       x_job.least_nodes = static_cast<unsigned>(*least);
-      x_said.note("the job goes on with " + std::to_string(*least) +
-                      " nodes or more; Slurm ends it with a node that fails unless --sbatch=--no-kill",
+      x_said.note(fmt::format("the job continues with {} nodes or more, but Slurm ends it when a node fails "
+                              "unless --sbatch=--no-kill is set",
+                              *least),
                   origin(option));
     }
   }
@@ -137,32 +141,32 @@ private:
     if (number && x_agent.row->meaning_of(option) == OptionMeaning::ranks)
       number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
     if (!number || *number == 0 || *number > 1000000)
-      return error(word_of(*x_ranks) + " is no number of ranks for " + util::counted(nodes, "node"),
-                   "say --tasks-per-node N instead");
+      return error(fmt::format("{} is not a valid number of ranks for {}", word_of(*x_ranks),
+                               util::counted(nodes, "node")),
+                   "use --tasks-per-node N instead");
     const auto ranks = static_cast<unsigned>(*number);
     auto& tasks = x_job.job.tasks_per_node;
-    // "--tasks-per-node 1" beside it counts the launchers.
+    // "--tasks-per-node 1" next to it counts the launchers.
     if (tasks && tasks->value != ranks && tasks->value != 1)
-      return error(word_of(*x_ranks) + " and " + tasks->origin.by + " " + std::to_string(tasks->value) +
-                       " disagree",
-                   "leave one of them out: both are the ranks of a node");
+      return error(fmt::format("{} contradicts {} {}", word_of(*x_ranks), tasks->origin.by, tasks->value),
+                   "remove one of them: both set the ranks of a node");
     tasks = model::Sourced<unsigned>{ranks, origin(*x_ranks)};
   }
 
   void report_options() {
-    // Programs of those that have a library of their own ask it.
-    const auto end = x_agent.row->has_library ? "" : "; a rank finds its place in RANK and LOCAL_RANK";
+    // Programs of those that have their own library ask it.
+    const auto end = x_agent.row->has_library ? "" : "; a rank reads RANK and LOCAL_RANK";
     std::string text =
-        x_agent.written + " is started once on each node, with the job's own meeting place" + end;
-    if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
+        fmt::format("{} starts once on each node, with the rendezvous of the job{}", x_agent.written, end);
+    if (!x_replaced.empty()) text += fmt::format("; it replaces {}", util::join(x_replaced, " "));
     x_said.report("request/launcher", text);
     const auto& rank_module = x_agent.row->local_rank_module;
     if (!rank_module.empty() && x_agent.written.ends_with(rank_module) &&
         !x_agent.has({OptionMeaning::local_rank}))
       x_said.warning("request/launcher",
-                     std::string(rank_module) + " also gives the program --local-rank, " + x_agent.name +
-                         " does not",
-                     "read LOCAL_RANK from the environment in the program");
+                     fmt::format("{} also passes --local-rank to the program, but {} does not", rank_module,
+                                 x_agent.name),
+                     "use LOCAL_RANK from the environment in the program");
   }
 
   LaunchedJob& x_job;
@@ -202,15 +206,20 @@ StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
   const auto agent = agent_of(job, only_options);
   if (!agent) {
     if (job.command.front().starts_with("-"))
-      result.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
-                           "the program stands first behind --, then its arguments");
+      result.remarks.error("usage/command",
+                           fmt::format("the command begins with an option: {}", job.command.front()),
+                           "use -- PROGRAM ARGUMENTS");
     return result;
   }
   AgentReader(result, *agent).run();
   if (!job.launcher)
     job.launcher = model::Sourced<model::Launcher>{
         model::Launcher::parse(agent->name).value(), // its row says that gen writes it
-        {model::OriginKind::flag, "the command, which begins with " + agent->written, {}, {}, {}}};
+        {model::OriginKind::flag,
+         fmt::format("the command, which begins with {}", agent->written),
+         {},
+         {},
+         {}}};
   if (!agent->command.empty()) job.command = agent_program(*agent);
   return result;
 }

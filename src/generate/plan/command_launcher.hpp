@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An agent that stands in the command itself: torchrun or accelerate with options of their own.
+// An agent that is in the command itself: torchrun or accelerate with their own options.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hpcml::plan {
 
-/// The agent's program as a command of its own: Python runs its scripts and modules.
+/// The agent's program as its own command: Python runs its scripts and modules.
 std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent);
 
 } // namespace hpcml::plan

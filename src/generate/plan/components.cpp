@@ -2,6 +2,7 @@
 #include "generate/plan/components.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/slurm/options.hpp"
@@ -13,9 +14,9 @@ namespace {
 
 constexpr const char* k_code = "request/components";
 
-std::string name_of(std::size_t component) { return "component " + std::to_string(component + 1); }
+std::string name_of(std::size_t component) { return fmt::format("component {}", component + 1); }
 
-/// What is true of all components is said once, all else with the component's number.
+/// What is true of all components is reported once, all else with the component's number.
 diag::Diagnostics merge_findings(const std::vector<PlanResult>& results) {
   const auto same = [](const diag::Diagnostic& finding) {
     return [&finding](const diag::Diagnostic& earlier) {
@@ -71,48 +72,52 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
          });
 }
 
-/// What is there once for the script is the first component's.
+/// What exists once for the script is the first component's.
 void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number,
                       StepDiagnostics& diagnostics) {
   if (module_text(first) != module_text(second))
     diagnostics.warning(k_code,
-                        name_of(number) +
-                            " would load other modules than the first, and the script loads the first's: " +
-                            module_text(first) + "; not: " + module_text(second),
-                        "its program must run with the first component's modules");
+                        fmt::format("{} would load other modules than the first component, whose modules the "
+                                    "script loads: {}; not: {}",
+                                    name_of(number), module_text(first), module_text(second)),
+                        "use a program that runs with the modules of the first component");
   if (const auto names = different_exports(first, second); !names.empty())
-    diagnostics.warning(k_code,
-                        name_of(number) +
-                            " would have other variables than the first, and the script sets the first's: " +
-                            util::join(names, ", "));
+    diagnostics.warning(
+        k_code,
+        fmt::format(
+            "{} would set other variables than the first component, whose variables the script sets: {}",
+            name_of(number), util::join(names, ", ")));
   if (!shows_the_same(first, second))
-    diagnostics.error(k_code,
-                      name_of(number) + " would have another image, or other folders in it, than the first",
-                      "name the folders with --bind for all");
+    diagnostics.error(
+        k_code,
+        fmt::format("{} would have another image or other binds than the first component", name_of(number)),
+        "use the same --bind for all components");
 }
 
 /// What one script with one step over all components cannot do.
 void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
   if (!plan.launcher.choice.is_hpcml() || !plan.launcher.by_srun())
-    diagnostics.error(k_code,
-                      "only hpcml launch, started by srun, makes one world of several components; here " +
-                          plan.launcher.choice.name() + " starts the ranks" +
-                          (plan.launcher.by_srun() ? "" : ", by " + plan.launcher.step),
-                      "leave --launcher out, or write a job of one component");
+    diagnostics.error(
+        k_code,
+        fmt::format(
+            "several components need hpcml launch started by srun as launcher; here {} starts the ranks{}",
+            plan.launcher.choice.name(),
+            plan.launcher.by_srun() ? "" : fmt::format(", because of {}", plan.launcher.step)),
+        "remove --launcher, or use one component");
   if (plan.launcher.has_own_agent())
     diagnostics.error(
         k_code,
-        "an agent per node counts on as many ranks on each node, and components differ in that: they "
-        "have none, nor " +
-            model::options_for_agent(plan.ranks),
-        "leave " + model::options_for_agent(plan.ranks) + " out, or write a job of one component");
+        fmt::format(
+            "an agent per node needs the same number of ranks on all nodes, so components cannot use {}",
+            model::options_for_agent(plan.ranks)),
+        fmt::format("remove {}, or use one component", model::options_for_agent(plan.ranks)));
   if (plan.python.on_each_node() || plan.stage)
     diagnostics.error(k_code,
-                      "what is copied to each node's disk, or made there, is for jobs of one component",
-                      "put it on storage that all nodes see");
+                      "files that are copied to or created on each node's disk need a job of one component",
+                      "use a file system that all nodes share");
   for (const auto& directive : plan.directives)
     if (directive.name == "--array")
-      diagnostics.error(k_code, "Slurm has no arrays of jobs with several components", "leave --array out");
+      diagnostics.error(k_code, "Slurm has no arrays of jobs with several components", "remove --array");
 }
 
 /// What srun would read from the batch step's variables, which are the first component's: each says its own.
@@ -153,9 +158,9 @@ StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
     for (const auto& [name, directive] : handed_on)
       if (name != "--job-name")
         diagnostics.error(k_code,
-                          name_of(i) + " is planned without " + name + ", and sbatch hands " +
-                              directive.word() + " on from " + name_of(i - 1),
-                          "say it in each component, or in none");
+                          fmt::format("{} is planned without {}, but sbatch copies {} from {}", name_of(i),
+                                      name, directive.word(), name_of(i - 1)),
+                          "set it in each component, or in none");
     own = std::move(written);
   }
   return diagnostics;

@@ -9,13 +9,13 @@
 
 namespace hpcml::plan {
 
-/// The plan of a job with these components, the first with the others behind it; that of the only one where
-/// there is no other. Errors as make_plan() has them, and "request/components" for what Slurm or a script
+/// The plan of a job with these components, the first with the others after it; that of the only one where
+/// there is not an other. Errors as make_plan() has them, and "request/components" for what Slurm or a script
 /// cannot have in several components.
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
                      const Caller& caller = {});
 
-/// Takes the directives out of each later component that sbatch hands on to it, and says which would be
+/// Takes the directives out of each later component that sbatch hands on to it, and states which would be
 /// handed on to a component that is planned without them. Pure.
 StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/site_text.hpp"
 #include "core/slurm/option_word.hpp"
@@ -24,8 +25,8 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   const auto parts = util::split(user_bind.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    diagnostics.error("usage/bind", "'" + user_bind.value + "' is no bind",
-                      "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
+    diagnostics.error("usage/bind", fmt::format("'{}' is not a valid bind", user_bind.value),
+                      "use absolute paths: --bind /project/me:/workdir, or one path for both sides");
     return;
   }
   for (std::string* path : {&bind.source, &bind.target})
@@ -35,7 +36,7 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      diagnostics.note("bind " + user_bind.value + " replaces " + old->source + " at " + target,
+      diagnostics.note(fmt::format("bind {} replaces {} at {}", user_bind.value, old->source, target),
                        user_bind.origin);
     container.binds.erase(old);
   }
@@ -53,7 +54,7 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
   return best ? best->target + path.substr(best->source.size()) : path;
 }
 
-/// Whether `path` lies under a bind, by the host's name or by the container's.
+/// Whether `path` is under a bind, by the host's name or by the container's.
 bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) {
   const auto below = [&](const std::string& directory) {
     return path == directory || directory == "/" || path.starts_with(directory + "/");
@@ -69,22 +70,21 @@ void translate_environment(StepResult<Software>& result, const std::vector<Conta
   std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
-    result.remarks.error(
-        "usage/bind", "the environment " + where + " is not visible inside the image",
-        "add --bind " + where +
-            " or a folder that holds it; for an environment that is part of the image name its "
-            "python in the command instead: -- " +
-            where + "/bin/python …");
+    result.remarks.error("usage/bind", fmt::format("environment '{}' is not visible inside the image", where),
+                         fmt::format("add --bind {} or a directory that contains it, or use the python of "
+                                     "the image for an environment in it: -- {}/bin/python …",
+                                     where, where));
     return;
   }
   const std::string inside = inside_path(where, binds);
   if (inside != where)
-    result.remarks.note("the environment " + where + " is called " + inside + " inside the container",
-                        rule_origin("paths under a bind have the bind's name inside"));
+    result.remarks.note(
+        fmt::format("the environment '{}' has the path {} inside the container", where, inside),
+        rule_origin("the target of a bind is the path inside the container"));
   where = inside;
 }
 
-/// Absolute paths of a command, also behind "--option=".
+/// Absolute paths of a command, also after "--option=".
 void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& command,
                        const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
@@ -94,10 +94,10 @@ void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& c
                                                                    : equals + 1;
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
-    const auto note = word + " is called " + inside + " inside the container";
+    const auto note = fmt::format("'{}' has the path {} inside the container", word, inside);
     const auto& notes = diagnostics.notes; // the steps of a job may share words
     if (std::none_of(notes.begin(), notes.end(), [&](const auto& entry) { return entry.first == note; }))
-      diagnostics.note(note, rule_origin("paths under a bind have the bind's name inside"));
+      diagnostics.note(note, rule_origin("the target of a bind is the path inside the container"));
     word = inside;
   }
 }
@@ -109,18 +109,19 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
   const auto names = site_rules::engine_names(site);
   const auto& engine = input.job.container_engine;
   if (names.empty())
-    diagnostics.error(
-        "request/container", site.name + " has no container engine in its profile",
-        "--venv or --conda names an environment in place of the image; an engine that the site has "
-        "all the same belongs into the profile: docs/guides/add-a-site.md");
+    diagnostics.error("request/container",
+                      fmt::format("the profile of {} has no container engine", site.name),
+                      "use --venv or --conda instead of the image, or add the engine to the profile "
+                      "(docs/guides/add-a-site.md)");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
     diagnostics.error("request/container-engine",
-                      site.name + " has no " + model::word_of(engine->value) + " in its profile",
-                      "its engines: " + util::join(names, ", "));
+                      fmt::format("the profile of {} has no {}", site.name, model::word_of(engine->value)),
+                      fmt::format("use one of {}", util::join(names, ", ")));
   else
     diagnostics.error(
-        "request/container", site.name + " has no container engine in its profile for such a job and image",
-        "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
+        "request/container",
+        fmt::format("the profile of {} has no container engine for such a job and image", site.name),
+        fmt::format("use --container-engine with one of {}", util::join(names, ", ")));
   return nullptr;
 }
 
@@ -131,10 +132,12 @@ void note_choice(const LaunchInput& input, const model::ContainerRule& rule, Ste
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
-  diagnostics.note("the image is one of " + model::word_of(rule.engine) +
-                       (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
-                       "; --container-engine " + util::join(others, " or ") + " takes it for another's",
-                   rule.origin);
+  diagnostics.note(
+      fmt::format("the image is treated as one of {}{}; --container-engine {} selects the other",
+                  model::word_of(rule.engine),
+                  rule.images.empty() ? ", the first engine of the site" : " because of the form of its name",
+                  util::join(others, " or ")),
+      rule.origin);
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
@@ -144,22 +147,25 @@ void mount_environment(const LaunchInput& input, StepResult<Software>& result,
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
-    return result.remarks.error("request/venv",
-                                "the profile of " + input.site.name + " does not say how " +
-                                    model::word_of(rule.engine) + " mounts an environment in a squashfs file",
-                                "give the folder: --venv /project/me/env");
+    return result.remarks.error(
+        "request/venv",
+        fmt::format("the profile of {} does not state how {} mounts an environment in a squashfs file",
+                    input.site.name, model::word_of(rule.engine)),
+        "use a directory: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
-    return result.remarks.error("usage/venv", "'" + file + "' is no file that can be mounted",
-                                "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
-  result.remarks.note("the environment " + file + " is one file for the file system and the folder " + at +
-                          " for the program",
-                      rule.squashfs.origin);
+    return result.remarks.error(
+        "usage/venv", fmt::format("'{}' is not a file that can be mounted", file),
+        "use an absolute path without commas and colons: --venv /project/me/env.sqsh");
+  result.remarks.note(
+      fmt::format("the environment {} is one file on the file system and the directory {} for the program",
+                  file, at),
+      rule.squashfs.origin);
   python.where = at;
   container.binds.push_back({file, at, false, python.origin, true});
 }
 
-/// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
+/// An EDF of the job's own adds what the user's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
 void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
                   StepDiagnostics& diagnostics) {
@@ -169,7 +175,7 @@ void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
       (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
         return fits_edf(bind.source + bind.target);
       })))
-    diagnostics.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+    diagnostics.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollar signs",
                       "rename it");
 }
 
@@ -183,7 +189,7 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
   std::vector<std::string> binds;
   std::string image = container.image;
   for (const auto& bind : container.binds) {
-    // Such a file is mounted as the image itself is; the host's folders are there anyway.
+    // Such a file is mounted as the image itself is; the host's directories exist anyway.
     if (engine.mounts_in_image && bind.squashed)
       image += "," + bind.source + ":" + bind.inside();
     else
@@ -193,9 +199,11 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
     result.remarks.error(
-        "request/bind", model::word_of(rule.engine) + " on " + input.site.name + " takes no binds from here",
-        engine.keeps_host ? "leave --bind out: the program sees the host's folders"
-                          : "leave --bind out; what it shows is said in its own configuration");
+        "request/bind",
+        fmt::format("{} on {} does not accept binds from a job", model::word_of(rule.engine),
+                    input.site.name),
+        engine.keeps_host ? "remove --bind: the program sees the directories of the host"
+                          : "remove --bind, and set what it should show in the engine's own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {
@@ -214,14 +222,14 @@ void refuse_without_image(const LaunchInput& input, StepResult<Software>& result
   const auto& job = input.job;
   const auto& python = result.value.python;
   if (!job.binds.empty())
-    result.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
+    result.remarks.error("usage/bind", "--bind needs --container", "add --container IMAGE");
   if (job.container_engine)
-    result.remarks.error("usage/container-engine", "--container-engine without --container",
-                         "name the image: --container IMAGE");
+    result.remarks.error("usage/container-engine", "--container-engine needs --container",
+                         "add --container IMAGE");
   if (python.kind == model::PythonKind::venv && is_squashed(python.where))
     result.remarks.error("request/venv",
-                         "an environment in a squashfs file is mounted with an image, and this job has none",
-                         "name the image that it was made in: --container IMAGE; or give the folder");
+                         "an environment in a squashfs file needs an image, and this job has none",
+                         "add --container IMAGE with the image in which it was made, or use a directory");
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
@@ -235,7 +243,8 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchI
   if (input.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
-    diagnostics.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
+    diagnostics.note(fmt::format("'{}' is not evaluated inside the image", rule.enter),
+                     job.container_enter->origin);
   }
   container.image_variable = rule.image_variable;
   return container;
@@ -253,7 +262,8 @@ StepResult<Software> enter_image(const LaunchInput& input, Software software) {
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !util::is_one_line(job.container->value))
-    diagnostics.error("usage/container", "'" + job.container->value + "' is no container image");
+    diagnostics.error("usage/container",
+                      fmt::format("'{}' is not a valid container image", job.container->value));
   result.value.image_rule = find_image_rule(input, diagnostics);
   if (!result.value.image_rule) return result;
   const model::ContainerRule& rule = *result.value.image_rule;
@@ -269,7 +279,7 @@ StepResult<Software> enter_image(const LaunchInput& input, Software software) {
   translate_command(diagnostics, result.value.command, container.binds);
   for (auto& step : result.value.steps) translate_command(diagnostics, step.command, container.binds);
   give_to_slurm(input, result, rule, container);
-  // What an engine of Slurm's shows may stand in a configuration of its own.
+  // What an engine of Slurm's shows may be in its own configuration.
   if (!result.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
     translate_environment(result, container.binds);
   result.value.container = std::move(container);

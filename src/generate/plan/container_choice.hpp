@@ -14,9 +14,9 @@ namespace hpcml::plan {
 
 using ContainerRules = std::vector<const model::ContainerRule*>;
 
-/// True for a file that holds a folder: ".sqsh", ".squashfs".
+/// True for a file that holds a directory: ".sqsh", ".squashfs".
 bool is_squashed(std::string_view path);
-/// Whether a file of that name can stand in an EDF.
+/// Whether a file of that name can be in an EDF.
 bool fits_edf(std::string_view path);
 /// The rules for the request's image, whatever else their conditions are: those of the engine that it names,
 /// and of these the ones for images of this form; where no form fits, those without one.
@@ -24,7 +24,7 @@ ContainerRules container_rules(const model::Site& site, const model::JobSpec& jo
 /// The first of them that holds for the job, or none.
 const model::ContainerRule* first_that_applies(const ContainerRules& rules,
                                                const site_rules::JobFacts& facts);
-/// Whether the job's program leaves the host's files behind, with those rules for its image.
+/// Whether the job's program leaves the host's files after, with those rules for its image.
 bool leaves_host(const model::JobSpec& job, const ContainerRules& rules);
 
 } // namespace hpcml::plan

@@ -2,6 +2,7 @@
 #include "generate/plan/directives.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/slurm/option_word.hpp"
@@ -38,14 +39,15 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
     constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
     if (const auto mib = input.mem()->value.mib(); mib > 0 && mib < k_least)
       diagnostics.warning("request/mem",
-                          input.mem()->origin.by + " " + input.mem()->value.to_slurm() + ": that is " +
-                              std::to_string(mib) + " MiB, the unit of Slurm where none is named",
-                          "say --mem " + std::to_string(mib) + "G for GiB");
+                          fmt::format("{} {} is {} MiB, because MiB is the default unit of Slurm",
+                                      input.mem()->origin.by, input.mem()->value.to_slurm(), mib),
+                          fmt::format("use --mem {}G for GiB", mib));
     if (site_rules::takes_all_memory(input.placement.place, demand_of(input)))
-      diagnostics.warning("request/mem",
-                          "--mem 0 takes all memory of a node that others share, for " +
-                              std::to_string(layout.gpus_per_node) + " of its GPUs",
-                          "leave it out for the GPUs' share, or say --sbatch=--exclusive");
+      diagnostics.warning(
+          "request/mem",
+          fmt::format("--mem 0 requests all memory of a node that others share, but only {} of its GPUs",
+                      layout.gpus_per_node),
+          "remove it to get the share of the GPUs, or add --sbatch=--exclusive");
     violations.report(diagnostics, {site_rules::SiteRule::memory_over});
     return input.mem();
   }
@@ -82,8 +84,8 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteV
   if (time)
     violations.report(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
   else if (input.partition() && input.partition()->default_time)
-    diagnostics.note("no --time: the default of the partition is " +
-                         input.partition()->default_time->value.to_slurm(),
+    diagnostics.note(fmt::format("no --time: the default of the partition is {}",
+                                 input.partition()->default_time->value.to_slurm()),
                      input.partition()->default_time->origin);
   return time;
 }
@@ -150,9 +152,9 @@ void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
         old->value = old->value.value_or("") + "," + option.value.value_or("");
         continue;
       }
-      result.remarks.note("--sbatch=" + raw.value + " replaces " + old->name +
-                              (old->value ? "=" + *old->value : ""),
-                          raw.origin);
+      result.remarks.note(
+          fmt::format("--sbatch={} replaces {}{}", raw.value, old->name, old->value ? "=" + *old->value : ""),
+          raw.origin);
       directives.erase(old);
     }
     add_directive(result.value, option.name, option.value, raw.origin);
@@ -188,7 +190,7 @@ StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::D
                                        : rule_origin("one node where no number is given"));
   const Origin tasks =
       layout.tasks_per_node != layout.ranks_per_node
-          ? rule_origin("one " + input.launcher().choice.name() + " per node; it starts the ranks")
+          ? rule_origin(fmt::format("one {} per node; it starts the ranks", input.launcher().choice.name()))
       : job.tasks_per_node ? job.tasks_per_node->origin
                            : rule_origin("one rank per GPU");
   add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);

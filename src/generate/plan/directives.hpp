@@ -18,7 +18,7 @@ struct Directives {
   bool has(const std::string& name) const;
 };
 
-/// Writes the options. `findings`: what the steps before have said, which is not said again.
+/// Writes the options. `findings`: what the steps before have said, which is not reported again.
 StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings);
 
 /// What the site says about the finished job as a whole: limits of partition and QoS, GPU counts, shares.

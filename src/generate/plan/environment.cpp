@@ -3,6 +3,7 @@
 #include "generate/plan/environment.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/gpu_arch.hpp"
 #include "core/model/tf32.hpp"
@@ -29,16 +30,17 @@ bool is_rank_variable(const std::string& name) {
 void add_user_variables(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
-      result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
-                           "letters, digits and _, as --env NAME=VALUE");
+      result.remarks.error("usage/env", fmt::format("'{}' is not a valid variable name", name),
+                           "use letters, digits and _: --env NAME=VALUE");
     else if (is_rank_variable(name))
-      result.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
-                           "leave --env " + name + " out");
+      result.remarks.error("usage/env",
+                           fmt::format("{} is set by the launcher, separately for each rank", name),
+                           fmt::format("remove --env {}", name));
     else if (value.value.find('\0') != std::string::npos)
-      result.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
+      result.remarks.error("usage/env", fmt::format("the value of {} contains a zero byte", name));
     else
       set_variable(result.value.env, {name, value.value, false, Scope::batch, value.origin},
-                   "the request says otherwise");
+                   "the request sets another value");
   }
 }
 
@@ -46,19 +48,19 @@ void add_user_variables(const LaunchInput& input, StepResult<Software>& result) 
 void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
   if (!input.job.tf32) return;
   const auto& [choice, origin] = *input.job.tf32;
-  const auto flag = "--tf32 " + model::word_of(choice);
+  const auto flag = fmt::format("--tf32 {}", model::word_of(choice));
   const auto* node = input.node();
   const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
   std::string why;
   if (input.numbers().gpus_per_node == 0)
     why = "a job without GPUs has no TF32";
   else if (!model::may_have_tf32(arch))
-    why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
+    why = fmt::format("{} ({}) computes float32 without TF32, which came later", node->gpu->model, arch);
   if (!why.empty() && choice == model::Tf32::on)
-    result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
-                           "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
+    result.remarks.warning("request/tf32", fmt::format("{} has no effect: {}", flag, why),
+                           "NVIDIA GPUs have TF32 from Ampere on (A100), AMD GPUs from the MI300 series on");
   else if (!why.empty())
-    result.remarks.report("request/tf32", flag + " changes nothing: " + why);
+    result.remarks.report("request/tf32", fmt::format("{} has no effect: {}", flag, why));
   if (input.is_hpcml()) return;
   for (const auto& [name, value] : model::tf32_variables(choice, input.placement.gpu_vendor).set)
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
@@ -76,7 +78,7 @@ void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
   result.value.backend = *input.job.backend;
   if (result.value.backend.value == Backend::nccl && !gpus)
     result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
-                         "use --backend gloo, or ask for GPUs");
+                         "use --backend gloo, or request GPUs");
 }
 
 void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
@@ -86,11 +88,11 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   const model::GpuRequest& request = input.gpu_request();
   const bool by_slurm = input.gpus_by_task();
   if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
-    result.remarks.error("request/gpu-visibility",
-                         input.site.name +
-                             " asks for GPUs by the task, and then Slurm shows each rank its own only" +
-                             site_rules::cited(request.origin),
-                         "leave --gpu-visibility out");
+    result.remarks.error(
+        "request/gpu-visibility",
+        fmt::format("jobs on {} request GPUs per task, so Slurm shows each rank only its own",
+                    input.site.name),
+        "remove --gpu-visibility", request.origin);
   else if (by_slurm)
     result.value.gpu_visibility = {
         GpusSeen::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
@@ -129,7 +131,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site_rul
   }
   if (facts.gpus && gpu_vendor == model::GpuVendor::nvidia)
     env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
-                   rule_origin("CUDA numbers GPUs by speed unless told to go by PCI address")});
+                   rule_origin("CUDA numbers GPUs by speed unless it is set to use the PCI address")});
   for (const auto& [name, value] : site.network.proxy)
     env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
@@ -212,13 +214,15 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
   const model::StorageRule& storage = input.site.storage;
   const auto left = [&](const std::string& why) {
     result.remarks.note(
-        "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
-        rule_origin("--env HF_HOME=FOLDER places them"));
+        fmt::format(
+            "HF_HOME and TORCH_HOME, the directories of Hugging Face and PyTorch models, are not changed: {}",
+            why),
+        rule_origin("use --env HF_HOME=DIRECTORY to place them"));
   };
   if (leaves_host(input.job, input.request.images) && !shows_scratch)
     left("an image sees only what is bound");
   else if (storage.scratch.find('$') == std::string::npos)
-    left("the profile knows no folder of one's own on shared storage");
+    left("the profile has no private directory on shared storage");
   else
     for (const auto& [name, directory] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
@@ -258,11 +262,11 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
   if (image)
     for (const auto& [name, value] : image->env)
       set_variable(env, {name, value, false, Scope::batch, image->origin},
-                   "the images of " + model::word_of(image->engine));
+                   fmt::format("the images of {}", model::word_of(image->engine)));
   place_models(input, image && image->shows_scratch, result);
   if (input.job.nccl_debug && layout.gpus_per_node == 0)
-    result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
-                           "leave it out, or ask for GPUs: --gpus-per-node N");
+    result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL, so --nccl-debug is ignored",
+                           "remove it, or set --gpus-per-node N");
   if (input.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");

@@ -19,12 +19,12 @@ model::PlannedEnv cpu_rank_variable();
 /// True for variables with which OpenMP binds threads to cores. libgomp binds the first one as soon as it is
 /// loaded, and everything that the program starts later (data loaders) is bound to the same core.
 bool binds_threads(const std::string& name, const std::string& value);
-/// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it, but no binding of
-/// threads.
+/// OMP_NUM_THREADS for this many cores (not for 0: unknown), and what the site sets with it, but no binding
+/// of threads.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const site_rules::JobFacts& facts);
-/// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a folder in the site's
+/// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a directory in the site's
 /// scratch; empty where the profile knows no scratch of one's own.
 std::string place_in_scratch(const model::Site& site, const std::string& variable,
                              const std::string& directory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Launchers in commands that each rank would start anew: torchrun, srun, mpirun.
+// Launchers in commands that each rank would start again: torchrun, srun, mpirun.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
@@ -26,9 +27,9 @@ std::string flags_of_prefixes(const std::vector<std::string>& prefixes) {
     const auto& word = prefixes[i];
     const auto equals = word.find('=');
     if (equals != std::string::npos && util::is_variable_name(word.substr(0, equals)))
-      text += "--env " + util::shell_quote(word) + " ";
+      text += fmt::format("--env {} ", util::shell_quote(word));
     if (launch_chain::role_of(util::base_name(word)) == launch_chain::Role::container)
-      text += "--container " + util::shell_quote(prefixes.back()) + " ";
+      text += fmt::format("--container {} ", util::shell_quote(prefixes.back()));
   }
   return text;
 }
@@ -54,13 +55,13 @@ std::string right_line(const StartedLauncher& found) {
   auto command = found.command;
   // A step's own name is the site's affair.
   if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RankStartMethod::nobody)
-    flags += "--launcher " + found.name + " ";
+    flags += fmt::format("--launcher {} ", found.name);
   const auto tasks = tasks_of(found);
   if (const auto nodes = number_of(found.value(OptionMeaning::nodes)))
-    flags += "--nodes " + std::to_string(*nodes) + " ";
-  if (tasks) flags += "--tasks-per-node " + std::to_string(*tasks) + " ";
+    flags += fmt::format("--nodes {} ", *nodes);
+  if (tasks) flags += fmt::format("--tasks-per-node {} ", *tasks);
   if (const auto cpus = number_of(found.value("cpus_per_task")))
-    flags += "--cpus-per-task " + std::to_string(*cpus) + " ";
+    flags += fmt::format("--cpus-per-task {} ", *cpus);
   if (found.role == launch_chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
@@ -68,18 +69,18 @@ std::string right_line(const StartedLauncher& found) {
 void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts,
             StepDiagnostics& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
-  const auto times = starts.per_node > 1
-                         ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
-                     : all > 1 ? std::string("once on each node, and none would know of the others")
-                               : std::string("within a task that has been started already");
+  const auto times = starts.per_node > 1 ? fmt::format("once per rank, {} times on a node", starts.per_node)
+                     : all > 1           ? std::string("once on each node, unconnected with the others")
+                                         : std::string("within a task that is already running");
   const auto tasks = found.role == launch_chain::Role::step;
-  std::string what = found.written + " starts " + (tasks ? "the job's tasks" : "a node's processes") +
-                     " itself, and would be started " + times;
-  std::string hint = "say " + right_line(found);
+  std::string what = fmt::format("{} starts {} itself, but would be started {}", found.written,
+                                 tasks ? "the job's tasks" : "a node's processes", times);
+  std::string hint = fmt::format("use {}", right_line(found));
   if (!tasks && !found.is_hpcml() && (found.in_text || !found.first))
-    hint += "; or, to start the command once on each node: --tasks-per-node 1 --gpus-per-node " +
-            std::to_string(input.numbers().gpus_per_node) +
-            (starts.nodes > 1 ? ", with " + found.name + "'s options for several nodes" : "");
+    hint += fmt::format(
+        "; or use --tasks-per-node 1 --gpus-per-node {}{} to start the command once on each node",
+        input.numbers().gpus_per_node,
+        starts.nodes > 1 ? fmt::format(", with the options of {} for several nodes", found.name) : "");
   diagnostics.error("usage/command", what, hint);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the site says to the job as a whole, and to its ranks.
 #include "generate/plan/directives.hpp"
+
 #include "generate/plan/site_violations.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::plan {
 namespace {
@@ -14,13 +16,13 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
   if (layout.gpus_per_node == 0) return;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     diagnostics.error("request/tasks-per-node",
-                      std::to_string(layout.ranks_per_node) + " ranks share " +
-                          std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
-                          " takes one process" + site_rules::cited(node->origin),
-                      "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
+                      fmt::format("{} ranks share {}, but a GPU of {} accepts one process",
+                                  layout.ranks_per_node, util::counted(layout.gpus_per_node, "GPU"),
+                                  input.site.name),
+                      fmt::format("use at most --tasks-per-node {}", layout.gpus_per_node), node->origin);
   if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
-    diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
-                        "one rank, or --backend gloo");
+    diagnostics.warning("request/gpu-type", "NCCL cannot communicate between MIG instances",
+                        "use one rank, or --backend gloo");
 }
 
 } // namespace

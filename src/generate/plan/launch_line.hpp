@@ -9,7 +9,7 @@
 
 namespace hpcml::plan {
 
-/// "hpcml launch --nproc-per-node 2 -- ./train", quoted for a person's shell.
+/// "hpcml launch --nproc-per-node 2 --./train", quoted for a user's shell.
 std::string launch_line(const model::JobSpec& job);
 
 } // namespace hpcml::plan

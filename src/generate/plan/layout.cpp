@@ -2,6 +2,7 @@
 #include "generate/plan/layout.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 #include "generate/plan/site_violations.hpp"
@@ -23,10 +24,10 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
     if (counts_all_but_gpus(job))
       whole.remarks.report(
           "request/gpus-per-node",
-          "whole nodes with " + util::counted(have, "GPU") +
-              " each: the request counts cores and memory, and the profile has no partition "
-              "for jobs without GPUs",
-          "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
+          fmt::format("whole nodes with {} each, because the request counts cores and memory and the profile "
+                      "has no partition for jobs without GPUs",
+                      util::counted(have, "GPU")),
+          "use --partition to name one, if the site has it, or --gpus-per-node N for a job with GPUs");
     return whole;
   }
   const auto& rule = site_rules::gpu_rule(input.site, input.placement.place.facts);
@@ -37,12 +38,11 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
     if (taken) gpus = wanted;
   }
   StepResult<unsigned> result{gpus};
-  result.remarks.report("request/gpus-per-node",
-                        (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
-                            (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
-                            ": the request does not count them",
-                        "--gpus-per-node N for another number" +
-                            std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
+  result.remarks.report(
+      "request/gpus-per-node",
+      fmt::format("using {}{} per node{} because no GPU count was given", gpus == have ? "all " : "",
+                  util::counted(gpus, "GPU"), job.tasks_per_node && gpus < have ? ", one per rank" : ""),
+      fmt::format("set --gpus-per-node N{}", rule.must_request ? "" : " (0 for a CPU job)"));
   return result;
 }
 
@@ -51,10 +51,11 @@ StepResult<unsigned> count_gpus(const PlacementInput& input, unsigned nodes) {
   if (input.node()) return usual_gpus(input, nodes);
   StepResult<unsigned> none{0};
   if (input.site.node_types.empty() || (input.partition() && !input.partition()->cpu_only))
-    none.remarks.error("usage/gpus-per-node",
-                       "the profile of " + input.site.name + " does not say how many GPUs a node" +
-                           (input.partition() ? " of partition " + input.partition()->name : "") + " has",
-                       "say --gpus-per-node N (0 for a job without GPUs)");
+    none.remarks.error(
+        "usage/gpus-per-node",
+        fmt::format("the profile of {} does not state how many GPUs a node{} has", input.site.name,
+                    input.partition() ? fmt::format(" of partition {}", input.partition()->name) : ""),
+        "set --gpus-per-node N (0 for a CPU job)");
   return none;
 }
 
@@ -69,13 +70,15 @@ struct RankCount {
 void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus,
                         StepDiagnostics& diagnostics) {
   const auto& backend = job.backend;
-  const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
+  const auto what = fmt::format("{} ranks share {}", ranks, util::counted(gpus, "GPU"));
   if (backend && backend->value == model::Backend::gloo)
-    return diagnostics.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
-  const auto hint = "say --tasks-per-node " + std::to_string(gpus) +
-                    ", one rank per GPU; ranks that share GPUs on purpose: --backend gloo";
-  const auto why = what + " of a node: NCCL refuses two ranks on one GPU, and GPU number LOCAL_RANK is not "
-                          "there for each rank";
+    return diagnostics.note(fmt::format("{}; NCCL rejects two ranks on one GPU", what),
+                            job.tasks_per_node->origin);
+  const auto hint = fmt::format(
+      "use --tasks-per-node {} for one rank per GPU, or --backend gloo if ranks share GPUs on purpose", gpus);
+  const auto why = fmt::format(
+      "{} per node, but NCCL rejects two ranks on one GPU, and not each rank has a GPU of its LOCAL_RANK",
+      what);
   if (backend && backend->value == model::Backend::nccl)
     diagnostics.error("request/tasks-per-node", why, hint);
   else
@@ -96,31 +99,31 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
     diagnostics.error("request/gpus-per-task",
-                      std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
-                      "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
+                      fmt::format("{} GPUs per rank exceed the GPUs per node ({})", per_rank, gpus),
+                      "request fewer GPUs per rank, or more per node");
   if (job.tasks_per_node)
     ranks.per_node = job.tasks_per_node->value;
   else
     ranks.per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
   if (ranks.per_node == 0) {
-    diagnostics.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
+    diagnostics.error("usage/tasks-per-node",
+                      "--tasks-per-node 0 is not valid: a node needs at least one rank");
     ranks.per_node = 1;
   }
   ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
   if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
-    diagnostics.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
-                                                   std::to_string(per_rank) + " GPUs each need " +
-                                                   std::to_string(ranks.per_node * per_rank) +
-                                                   " GPUs per node, not " + std::to_string(gpus));
+    diagnostics.error("request/gpus-per-task",
+                      fmt::format("{} ranks with {} GPUs each need {} GPUs per node, not {}", ranks.per_node,
+                                  per_rank, ranks.per_node * per_rank, gpus));
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
     report_shared_gpus(job, ranks.per_node, gpus, diagnostics);
   else if (gpus > ranks.per_node * ranks.gpus_each)
     diagnostics.warning(
         per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
-        std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
-            " GPUs of each node have no rank: ranks take equal numbers of GPUs",
-        per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
-                 : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
+        fmt::format("{} of the {} GPUs of each node have no rank: all ranks use the same number of GPUs",
+                    gpus - ranks.per_node * ranks.gpus_each, gpus),
+        per_rank ? fmt::format("set GPUs per rank and ranks per node so that their product is {}", gpus)
+                 : fmt::format("use {} ranks per node (--tasks-per-node)", divisors_of(gpus)));
   return result;
 }
 
@@ -151,21 +154,23 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
   const model::FlagRule& rule = site_rules::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
-    diagnostics.note(rule.default_value + " hardware threads of each core" +
-                         (rule.why.empty() ? "" : ": " + rule.why),
+    diagnostics.note(fmt::format("{} hardware threads of each core{}", rule.default_value,
+                                 rule.why.empty() ? "" : ": " + rule.why),
                      rule.origin);
   }
   const auto* node = input.node();
   if (threads && threads->value == 0) {
     diagnostics.error("usage/threads-per-core",
-                      "--threads-per-core 0: a core has at least one hardware thread");
+                      "--threads-per-core 0 is not valid: a core has at least one hardware thread");
     threads.reset();
   } else if (threads && node && threads->value > node->cpu.threads_per_core) {
-    diagnostics.warning("request/threads-per-core",
-                        std::to_string(threads->value) + " hardware threads of each core: the profile of " +
-                            input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
-                            " on node type " + node->id + site_rules::cited(node->origin),
-                        "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+    diagnostics.warning(
+        "request/threads-per-core",
+        fmt::format(
+            "--threads-per-core {} exceeds the hardware threads of node type {} in the profile of {} ({})",
+            threads->value, node->id, input.site.name, node->cpu.threads_per_core),
+        "remove --threads-per-core unless the nodes have more: Slurm rejects the job otherwise",
+        node->origin);
   }
   return result;
 }
@@ -217,13 +222,15 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   const LayoutInput done(input, layout);
   const SiteViolations violations(done, demand_of(done));
   using site_rules::SiteRule;
-  if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
+  if (numbers.nodes == 0)
+    diagnostics.error("usage/nodes", "--nodes 0 is not valid: a job needs at least one node");
   violations.report(diagnostics, {SiteRule::nodes_over});
   add(diagnostics, std::move(gpus.remarks));
   violations.report(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
-    diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+    diagnostics.error("usage/cpus-per-task",
+                      "--cpus-per-task 0 is not valid: a rank needs at least one core");
   violations.report(diagnostics,
                     {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
   add(diagnostics, std::move(threads.remarks));

@@ -22,7 +22,7 @@ StepResult<Layout> plan_layout(const PlacementInput& input);
 /// Whose job the facts are: what of them neither its place nor its numbers tell.
 struct JobKind {
   std::string launcher;
-  bool leaves_host = false; ///< its program leaves the host's files behind
+  bool leaves_host = false; ///< its program leaves the host's files after
   bool owns_nodes = false;  ///< known from elsewhere than its partition
   std::string image = {};   ///< container image; empty if there is none or it is unknown
 };
@@ -30,7 +30,7 @@ struct JobKind {
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
                               const model::PlannedLayout& numbers, const JobKind& kind);
 
-/// A request that has its place and its numbers, for the steps behind them.
+/// A request that has its place and its numbers, for the steps after them.
 struct LayoutInput : PlacementInput {
   LayoutInput(const PlacementInput& input, const Layout& all) : PlacementInput(input), layout(all) {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "generate/plan/option_value.hpp"
 
+#include <fmt/format.h>
 #include <map>
 
 #include "core/slurm/job_request.hpp"
@@ -13,8 +14,8 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
   const auto version = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
   const auto fault = slurm::find_value_fault(option, value, version);
   if (!fault) return std::nullopt;
-  return util::Error{"--" + option + "=" + value + " is nothing that Slurm" +
-                         (version ? " " + site.slurm_version->value : "") + " reads",
+  return util::Error{fmt::format("--{}={} is not a value that Slurm{} accepts", option, value,
+                                 version ? " " + site.slurm_version->value : ""),
                      *fault};
 }
 
@@ -28,7 +29,7 @@ void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
     const auto version = static_cast<slurm::Version>(number);
     if (runs && version != *runs) continue;
     slurm::LocatedFindings values("", ""),
-        findings("", ""); // those of single values are said where they are read
+        findings("", ""); // those of single values are reported where they are read
     slurm::check_combinations(slurm::make_request(settings, version, values), version, findings);
     for (const auto& finding : findings.list())
       if (finding.severity == diag::Severity::error)

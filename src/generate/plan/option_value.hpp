@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of sbatch's options in a request, held against the site's Slurm before the queue sees them.
+// Values of sbatch's options in a request, compared with the site's Slurm before the queue sees them.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which partition and which kind of node the job goes to.
+// Which partition and which node type the job goes to.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
@@ -13,25 +14,26 @@ namespace {
 /// The job names no partition, and the profile has none for it that is not a guess.
 void report_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
-  diagnostics.error("usage/partition",
-                    input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
-                    "say --partition: " + util::join(input.placement.place.choices, ", "));
+  diagnostics.error(
+      "usage/partition",
+      fmt::format("{} has no default partition for {} jobs", input.site.name, gpus ? "GPU" : "CPU"),
+      fmt::format("use --partition with one of {}", util::join(input.placement.place.choices, ", ")));
 }
 
-/// A part of a GPU brings its own share of the node.
+/// A MIG instance brings its own share of the node.
 SliceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
   SliceShare share;
   if (!place.slice) return share;
   const auto* node = place.node();
   const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
-  share.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one part of a GPU")};
+  share.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one MIG instance")};
   if (place.slice->cpus) share.cpus_per_task = model::Sourced<unsigned>{*place.slice->cpus, origin};
   if (place.slice->memory) share.mem = model::Sourced<model::MemSize>{*place.slice->memory, origin};
   // Where no document says it, the part of the GPU's share that its memory is of the GPU's.
   const auto& part = place.slice->mem_gib;
   const auto whole = node && node->gpu ? node->gpu->mem_gib : std::nullopt;
   if (!part || !whole || *whole == 0 || *part > *whole) return share;
-  const auto rule = rule_origin("the GPU's share by the part's memory");
+  const auto rule = rule_origin("the share of the GPU that the MIG instance's memory has");
   if (!share.cpus_per_task && node->cpus_per_gpu)
     share.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
   if (!share.mem && node->mem_per_gpu)
@@ -44,17 +46,16 @@ void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto& kinds = input.placement.place.kinds;
   const auto types = site_rules::gpu_type_names(kinds);
   const auto models = types.empty() ? site_rules::gpu_models(kinds) : std::vector<std::string>();
-  const auto near = util::nearest(input.job.gpu_type->value, types);
-  diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + input.job.gpu_type->value + "'",
-                    (near ? "did you mean " + *near + "? " : std::string()) +
-                        (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
-                                               ": leave --gpu-type out, or name another --partition"
-                         : types.empty() ? "its GPUs have no type name: leave --gpu-type out"
-                                         : "types: " + util::join(types, ", ")));
+  diagnostics.error(
+      "request/gpu-type", fmt::format("no node here has GPUs of type '{}'", input.job.gpu_type->value),
+      !types.empty()    ? util::choice_hint(input.job.gpu_type->value, types)
+      : !models.empty() ? fmt::format("remove --gpu-type, or use another --partition: the GPUs here are {}",
+                                      util::join(models, ", "))
+                        : "remove --gpu-type: the GPUs have no type name");
 }
 
-/// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
-/// have less.
+/// Slurm chooses among several node types; a request with the share of one keeps the job from those that have
+/// less.
 void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
                      StepDiagnostics& diagnostics) {
   const auto& job = input.job;
@@ -70,43 +71,47 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
   const auto name = site_rules::gpu_name(chosen);
   diagnostics.warning(
       "request/gpu-type",
-      (input.partition() ? "partition " + input.partition()->name : input.site.name) +
-          " has several kinds of GPU node, and cores and memory of this request are those of " + name +
-          ": nodes that have less per GPU do not get the job",
-      "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
-          "), or --cpus-per-task and --mem that all of them have");
+      fmt::format("{} has several GPU node types, and cores and memory of this request fit {}: nodes with "
+                  "less per GPU do not get the job",
+                  input.partition() ? fmt::format("partition {}", input.partition()->name) : input.site.name,
+                  name),
+      fmt::format(
+          "use --gpu-type {} or another of {}, or set --cpus-per-task and --mem to what all of them have",
+          name, util::join(others, ", ")));
 }
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
 void report_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
                          StepDiagnostics& diagnostics) {
-  const std::string option = "--gpu-type " + input.job.gpu_type->value;
+  const std::string option = fmt::format("--gpu-type {}", input.job.gpu_type->value);
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
-    diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes,
-                     origin);
-  else if (request.type != model::Policy::forbidden) // that one is said with the line
-    diagnostics.warning("request/gpu-type",
-                        "the profile of " + input.site.name + " does not know what Slurm calls the GPUs of " +
-                            nodes + ": " + option + " is taken as it is",
-                        "sinfo -o '%P %G' shows the names");
+    diagnostics.note(
+        fmt::format("{} is in no line of the script: the GPUs come with the node, here {}", option, nodes),
+        origin);
+  else if (request.type != model::Policy::forbidden) // that one is reported with the line
+    diagnostics.warning(
+        "request/gpu-type",
+        fmt::format("the profile of {} has no Slurm name for the GPUs of {}: {} is used unchanged",
+                    input.site.name, nodes, option),
+        "run sinfo -o '%P %G' to see the names");
 }
 
-/// What is to be said of the kind of node that the job is planned for.
+/// What is to be reported of the node type that the job is planned for.
 void evaluate_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto* node = input.node();
   const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
   if (!typed) return;
   if (!node && input.partition())
-    return report_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
-                               diagnostics);
+    return report_unnamed_type(input, fmt::format("partition {}", input.partition()->name),
+                               input.partition()->origin, diagnostics);
   if (!node) return;
   if (!input.placement.place.type_exists) return refuse_type(input, diagnostics);
   if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
   const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
-  report_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);
+  report_unnamed_type(input, fmt::format("node type {}{}", node->id, model), node->origin, diagnostics);
 }
 
 } // namespace
@@ -128,8 +133,8 @@ StepResult<Placement> plan_placement(const Request& request) {
   }
   const PlacementInput input(request, placement);
   if (place.chosen_by == site_rules::ChosenBy::only_with_type)
-    diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
-                         job.gpu_type->value,
+    diagnostics.note(fmt::format("partition {}: the only one with GPUs of type {}", place.partition()->name,
+                                 job.gpu_type->value),
                      place.partition()->origin);
   if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty())
     report_no_default(input, diagnostics);

@@ -2,6 +2,7 @@
 // Raw --sbatch options: those that are requests become the request, so that the layout and the masks follow
 // them.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <string>
 
@@ -18,11 +19,11 @@ namespace hpcml::plan {
 
 namespace {
 
-// What becomes of an option that a person passes through to sbatch or srun.
+// What becomes of an option that a user passes through to sbatch or srun.
 
 /// What the script does with a raw option.
 enum class RawOptionUse {
-  allow, ///< goes into the script as it is
+  allow, ///< goes into the script unchanged
   fold,  ///< is a request: it becomes one, so that layout and masks follow it
   refuse,
 };
@@ -34,7 +35,7 @@ struct RawOptionDecision {
   std::string hint; ///< what to do instead
 };
 
-/// Why an option is not passed on; `pass` and `fold` are no refusals.
+/// Why an option is not passed on; `pass` and `fold` are not refusals.
 enum class Why {
   pass,
   fold,
@@ -166,29 +167,27 @@ RawOptionDecision refusal(Why why, slurm::Program program, const std::string& na
   case Why::fold: return {RawOptionUse::fold, {}, {}};
   case Why::layout:
     return {RawOptionUse::refuse, "would contradict the planned layout",
-            "leave it out: the ranks stand in blocks, node by node, each with its own cores"};
+            "remove it: ranks are placed in blocks, node by node, each with its own cores"};
   case Why::binding:
     return {RawOptionUse::refuse, "would contradict the planned binding",
-            "leave it out: each rank gets physical cores of its own; --cpus-per-task says how many"};
+            "use --cpus-per-task to set how many physical cores each rank gets"};
   case Why::gpus: return {RawOptionUse::refuse, "would contradict how the ranks get their GPUs", {}};
-  case Why::sharing:
-    return {RawOptionUse::refuse, "would share the cores that each rank counts on", "leave it out"};
+  case Why::sharing: return {RawOptionUse::refuse, "would share cores that each rank needs", "remove it"};
   case Why::job:
     return {RawOptionUse::refuse, "belongs to the job: a step cannot change it",
-            "give it to the job: --sbatch=" + name};
+            fmt::format("use it for the job: --sbatch={}", name)};
   case Why::command_line:
     return {RawOptionUse::refuse, "belongs on the command line, not in a script",
-            program == slurm::Program::sbatch ? "give it when you submit: sbatch " + name + " job.sh"
-                                              : "leave it out"};
+            program == slurm::Program::sbatch ? fmt::format("use it when you submit: sbatch {} job.sh", name)
+                                              : "remove it"};
   case Why::other_job:
     return {RawOptionUse::refuse, "points the step at another job",
-            "leave it out: the step runs in the job of its script"};
+            "remove it: the step runs in the job of its script"};
   case Why::program:
-    return {RawOptionUse::refuse, "would start something else than the program",
-            "the program stands behind --"};
+    return {RawOptionUse::refuse, "would start something else than the program", "use -- PROGRAM ARGUMENTS"};
   case Why::export_all: break;
   }
-  return {RawOptionUse::refuse, "would keep the script's variables from the ranks", {}};
+  return {RawOptionUse::refuse, "would hide the script's variables from the ranks", {}};
 }
 
 /// The decision about an option of `program`.
@@ -200,7 +199,7 @@ RawOptionDecision decide_raw(slurm::Program program, const slurm::NamedOption& o
   auto decision =
       refusal(program == slurm::Program::sbatch ? found->sbatch : found->srun, program, option.name);
   if (decision.use == RawOptionUse::refuse && !found->instead.empty())
-    decision.hint = "use " + std::string(found->instead);
+    decision.hint = fmt::format("use {}", found->instead);
   return decision;
 }
 
@@ -210,7 +209,7 @@ using model::Origin;
 template <class T>
 void set_option(StepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
                 const Origin& origin) {
-  if (target) result.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
+  if (target) result.remarks.note(fmt::format("--sbatch {} replaces {}", name, target->origin.by), origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
@@ -218,8 +217,8 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::NamedOption& o
                  Known<unsigned>& target, const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
-    result.remarks.error("usage/sbatch",
-                         "'" + option.value.value_or("") + "' is no number for " + option.name);
+    result.remarks.error("usage/sbatch", fmt::format("'{}' is not a valid number for {}",
+                                                     option.value.value_or(""), option.name));
     return;
   }
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
@@ -272,9 +271,10 @@ void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, 
   if (const auto text = texts.find(option.name); text != texts.end())
     set_option(result, option.name, *text->second, value, origin);
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
-    result.remarks.error("usage/sbatch",
-                         "--nodes " + value + ": a range of node counts leaves the layout open",
-                         "say one number of nodes");
+    result.remarks.error(
+        "usage/sbatch",
+        fmt::format("--nodes {} is a range of node counts, which leaves the layout open", value),
+        "use one number of nodes");
   else if (const auto number = numbers.find(option.name); number != numbers.end())
     take_number(result, option, *number->second, origin);
   else if (option.name == "--gpus-per-node")
@@ -284,8 +284,10 @@ void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, 
   else if (option.name == "--time")
     take_parsed(result, option, job.time, origin);
   else if (option.value)
-    result.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
-                         "write " + option.name);
+    result.remarks.error(
+        "usage/sbatch",
+        fmt::format("'{}' has a value, which not all versions of Slurm accept here", option.to_word()),
+        fmt::format("use {}", option.name));
   else
     set_option(result, option.name, job.requeue, option.name == "--requeue", origin);
 }
@@ -297,7 +299,8 @@ void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::S
   for (const auto& raw : kept)
     if (raw.value.starts_with("--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
   if (names.size() > 1)
-    result.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
+    result.remarks.error("usage/mem", fmt::format("{} exclude each other", util::join(names, " and ")),
+                         "remove one of them");
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
@@ -308,34 +311,40 @@ void check_version(StepDiagnostics& diagnostics, const model::Site& site, const 
   if (!version) return;
   const auto match = slurm::find_option(program, name, version);
   if (match.option && match.option->name == name) return;
-  diagnostics.error("usage/" + flag,
-                    "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name +
-                        " runs" + site_rules::cited(runs->origin),
-                    "versions of Slurm that have it: " + slurm::versions_of(program, name));
+  diagnostics.error(
+      "usage/" + flag,
+      fmt::format("--{} is not an option of Slurm {}, which {} runs", name, runs->value, site.name),
+      fmt::format("remove it: only Slurm {} has it", slurm::versions_of(program, name)), runs->origin);
 }
 
-/// A name that Slurm does not know is a plugin's, or a slip.
+/// A name that Slurm does not know is a plugin's, or a typo.
 void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
                  slurm::Program program, const slurm::NamedOption& option) {
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
   const auto plugin = site_rules::plugin_option(&site, name);
-  const auto what = "Slurm has no option " + option.name + " of its own";
-  const auto meant = near ? "did you mean --" + *near + "? " : std::string();
+  const auto what = fmt::format("Slurm itself has no option '{}'", option.name);
   if (program == slurm::Program::srun) {
     if (near)
-      diagnostics.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
+      diagnostics.warning(
+          "usage/" + flag, what,
+          fmt::format("use --{}, or check that a plugin of the site adds {}", *near, option.name));
   } else if (plugin == site_rules::PluginOption::none) {
-    diagnostics.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
-                      meant + "sbatch would refuse the job: leave it out");
+    diagnostics.error("usage/" + flag,
+                      fmt::format("Slurm itself has no option '{}', and {} has no plugin that adds it",
+                                  option.name, site.name),
+                      near ? fmt::format("use --{}, or remove {}", *near, option.name)
+                           : fmt::format("remove {}: sbatch would reject the job", option.name));
   } else if (plugin == site_rules::PluginOption::possible) {
-    diagnostics.warning("usage/" + flag, what,
-                        meant + "If a plugin of the site has it, all is well: the profile tells of none");
+    diagnostics.warning(
+        "usage/" + flag, what,
+        near ? fmt::format("use --{}, or check that a plugin of the site adds {}", *near, option.name)
+             : fmt::format("check that a plugin of the site adds {}: the profile lists none", option.name));
   }
 }
 
-/// The option, if it may be passed on or folded; what speaks against it is said.
+/// The option, if it may be passed on or folded; what speaks against it is reported.
 std::optional<slurm::NamedOption> read_raw(StepDiagnostics& diagnostics, const model::Site& site,
                                            const std::string& flag, slurm::Program program,
                                            const std::string& word, RawOptionUse& use) {
@@ -366,10 +375,10 @@ bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, c
   const auto facts = site_rules::place(site, site_rules::demand_of(result.value)).facts;
   const model::FlagRule& rule = site_rules::flag_rule(site, option->name.substr(2), facts);
   if (rule.policy != model::Policy::forbidden) return false;
-  result.remarks.error("request/" + option->name.substr(2),
-                       site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
-                           site_rules::cited(rule.origin),
-                       "leave --sbatch=" + word + " out");
+  result.remarks.error(
+      "request/" + option->name.substr(2),
+      fmt::format("{} rejects {}{}", site.name, option->name, rule.why.empty() ? "" : ": " + rule.why),
+      fmt::format("remove --sbatch={}", word), rule.origin);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What starts the ranks, and who binds them to cores.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/rank_order.hpp"
 #include "generate/plan/launch_plan.hpp"
@@ -28,9 +29,9 @@ bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::st
       input.node() && (input.numbers().gpus_per_node == 0 ||
                        (input.node()->gpu && input.node()->gpu->per_node == input.numbers().gpus_per_node));
   if (input.site.binding.value != model::NodeBinding::masks)
-    why = "the profile does not vouch for CPU masks";
+    why = "the profile does not state that CPU masks work";
   else if (!launch.launcher.by_srun())
-    why = launch.launcher.step + " takes no CPU masks";
+    why = fmt::format("{} accepts no CPU masks", launch.launcher.step);
   else if (!input.owns_nodes())
     why = "nodes may be shared, so the job's cores are known only when it runs";
   else if (!input.node() || input.node()->cpu.core_threads.empty())
@@ -40,7 +41,7 @@ bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::st
   else if (input.numbers().gpus_per_node > 0 && input.node()->gpu->places.empty())
     why = "the profile does not know where the GPUs are attached";
   else if (input.numbers().threads_per_core > input.node()->cpu.threads_per_core)
-    why = "the profile does not know that many hardware threads of a core";
+    why = "the profile knows fewer hardware threads of a core";
   else if (launch.binding.order.value.kind == model::RankOrder::ring)
     why = "which GPUs are linked is known only when the job runs";
   else
@@ -59,11 +60,10 @@ void check_colons(const LayoutInput& input, const model::PlannedLauncher& launch
       (!has_colon(input.job.command) &&
        std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
     return;
-  diagnostics.error(
-      "usage/command",
-      "the program's argument ':' alone ends the step for srun, which takes the next word for the "
-      "program of another component",
-      "start a script that has the argument: -- bash run.sh");
+  diagnostics.error("usage/command",
+                    "the argument ':' of the program ends the step for srun, which uses the next word as the "
+                    "program of another component",
+                    "use a script that contains the argument: -- bash run.sh");
 }
 
 bool runs_once(const model::JobSpec& job) {
@@ -76,12 +76,12 @@ void check_steps(const LayoutInput& input, const model::PlannedLauncher& launche
                  StepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error("request/steps",
-                    input.site.name + " starts programs with " + launcher.step +
-                        ", which does not start one process alone",
-                    "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
+                    fmt::format("{} starts programs with {}, which cannot start a single process",
+                                input.site.name, launcher.step),
+                    "remove \"once\", or use a separate job for that step: \"jobs\"");
 }
 
-/// Which cores and which GPUs first: as asked for, where somebody is there to do it.
+/// Which cores and which GPUs first: as asked for, where somebody exists to do it.
 void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
@@ -89,23 +89,23 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   if (job.idle_cores) binding.idle_cores = *job.idle_cores;
   if (binding.idle_cores.value != model::IdleCores::none && !launcher.is_hpcml())
     diagnostics.error("request/idle-cores",
-                      "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
-                      "leave --idle-cores or --launcher out");
+                      fmt::format("{} does not assign the cores of NUMA nodes without GPUs", launcher.name()),
+                      "remove --idle-cores or --launcher");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
   if (gpus == 0)
-    return diagnostics.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
+    return diagnostics.note("no GPUs: ranks have no order in which they use them", binding.order.origin);
   if (!launcher.is_hpcml())
     diagnostics.error("request/rank-order",
-                      "with " + launcher.name() + " nobody puts the GPUs into the order " +
-                          binding.order.value.text(),
-                      "leave --rank-order or --launcher out");
+                      fmt::format("{} does not put the GPUs into the order {}", launcher.name(),
+                                  binding.order.value.text()),
+                      "remove --rank-order or --launcher");
   else if (input.gpus_by_task())
-    diagnostics.error("request/rank-order",
-                      input.site.name + " gives each task its own GPUs" +
-                          site_rules::cited(input.gpu_request().origin) + ": no rank sees another's",
-                      "leave --rank-order out");
+    diagnostics.error(
+        "request/rank-order",
+        fmt::format("jobs on {} request GPUs per task, so no rank sees the GPU of another", input.site.name),
+        "remove --rank-order", input.gpu_request().origin);
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
@@ -114,10 +114,10 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   if (!order)
     diagnostics.error("request/rank-order", order.error().what, order.error().hint);
   else if (order->size() < std::min<std::size_t>(needed, gpus))
-    diagnostics.error("request/rank-order",
-                      "--rank-order names " + std::to_string(order->size()) +
-                          " GPUs, the ranks of a node take " + std::to_string(needed),
-                      "name each GPU that a rank takes");
+    diagnostics.error(
+        "request/rank-order",
+        fmt::format("--rank-order names {} GPUs, but the ranks of a node use {}", order->size(), needed),
+        "use one number for each GPU of a rank");
 }
 
 /// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
@@ -148,8 +148,8 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
   launcher.spawns = request.spawns_ranks();
   launcher.agent_options = request.agent_options;
   launcher.least_nodes = request.least_nodes;
-  launcher.origin = input.job.launcher ? input.job.launcher->origin
-                                       : rule_origin("hpcml launches where nothing else is asked for");
+  launcher.origin =
+      input.job.launcher ? input.job.launcher->origin : rule_origin("hpcml is the default launcher");
   const model::LauncherRule* site_rule = default_rule(input);
   launcher.step = site_rule ? site_rule->name : "srun";
   if (launcher.choice.is_step()) {
@@ -157,11 +157,11 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
     const bool known =
         find_rule(input, launcher.step) || (launcher.by_srun() && input.site.launchers.empty());
     if (!known)
-      diagnostics.error("request/launcher",
-                        "the profile of " + input.site.name + " does not start programs with " +
-                            launcher.step,
-                        "its own launcher is " +
-                            (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
+      diagnostics.error(
+          "request/launcher",
+          fmt::format("the profile of {} does not start programs with {}", input.site.name, launcher.step),
+          site_rule ? fmt::format("remove --launcher: its own launcher is {}", site_rule->name)
+                    : std::string("use --launcher srun"));
   }
   if (const auto* rule = find_rule(input, launcher.step)) {
     for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(input.with_numbers(arg));
@@ -175,9 +175,9 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
   }
   if (!launcher.by_srun() && !input.job.srun.empty())
     diagnostics.error("request/srun",
-                      input.site.name + " starts programs with " + launcher.step +
-                          ": srun's options have nobody to go to",
-                      "leave --srun=" + input.job.srun.front().value + " out");
+                      fmt::format("{} starts programs with {}, so options of srun have no effect",
+                                  input.site.name, launcher.step),
+                      fmt::format("remove --srun={}", input.job.srun.front().value));
   for (const auto& raw : input.job.srun) launcher.step_args.push_back(raw.value);
   return result;
 }
@@ -190,14 +190,16 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
   const auto& name = launch.launcher.choice.name();
   if (input.job.bind_check)
     diagnostics.error(
-        "request/bind-check", "with " + name + " nobody looks at what the ranks have before they start",
-        "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+        "request/bind-check", fmt::format("{} does not check what the ranks have before they start", name),
+        "remove --launcher, or run srun --jobid JOB --overlap hpcml affinity --verify in the running job");
   if (const auto options = model::options_for_agent(input.job); !options.empty())
-    diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + options,
-                      "say --launcher hpcml, or leave " + options + " out");
+    diagnostics.error(
+        "request/agent",
+        fmt::format("{} starts the ranks, and only hpcml's own agent supports {}", name, options),
+        fmt::format("use --launcher hpcml, or remove {}", options));
   if (input.job.store || input.job.rendezvous_timeout || model::is_on(input.job.coordinator))
-    diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
-                      "leave --launcher out, or --store, --rendezvous-timeout and --jax-coordinator");
+    diagnostics.error("request/store", fmt::format("with {} no hpcml launcher runs a rendezvous", name),
+                      "remove --launcher, or --store, --rendezvous-timeout and --jax-coordinator");
 }
 
 /// What an agent of hpcml's own cannot do here.
@@ -207,16 +209,17 @@ void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& lau
   const auto options = model::options_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
     diagnostics.error("request/nnodes",
-                      input.site.name + " starts programs with " + launcher.step +
-                          ", which ends all of them where a node is lost",
-                      "leave --nnodes out");
+                      fmt::format("{} starts programs with {}, which ends all of them when a node is lost",
+                                  input.site.name, launcher.step),
+                      "remove --nnodes");
   for (const auto& raw : input.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
-      diagnostics.error("request/agent",
-                        "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + options +
-                            " one agent per node starts them",
-                        "MPI programs: leave " + options + " out; others: leave --srun=" + raw.value +
-                            " out");
+      diagnostics.error(
+          "request/agent",
+          fmt::format(
+              "srun starts MPI ranks as its own tasks ({}), but with {} one agent per node starts them",
+              raw.value, options),
+          fmt::format("remove {} for MPI programs, or --srun={} for others", options, raw.value));
 }
 
 /// Who binds, and why.
@@ -229,11 +232,10 @@ void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
     binding.why = "the one agent per node gets all cores of the job: what it starts inherits its mask";
   } else if (launch.launcher.has_own_agent()) {
     binding.binder = model::Binder::launch;
-    binding.why =
-        "the one agent per node gets all cores of the job, and binds the ranks that it starts one by one";
+    binding.why = "the one agent per node gets all cores of the job, and binds each rank that it starts";
   } else if (masks) {
     binding.binder = model::Binder::srun_masks;
-    binding.why = "the step owns its nodes and the profile knows where the GPUs are attached";
+    binding.why = "the step has its nodes to itself and the profile knows where the GPUs are attached";
   } else {
     binding.binder = launch.launcher.choice.is_hpcml() ? model::Binder::launch : model::Binder::srun_cores;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The second step of the planner: which partition and which kind of node the job goes to.
+// The second step of the planner: which partition and which node type the job goes to.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hpcml::plan {
 
-/// What a part of a GPU brings of its node to a request that does not count it.
+/// What a MIG instance brings of its node to a request that does not count it.
 struct SliceShare {
   model::Known<unsigned> gpus_per_node;
   model::Known<unsigned> cpus_per_task;
@@ -24,7 +24,7 @@ struct Placement {
       place; ///< its `facts` are those of the request; those of the job are the layout's
   std::string partition;
   std::string node_type;
-  std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string gpu_type; ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
   SliceShare share = {};
@@ -33,7 +33,7 @@ struct Placement {
 /// Places the request.
 StepResult<Placement> plan_placement(const Request& request);
 
-/// A request at its place, for the steps behind it: what they may look at.
+/// A request at its place, for the steps after it: what they may look at.
 struct PlacementInput {
   PlacementInput(const Request& input_request, const Placement& at)
       : request(input_request), site(input_request.site), job(input_request.job), placement(at) {}
@@ -47,13 +47,13 @@ struct PlacementInput {
   const model::Partition* partition() const { return placement.place.partition(); }
   /// None where the site has none.
   const model::NodeType* node() const { return placement.place.node(); }
-  /// The part of a GPU that the job asks for.
+  /// The MIG instance that the job asks for.
   const model::GpuSlice* slice() const { return placement.place.slice; }
   /// None where the profile does not describe the job's.
   const model::Qos* qos() const { return placement.place.qos; }
   /// By the partition: launch, which plans the same on the node, does not know of the job's own options.
   bool owns_nodes() const { return partition() && partition()->exclusive; }
-  /// As the request has them, or a part of a GPU brings them.
+  /// As the request has them, or a MIG instance brings them.
   const model::Known<unsigned>& gpus_per_node() const {
     return job.gpus_per_node ? job.gpus_per_node : placement.share.gpus_per_node;
   }

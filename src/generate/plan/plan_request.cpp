@@ -2,6 +2,7 @@
 #include "generate/plan/plan_request.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -16,10 +17,10 @@ StepDiagnostics check_commands(const model::JobSpec& job) {
   if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
                                              [&](const auto& step) { return is_missing(step.command); }))
     diagnostics.error("usage/command", "no command to run",
-                      "write it after --, for example: -- python train.py");
+                      "add it after --, for example: -- python train.py");
   const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
     if (known && known->value.empty())
-      diagnostics.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
+      diagnostics.error(code, fmt::format("{} is empty", known->origin.by), "set a value, or remove it");
   };
   refuse_empty(job.hpcml_path, "usage/hpcml-path");
   refuse_empty(job.gpu_type, "usage/gpu-type");
@@ -49,8 +50,8 @@ StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Si
   result.value.gpus_per_node =
       model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
   result.remarks.report("request/gpus-per-node",
-                        "a job without GPUs: the request counts cores and memory, and no GPUs",
-                        "--gpus-per-node N for a job with GPUs");
+                        "a CPU job: the request counts cores and memory, and no GPUs",
+                        "set --gpus-per-node N for a job with GPUs");
   return result;
 }
 
@@ -65,9 +66,10 @@ StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
     const auto right =
         range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
     result.remarks.error("request/nnodes",
-                         "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
-                             job.nodes->origin.by + "): the larger number is that of the job's nodes",
-                         "say --nnodes " + right + ", or leave --nodes out");
+                         fmt::format("--nnodes {} differs from the nodes of the job, {} ({}): the larger "
+                                     "number must be that of the job",
+                                     range.text(), util::counted(have, "node"), job.nodes->origin.by),
+                         fmt::format("use --nnodes {}, or remove --nodes", right));
   } else if (range.least < range.most) {
     result.value.least_nodes = range.least;
   }

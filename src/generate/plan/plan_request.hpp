@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first step of the planner: what is asked for, in whichever way it was said.
+// The first step of the planner: what is asked for, in whichever way it was reported.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace hpcml::plan {
 
-/// What a job asks of a site. The steps behind this one look here, and change nothing of it.
+/// What a job asks of a site. The steps after this one look here, and change nothing of it.
 struct Request {
   const model::Site& site;
   model::JobSpec job; ///< with what raw options of sbatch and a launcher in the command say; of `sbatch` the
-                      ///< options that are no request stay
+                      ///< options that are not request stay
   model::Launcher launcher;                    ///< as asked for, else the planner's own choice
   std::vector<std::string> agent_options = {}; ///< further options of an agent, as shell text
-  unsigned least_nodes = 0;                    ///< an elastic agent goes on with so many; 0: with all only
-  ContainerRules images = {};                  ///< the site's rules for the job's image
+  unsigned least_nodes = 0;   ///< an elastic agent continues with this many; 0: with all only
+  ContainerRules images = {}; ///< the site's rules for the job's image
   /// Whether one task of each node starts its ranks: another launcher's agent, or hpcml's own.
   bool spawns_ranks() const { return launcher.is_agent() || (launcher.is_hpcml() && model::is_agent(job)); }
 };
@@ -37,7 +37,7 @@ StepResult<Request> read_request(model::JobSpec job, const model::Site& site);
 /// Options under --sbatch that are requests become the job's own, so that layout and masks follow them.
 StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
 
-/// A job, and what the launcher in its command says that is no part of a job.
+/// A job, and what the launcher in its command says that is not a part of a job.
 struct LaunchedJob {
   model::JobSpec job;
   std::vector<std::string> agent_options;
@@ -52,7 +52,8 @@ StepResult<LaunchedJob> read_command_launcher(model::JobSpec job);
 /// GPUs.
 StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
 
-/// Where fewer nodes may go on (--nnodes MIN:MAX): the job has MAX of them, and the launch goes on with MIN.
+/// Where fewer nodes may continue (--nnodes MIN:MAX): the job has MAX of them, and the launch continues with
+/// MIN.
 StepResult<LaunchedJob> read_node_range(LaunchedJob launched);
 
 } // namespace hpcml::plan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <string_view>
 
 #include "core/site_rules/site_text.hpp"
@@ -22,7 +23,8 @@ model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnost
   if (rule.default_value.empty()) return std::nullopt;
   const auto time = model::LeadTime::parse(rule.default_value);
   if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
-  diagnostics.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
+  diagnostics.error("site/save-before", fmt::format("the profile's save-before: {}", time.error().what),
+                    time.error().hint);
   return std::nullopt;
 }
 
@@ -32,7 +34,7 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
   if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
-  diagnostics.error("site/save-signal", "the profile's save-signal: " + signal.error().what,
+  diagnostics.error("site/save-signal", fmt::format("the profile's save-signal: {}", signal.error().what),
                     signal.error().hint);
   return std::nullopt;
 }
@@ -43,24 +45,25 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
   if (input.job.signal)
     diagnostics.error(
         "request/save-before",
-        "--signal and --save-before both say what Slurm sends before the time limit, which is one "
-        "signal",
-        "leave --signal out; --save-signal says what the ranks get");
+        "--signal and --save-before exclude each other: Slurm sends one signal before the time limit",
+        "remove --signal, and use --save-signal for the signal of the ranks");
   if (!launcher.by_srun())
-    diagnostics.error("request/save-before",
-                      input.site.name + " starts programs with " + launcher.step +
-                          ", whose tasks are no tasks of Slurm's: a signal does not reach them",
-                      "save at intervals, or let --signal reach what " + launcher.step +
-                          " starts, if it does");
+    diagnostics.error(
+        "request/save-before",
+        fmt::format("{} starts programs with {}, whose tasks are not Slurm tasks and receive no signal",
+                    input.site.name, launcher.step),
+        fmt::format("save at intervals, or use --signal if {} passes it on", launcher.step));
   if (time.seconds().count() > k_most_seconds)
     diagnostics.error("request/save-before",
-                      "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
-                      "say --save-before with less");
+                      "--save-before exceeds the maximum of Slurm (65535 seconds, about 18 hours)",
+                      "use a shorter --save-before");
   if (input.job.time && time >= input.job.time->value)
-    diagnostics.error("request/save-before",
-                      "the ranks would be asked to save before they begin: the time limit is " +
-                          input.job.time->value.to_slurm(),
-                      "say --save-before with less than --time");
+    diagnostics.error(
+        "request/save-before",
+        fmt::format(
+            "--save-before is not shorter than the time limit {}, so the ranks would save before they begin",
+            input.job.time->value.to_slurm()),
+        "use a --save-before shorter than --time");
 }
 
 /// Whether a script that could be read seems to wait for the signal; true where it cannot be told.
@@ -85,17 +88,18 @@ void remark_on_program(const LayoutInput& input, const model::PlannedSaving& sav
                        StepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
-    diagnostics.warning("request/save-before",
-                        "Lightning saves and requeues at USR1, and the ranks get " + signal,
-                        "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
-                            ") in the program, or --save-signal USR1");
+    diagnostics.warning(
+        "request/save-before",
+        fmt::format("Lightning saves and requeues on USR1, but the ranks get {}", signal),
+        fmt::format("use SLURMEnvironment(requeue_signal=signal.SIG{}) in the program, or --save-signal USR1",
+                    signal));
   if (seems_to_listen(input.job.program_text)) return;
-  diagnostics.warning("request/save-before",
-                      "the program has no handler for " + signal + " that could be seen: " +
-                          (saving.by_launch() ? "it is not signalled, and runs to the time limit"
-                                              : "the signal ends it, and nothing is saved"),
-                      "let it handle the signal that " + std::string(model::k_save_variable) +
-                          " names: save, and end with 0");
+  diagnostics.warning(
+      "request/save-before",
+      fmt::format("no handler for {} was found in the program: {}", signal,
+                  saving.by_launch() ? "it is not signalled, and runs to the time limit"
+                                     : "the signal ends it, and nothing is saved"),
+      fmt::format("add a handler for the signal in {} that saves and exits with 0", model::k_save_variable));
 }
 
 } // namespace
@@ -106,11 +110,10 @@ StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& i
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
   if (!time) {
-    // In a job the variable tells its own programs; that is no wish for another job.
+    // In a job the variable tells its own programs; that is not a wish for another job.
     if (input.job.save_signal && input.job.save_signal->origin.kind != model::OriginKind::environment)
-      diagnostics.error("request/save-signal",
-                        "--save-signal says how the ranks are asked, and nobody asks them",
-                        "say --save-before TIME, too");
+      diagnostics.error("request/save-signal", "--save-signal has no effect without --save-before",
+                        "add --save-before TIME");
     return result;
   }
   refuse(input, launcher, time->value, diagnostics);
@@ -124,13 +127,14 @@ StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& i
     saving.chosen = input.job.save_signal->origin;
   } else if (launcher.choice.is_agent()) {
     saving.signal = model::SaveSignal::of_agents();
-    saving.chosen = rule_origin(launcher.choice.name() + " passes TERM on to its processes, and no other");
+    saving.chosen =
+        rule_origin(fmt::format("{} passes only TERM on to its processes", launcher.choice.name()));
   } else if (const auto site = signal_of_site(input, diagnostics)) {
     saving.signal = site->value;
     saving.chosen = site->origin;
   } else {
     saving.signal = model::SaveSignal::of_gpus(gpus ? input.placement.gpu_vendor : model::GpuVendor::unknown);
-    saving.chosen = rule_origin("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
+    saving.chosen = rule_origin("a signal that the GPU libraries do not handle: NCCL has caught USR1 "
                                 "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
   }
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
@@ -147,7 +151,7 @@ bool is_below(const std::string& directory, const std::string& place) {
   return !place.empty() && (directory == place || directory.starts_with(place + "/"));
 }
 
-constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
+constexpr const char* k_own_to_nodes = "is private to each node and emptied when the job ends";
 
 bool is_own_to_nodes(const LayoutInput& input, const std::string& directory) {
   const auto& node = input.node();
@@ -156,35 +160,35 @@ bool is_own_to_nodes(const LayoutInput& input, const std::string& directory) {
 }
 
 std::string shared_directory_hint(const LayoutInput& input) {
-  return "name a folder on storage that all nodes share and that outlives the job" +
-         (input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
+  return fmt::format("use a directory on storage that all nodes share and that outlives the job{}",
+                     input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
 }
 
-/// A folder that is gone with the node, or that the node may not write, is none to save in.
+/// A directory that is gone with the node, or that the node may not write, is none to save in.
 void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& directory,
                           StepDiagnostics& diagnostics) {
-  const auto refuse = [&](const std::string& why) {
-    diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + directory.value + " " + why,
-                      shared_directory_hint(input));
+  const auto refuse = [&](const std::string& why, const model::Origin& fact = {}) {
+    diagnostics.error("request/checkpoint-dir", fmt::format("--checkpoint-dir '{}' {}", directory.value, why),
+                      shared_directory_hint(input), fact);
   };
   if (is_own_to_nodes(input, directory.value)) return refuse(k_own_to_nodes);
   for (const auto& place : input.site.storage.read_only_on_compute)
     if (is_below(directory.value, place))
-      return refuse("cannot be written from the nodes of " + input.site.name +
-                    site_rules::cited(input.site.storage.origin));
+      return refuse(fmt::format("cannot be written from the nodes of {}", input.site.name),
+                    input.site.storage.origin);
 }
 
-/// What is said of requeues that nobody could make.
+/// What is reported of requeues that nobody could make.
 void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues,
                   StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
-    diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
-                      "say --requeue and --save-before TIME, too");
+    diagnostics.error("request/max-requeues",
+                      "--max-requeues has no effect without --requeue and --save-before",
+                      "add --requeue and --save-before TIME");
   if (!job.requeue_on || job.requeue_on->value.empty()) return;
   if (!(job.requeue && job.requeue->value))
-    diagnostics.error("request/requeue-on", "--requeue-on tries a job again by requeueing it",
-                      "say --requeue, too");
+    diagnostics.error("request/requeue-on", "--requeue-on has no effect without --requeue", "add --requeue");
   const auto& words = job.requeue_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
   const bool handles_signal = std::all_of(words.begin(), words.end(), [&](const auto& word) {
@@ -196,19 +200,20 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
       std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
   if (recorded && of_preemption && !launch.saving)
     diagnostics.error("request/requeue-on",
-                      "where Slurm ends a job for another one, its script ends before it could requeue it",
-                      "say --save-before TIME, too: then the script hears of it; or leave preempted out");
+                      "after a preemption the script ends before it can requeue the job",
+                      "add --save-before TIME, so that the script receives a signal, or remove preempted");
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
-    diagnostics.error("request/log-dir",
-                      "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
-                          "; why a run ended, and which nodes were bad, is read from there",
-                      shared_directory_hint(input));
+    diagnostics.error(
+        "request/log-dir",
+        fmt::format("--log-dir '{}' {}; the cause of a failure and faulty nodes are read from it",
+                    job.log_dir->value.text(), k_own_to_nodes),
+        shared_directory_hint(input));
   if (!recorded && !handles_signal)
     diagnostics.error(
         "request/requeue-on",
-        "why a run ended stands in its record, which an agent writes into its folder of logs",
-        "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME, of bad nodes "
-        "by --preflight, too");
+        "the cause of a failure is in the run record, which an agent writes to its log directory",
+        "add --log-dir DIRECTORY; for preemption alone --save-before TIME is enough, for faulty nodes also "
+        "--preflight");
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
@@ -216,8 +221,9 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
   const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site_rules::k_expedite) {
-    diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
-                      std::string("the profile's value is ") + site_rules::k_expedite + ", or there is none");
+    diagnostics.error("site/requeue",
+                      fmt::format("the profile's requeue: Slurm has no --requeue={}", rule.default_value),
+                      fmt::format("remove the value, or set it to {}", site_rules::k_expedite));
     return std::nullopt;
   }
   const auto& runs = input.site.slurm_version;
@@ -252,13 +258,12 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   if (job.requeue_on) requeue.requeue_on = job.requeue_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
-  requeue.bound = job.max_requeues ? job.max_requeues->origin
-                                   : rule_origin("a job that never gets ahead is not to run for ever");
+  requeue.bound =
+      job.max_requeues ? job.max_requeues->origin : rule_origin("limits a job that makes no progress");
   if (is_requested && !requeues)
-    diagnostics.note(
-        "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
-        "--save-before TIME does",
-        requeue.origin);
+    diagnostics.note("Slurm requeues the job after a node failure and after preemption, but at its time "
+                     "limit only with --save-before TIME",
+                     requeue.origin);
   planned = std::move(requeue);
   return result;
 }
@@ -275,23 +280,24 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
   const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
   const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
   if (!launcher.by_srun())
-    refuse(input.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
-           "leave --spare-nodes out; --requeue --requeue-on node leaves a bad node out at the next start");
+    refuse(fmt::format("{} starts programs with {}, on all nodes of the job", input.site.name, launcher.step),
+           "remove --spare-nodes; --requeue --requeue-on node excludes a faulty node from the next start");
   else if (!launcher.choice.is_hpcml())
-    refuse("hpcml looks at the nodes, and " + launcher.choice.name() + " starts the ranks here",
-           "leave --launcher out, or --spare-nodes");
+    refuse(fmt::format("hpcml checks the nodes, but {} starts the ranks here", launcher.choice.name()),
+           "remove --launcher or --spare-nodes");
   else if (launcher.least_nodes > 0)
-    refuse("with --nnodes MIN:MAX all nodes run the program, and it goes on with fewer",
-           "say one of the two: --nnodes, or --nodes and --spare-nodes");
+    refuse("with --nnodes MIN:MAX all nodes run the program, which continues with fewer",
+           "use either --nnodes, or --nodes and --spare-nodes");
   else if (!job.components.empty())
-    refuse("each component of the job has its own nodes", "leave --spare-nodes out");
+    refuse("each component of the job has its own nodes", "remove --spare-nodes");
   else if (job.body || once)
-    refuse(job.body ? "the old script's own commands run on all nodes of the job"
-                    : "a step that runs once runs on the job's first node, which may be the one left out",
-           "leave --spare-nodes out");
+    refuse(job.body
+               ? "the commands of the old script run on all nodes of the job"
+               : "a step that runs once runs on the first node of the job, which may be the excluded one",
+           "remove --spare-nodes");
   else if (on_own_disks)
-    refuse("what is on each node's own disk would be missing on the spare ones",
-           "leave --spare-nodes out, or have the files on storage that all nodes share");
+    refuse("files on each node's own disk would be missing on the spare nodes",
+           "remove --spare-nodes, or use storage that all nodes share");
   return diagnostics;
 }
 

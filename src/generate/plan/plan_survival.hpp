@@ -8,11 +8,11 @@
 
 namespace hpcml::plan {
 
-/// Who hears what before the time limit; nothing where nobody asks for it.
+/// Who receives what before the time limit; nothing where nobody asks for it.
 StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
                                                             const model::PlannedLauncher& launcher);
 
-/// How often a job goes on after its end, and where its programs find what they have saved; nothing where
+/// How often a job continues after its end, and where its programs find what they have saved; nothing where
 /// nobody asks for it. `launch`: with its launcher, and how its ranks are asked to save.
 StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input,
                                                               const LaunchPlan& launch);

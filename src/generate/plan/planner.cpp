@@ -3,6 +3,7 @@
 #include "generate/plan/planner.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/policy_violation.hpp"
 #include "core/site_rules/site_text.hpp"
@@ -20,15 +21,15 @@ StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) 
   const auto closed = site_rules::unavailable_reason(site);
   if (closed == site_rules::SiteRule::site_retired) {
     const auto why = site_rules::describe_retirement(site);
-    diagnostics.error("site/retired", why.what, why.hint);
+    diagnostics.error("site/retired", why.what, why.hint, site.state_origin);
   } else if (closed == site_rules::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     diagnostics.error("request/scheduler",
-                      (site.name.empty() ? site.id : site.name) +
-                          ": there is no Slurm to submit a script to" +
-                          (one_machine ? "" : ", and no second node"),
-                      job.command.empty() ? "start the program with hpcml launch -- CMD"
-                                          : "start the program here: " + launch_line(job));
+                      one_machine
+                          ? site_rules::describe_no_scheduler(site)
+                          : fmt::format("{}, and no second node", site_rules::describe_no_scheduler(site)),
+                      job.command.empty() ? "use hpcml launch -- CMD to start the program"
+                                          : fmt::format("run the program here: {}", launch_line(job)));
   }
   return diagnostics;
 }

@@ -2,6 +2,7 @@
 #include "generate/plan/profile_check.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -11,10 +12,10 @@ namespace {
 using model::CpuDomain;
 
 std::string differs(const std::string& what, const std::string& live, const std::string& profile) {
-  return what + live + " here, the profile says " + profile;
+  return fmt::format("{}{} here, but the profile states {}", what, live, profile);
 }
 
-/// By their CPUs alone: L3s and packages have no numbers of their own.
+/// By their CPUs alone: L3s and packages have no their own numbers.
 void compare_domains(const std::string& what, const std::vector<CpuDomain>& live,
                      const std::vector<CpuDomain>& profile, std::vector<std::string>& found) {
   if (live.empty() || profile.empty()) return;
@@ -27,20 +28,21 @@ void compare_domains(const std::string& what, const std::vector<CpuDomain>& live
       return live_domain.cpus == domain.cpus;
     });
     if (exists) continue;
-    found.push_back("no " + what + " has the CPUs " + domain.cpus.to_list() +
-                    ", as the profile says of number " + std::to_string(domain.id));
+    found.push_back(fmt::format("no {} has the CPUs {}, which the profile states for number {}", what,
+                                domain.cpus.to_list(), domain.id));
     return;
   }
 }
 
 void compare_gpu(const model::GpuPlace& live, const model::GpuPlace& profile,
                  std::vector<std::string>& found) {
-  const std::string gpu = "GPU " + std::to_string(live.index) + " is ";
+  const std::string gpu = fmt::format("GPU {} is ", live.index);
   if (!live.pci.empty() && !profile.pci.empty() && live.pci != profile.pci)
     found.push_back(differs(gpu + "at ", live.pci, profile.pci));
   if (live.numa && profile.numa && *live.numa != *profile.numa)
-    found.push_back(differs(gpu + "under NUMA ", std::to_string(*live.numa), std::to_string(*profile.numa)) +
-                    ": the live value is used");
+    found.push_back(
+        fmt::format("{}: the live value is used",
+                    differs(gpu + "under NUMA ", std::to_string(*live.numa), std::to_string(*profile.numa))));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A profile's kind of node against the node that is there. Pure.
+// A profile's node type against the node that exists. Pure.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct LiveNode {
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
 };
 
-/// How the node differs from what the profile says of `type`, one sentence each. What either does not tell is
-/// no difference.
+/// How the node differs from what the profile says of `type`, one sentence each. What either does not state
+/// is not a difference.
 std::vector<std::string> profile_differences(const model::NodeType& type, const LiveNode& node);
 
 } // namespace hpcml::plan

@@ -3,6 +3,7 @@
 #include "generate/plan/rank_plan.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/text.hpp"
@@ -14,7 +15,7 @@
 namespace hpcml::plan {
 namespace {
 
-/// The kinds of node that this one may be.
+/// The node types that this one may be.
 std::vector<const model::NodeType*> candidates(const model::Site& site, const NodeFacts& facts) {
   std::vector<const model::NodeType*> types;
   if (const auto* promised = site.find_node_type(facts.job.node_type)) return {promised};
@@ -27,8 +28,8 @@ std::vector<const model::NodeType*> candidates(const model::Site& site, const No
   return types;
 }
 
-/// The profile's kind of node that this one is; none where its cores are others: reserved cores and GPU
-/// places of another kind would be worse than none.
+/// The profile's node type that this one is; none where its cores are others: reserved cores and GPU places
+/// of another kind would be worse than none.
 StepResult<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts& facts) {
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
@@ -44,9 +45,9 @@ StepResult<const model::NodeType*> find_kind(const model::Site& site, const Node
   StepResult<const model::NodeType*> kind{same_cores ? nearest : nullptr};
   if (!least.empty())
     kind.remarks.warning("launch/profile",
-                         "this node is not what the profile of " + site.id + " says of " + nearest->id +
-                             ": " + util::join(least, "; ") +
-                             (same_cores ? "" : "; it is planned from what it shows alone"));
+                         fmt::format("this node differs from {1} in the profile of {0}: {2}{3}", site.id,
+                                     nearest->id, util::join(least, "; "),
+                                     same_cores ? "" : "; it is planned only from what it shows"));
   return kind;
 }
 
@@ -60,7 +61,7 @@ std::vector<model::GpuPlace> gpu_places(const NodeFacts& facts, const model::Nod
                                    [&](const auto& p) { return p.index == place.index; });
     if (same == node->gpu->places.end()) continue;
     if (place.numa && same->numa && *place.numa != *same->numa)
-      continue; // the L3 and the NIC would be wrong, too
+      continue; // the L3 and the NIC would be wrong as well
     if (!known || !place.numa) place.numa = same->numa;
     if (!place.l3) place.l3 = same->l3;
     if (place.nic.empty()) place.nic = same->nic;
@@ -75,11 +76,11 @@ topo::NicChoice near_to(const model::PlannedRankBinding& binding,
   return choices[binding.gpus.front()];
 }
 
-/// The NIC that the node shows beside the rank's first GPU, else the profile's.
+/// The NIC that the node shows next to the rank's first GPU, else the profile's.
 void choose_nic(model::PlannedRankBinding& binding, const topo::NearNics& nics) {
   if (binding.gpus.empty()) return;
   const auto interface = near_to(binding, nics.interfaces), device = near_to(binding, nics.devices);
-  std::string why = "the profile says so";
+  std::string why = "the profile states it";
   if (!interface.nic.empty())
     binding.nic = interface.nic, why = interface.why;
   else if (binding.nic.empty())
@@ -97,7 +98,8 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
       plan.env.push_back({name, value, false, model::Scope::task, rule_origin(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
-  set("NCCL_IB_HCA", nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
+  set("NCCL_IB_HCA", nics.fabric,
+      "the node has RDMA devices on Ethernet in addition to those of its high-speed network");
   set("UCX_NET_DEVICES", device.nic.empty() ? "" : device.nic + ":1",
       "the RDMA device nearest the rank's GPU");
 }
@@ -193,10 +195,9 @@ RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local
   const auto threads = plan.binding.cpus.empty() ? cores * request.threads_per_core
                                                  : static_cast<unsigned>(plan.binding.cpus.size());
   if (threads < cores * request.threads_per_core)
-    plan.warnings.push_back(std::to_string(request.threads_per_core) +
-                            " hardware threads of each core were asked for; the step was given " +
-                            std::to_string(threads) + " for the " + std::to_string(cores) +
-                            " cores of this rank");
+    plan.warnings.push_back(fmt::format(
+        "{} hardware threads of each core were requested, but the step got {} for the {} cores of this rank",
+        request.threads_per_core, threads, cores));
   for (auto& variable :
        thread_environment(site, {cores, !node.node.gpus.empty(), request.dataloader_workers, threads}))
     set_variable(plan.env, std::move(variable), "the rank's cores");

@@ -14,8 +14,8 @@
 
 namespace hpcml::plan {
 
-/// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset: judged
-/// from the live node.
+/// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset:
+/// evaluated from the live node.
 struct DeclaredJob {
   std::optional<unsigned> gpus_per_node;
   std::string node_type;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "generate/plan/requirements.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
 
@@ -22,15 +24,16 @@ std::vector<std::string> requirement_words(const std::string& text, const std::s
                         "usage/" + option.substr(2),
                         message,
                         {},
-                        "packages, as " + option + " 'torch numpy', or a requirements file"});
+                        fmt::format("use packages, as {} 'torch numpy', or a requirements file", option)});
   };
   std::vector<std::string> words;
   for (const auto& word : util::split(text, ' ')) {
     if (word.empty()) continue;
-    if (word.front() == '-' || !util::is_one_line(word)) error("'" + word + "' is no requirement");
+    if (word.front() == '-' || !util::is_one_line(word))
+      error(fmt::format("'{}' is not a valid requirement", word));
     words.push_back(word);
   }
-  if (words.empty()) error(option + " names no package");
+  if (words.empty()) error(fmt::format("{} names no package", option));
   return words;
 }
 

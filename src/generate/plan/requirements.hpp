@@ -10,7 +10,7 @@
 
 namespace hpcml::plan {
 
-/// The path, if the text names a requirements file: one word with a slash, or that ends with ".txt". Blanks
+/// The path, if the text names a requirements file: one word with a slash, or that ends with ".txt". Spaces
 /// around it do not count.
 std::optional<std::string> requirements_file(const std::string& text);
 /// The words for pip: packages as "torch", "numpy>=1.26", or {"-r", FILE}. What is none of them is a finding

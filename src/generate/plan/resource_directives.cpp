@@ -2,6 +2,7 @@
 #include "generate/plan/resource_directives.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
@@ -14,16 +15,19 @@ using model::Policy;
 
 namespace {
 
-/// The site wants a type and the request has none: which one it gets must not be a surprise.
+/// The site requires a type and the request has none: which one it gets must not be a surprise.
 void report_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
                         StepDiagnostics& diagnostics) {
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
-  const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
-    diagnostics.note(what + ", the only one here", origin);
+    diagnostics.note(fmt::format("{} requires the type of the GPUs; the job requests {}, the only one here",
+                                 input.site.name, type),
+                     origin);
   else
-    diagnostics.warning("request/gpu-type", what + site_rules::cited(origin),
-                        "--gpu-type chooses; there are also " + util::join(others, ", "));
+    diagnostics.warning(
+        "request/gpu-type",
+        fmt::format("{} requires the type of the GPUs; the job requests {}", input.site.name, type),
+        fmt::format("use --gpu-type to choose {} or another of {}", type, util::join(others, ", ")), origin);
 }
 
 } // namespace
@@ -52,17 +56,16 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
     report_chosen_type(input, type, request.origin, result.remarks);
   }
   if (request.type == Policy::required && type.empty())
-    result.remarks.error("usage/gpu-type",
-                         input.site.name + " wants the GPU type named" + site_rules::cited(request.origin),
-                         "say --gpu-type");
+    result.remarks.error("usage/gpu-type", fmt::format("{} requires the type of the GPUs", input.site.name),
+                         "set --gpu-type", request.origin);
   if (request.type == Policy::forbidden && !type.empty()) {
-    result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
+    result.remarks.note(fmt::format("the GPU type {} is omitted: Slurm has no type names here", type),
                         request.origin);
     type.clear();
   }
   if (!std::all_of(type.begin(), type.end(),
                    [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; }))
-    result.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
+    result.remarks.error("usage/gpu-type", fmt::format("'{}' is not a valid GPU type", type));
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
     add_directive(result.value, "--gpus",
@@ -110,11 +113,10 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
     if (ranks > 1)
       add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
                     rule_origin("one core for each rank that the task starts"));
-    result.remarks.note(ranks > 1
-                            ? "one core per rank: the site does not say how many a GPU has; "
-                              "--cpus-per-task N asks for N of them for each rank"
-                            : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
-                              "--cpus-per-task changes it",
+    result.remarks.note(ranks > 1 ? "one core per rank, because the profile has no cores per GPU; "
+                                    "--cpus-per-task N sets another number"
+                                  : "one core per rank, Slurm's default, because the profile has no cores "
+                                    "per GPU; --cpus-per-task N sets another number",
                         rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
     return;
   }

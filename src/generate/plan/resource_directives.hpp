@@ -13,8 +13,8 @@ namespace hpcml::plan {
 void add_directive(Directives& directives, const std::string& name, std::optional<std::string> value,
                    const model::Origin& origin);
 
-/// The option that asks for the GPUs, where they do not come with the node; an error where the site wants a
-/// type that is not known.
+/// The option that asks for the GPUs, where they do not come with the node; an error where the site requires
+/// a type that is not known.
 void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result);
 
 /// --cpus-per-task and what Slurm is to count, or a note why there is none.

@@ -31,32 +31,33 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
   if (kind != SetupKind::venv)
     return refuse("usage/setup",
                   fmt::format("hpcml env {} makes an environment without an image", model::word_of(kind)),
-                  "leave --container out; hpcml env venv makes one on top of an image");
+                  "remove --container, or use hpcml env venv to make one on top of an image");
   auto inside = input.facts(kind);
   inside.container = leaves_host(input.job, input.images);
   const auto* rule = first_that_applies(input.images, inside);
   if (!rule || !rule->squashfs.known)
     return refuse(
         "request/setup",
-        fmt::format("the profile of {} does not say how an environment on top of {} image is mounted",
+        fmt::format("the profile of {} does not state how an environment on top of {} image is mounted",
                     input.site.name, rule ? "such an" : "an"),
-        "leave --container out");
+        "remove --container");
   const bool by_srun = model::row_of(rule->engine).by_description;
   if (by_srun && !fits_edf(input.job.container->value + (input.job.venv ? input.job.venv->value : "")))
-    return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+    return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollar signs",
                   "rename it");
   if (by_srun && input.is_offline())
-    return refuse("request/setup", "an EDF's image is entered on a node, and the nodes have no internet",
-                  "leave --container out");
+    return refuse("request/setup",
+                  "the image of an EDF is used on a compute node, and these have no internet",
+                  "remove --container");
   if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
-    return refuse("usage/account", "an EDF's image is entered by srun, in a job that is charged",
-                  "say --account NAME");
+    return refuse("usage/account", "the image of an EDF is used by srun, in a job that is charged",
+                  "set --account NAME");
   if (!input.job.venv || !is_squashed(input.job.venv->value))
     return refuse("usage/venv", "an environment on top of an image is one file",
-                  "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
+                  "use --venv /project/me/env.sqsh with a path on a file system that all nodes share");
   if (input.spec.packages.empty())
-    diagnostics.error("usage/packages", "the image has its packages already",
-                      "say what it lacks: --packages 'optuna wandb'");
+    diagnostics.error("usage/packages", "the image already has its packages",
+                      "use --packages 'optuna wandb' for those that it lacks");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
@@ -68,7 +69,7 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                                rule->squashfs.at,
                                rule->squashfs.options,
                                by_srun ? step_of(input.job) : std::vector<std::string>{}};
-  diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
+  diagnostics.note("jobs mount it with the image: one file on the file system instead of thousands",
                    rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
   return result;

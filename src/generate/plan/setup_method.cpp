@@ -9,19 +9,19 @@ using model::PythonSource;
 
 namespace {
 
-/// The first way of the site's that a script can go; what stands before it is said to be left out.
+/// The first way of the site's that a script can go; what is before it is reported to be omitted.
 SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
   for (const auto& rule : site.python) {
     if (rule.kind == PythonSource::module) break; // a Python in a module is what environments are made with
     const bool built = rule.kind != PythonSource::container || !rule.image.tool.empty();
     if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
     if (built) continue;
-    diagnostics.warning(
-        "request/setup",
-        fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
-                    "this makes a virtual environment",
-                    site.name, rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
-        "a ready image needs no set-up: hpcml gen --container IMAGE");
+    diagnostics.warning("request/setup",
+                        fmt::format("{} recommends images{}, but its profile does not state how they are "
+                                    "built: this makes a virtual environment",
+                                    site.name,
+                                    rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
+                        "use hpcml gen --container IMAGE for a ready image, which needs no set-up");
   }
   return SetupKind::venv;
 }
@@ -60,7 +60,7 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
   way.recipe = recipe_for(model::find_word<PythonSource>(name));
   if (!input.spec.kind && way.recipe)
     diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
-  // Where the site has a Python of its own in a module, an environment is made with it.
+  // Where the site has its own Python in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
     way.recipe = recipe_for(PythonSource::module);
   if (kind == SetupKind::libtorch) {
@@ -68,18 +68,17 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
     way.recipe = wheels ? wheels : recipe_for(PythonSource::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
-    diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",
-                      "hpcml env venv or hpcml env conda take PyTorch's");
+    diagnostics.error("request/setup", fmt::format("the profile of {} has no site wheels", input.site.name),
+                      "use hpcml env venv or hpcml env conda with the wheels of PyTorch");
   if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
-    diagnostics.error(
-        "request/setup",
-        fmt::format("the profile of {} does not say how images are built there", input.site.name),
-        "hpcml env venv makes an environment without an image");
+    diagnostics.error("request/setup",
+                      fmt::format("the profile of {} does not state how images are built", input.site.name),
+                      "use hpcml env venv for an environment without an image");
   if (!input.job.container || kind == SetupKind::container) return result;
   auto on_image = choose_setup_image(input, kind);
   add(diagnostics, std::move(on_image.remarks));
   if (!on_image.value.image_rule)
-    on_image.value.recipe = way.recipe; // refused: what else is wrong is said, too
+    on_image.value.recipe = way.recipe; // refused: what else is wrong is reported as well
   way = std::move(on_image.value);
   return result;
 }

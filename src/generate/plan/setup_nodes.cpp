@@ -54,8 +54,8 @@ void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget
       input.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
     if (input.spec.cuda.empty() && input.spec.rocm.empty())
       diagnostics.error(
-          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", input.site.name),
-          "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
+          "usage/setup", fmt::format("the profile of {} does not state which GPUs it has", input.site.name),
+          "use --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
     target.vendor = input.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
   }
   target.cpu_arch =
@@ -87,9 +87,9 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
   if (types.empty() && !input.site.node_types.empty()) {
     diagnostics.error(
         "request/setup",
-        fmt::format("{} has no nodes with {} for this request in its profile", input.site.name,
+        fmt::format("the profile of {} has no nodes with {} for this request", input.site.name,
                     input.is_for_gpus() ? "GPUs" : "CPUs only"),
-        "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
+        "remove --partition and --gpu-type, or use --gpus-per-node 0 for an environment without GPUs");
     return result;
   }
   auto traits = traits_of(types, nodes.target.archs);
@@ -101,7 +101,7 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
     diagnostics.error("request/setup",
                       fmt::format("one environment cannot run on all nodes of {}: they have {}",
                                   input.site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
-                      "choose the nodes with --partition or --gpu-type");
+                      "use --partition or --gpu-type to choose the nodes");
   else
     set_target(input, traits, nodes.target, diagnostics);
   return result;

@@ -38,7 +38,7 @@ StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
     if (input.way.kind == SetupKind::container)
       diagnostics.error("usage/packages",
                         "an image is built from packages by name, not from a requirements file",
-                        "as --packages 'torch numpy'");
+                        "use --packages 'torch numpy'");
     packages.pip_words = words;
     words = {"torch"};
   }
@@ -55,21 +55,21 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     const bool any = !input.spec.cuda.empty() || !input.spec.rocm.empty() || !input.spec.python.empty() ||
                      !input.spec.pack.empty();
     if (any)
-      diagnostics.error("usage/setup", "CUDA, ROCm and Python are the image's own",
-                        "leave --cuda, --rocm, --python and --pack out");
+      diagnostics.error("usage/setup", "CUDA, ROCm and Python are those of the image",
+                        "remove --cuda, --rocm, --python and --pack");
     if (!place.easyconfig.empty() && !input.spec.packages.empty())
-      diagnostics.error("usage/packages", "the recipe says what is in the image",
-                        "leave --packages out; hpcml env venv --container " + place.place +
-                            " --venv FILE.sqsh adds to it");
+      diagnostics.error(
+          "usage/packages", "the recipe sets what is in the image",
+          fmt::format("remove --packages, or use hpcml env venv --container {} --venv FILE.sqsh to add to it",
+                      place.place));
     return result;
   }
   if (recipe && recipe->kind == PythonSource::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())
-        diagnostics.error("usage/setup",
-                          "the site's own wheels are built for its GPUs: there is nothing to choose",
-                          "leave --cuda and --rocm out");
+        diagnostics.error("usage/setup", "the site's own wheels are built for its GPUs and have no variants",
+                          "remove --cuda and --rocm");
   } else {
     auto target = input.nodes.target;
     if (input.way.kind == SetupKind::container && recipe) {
@@ -79,8 +79,8 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     const bool amd = target.vendor == GpuVendor::amd;
     target.toolkit_wanted = amd ? input.spec.rocm : input.spec.cuda;
     if (!(amd ? input.spec.cuda : input.spec.rocm).empty())
-      diagnostics.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
-                        amd ? "say --rocm VERSION" : "say --cuda VERSION");
+      diagnostics.error("usage/setup", fmt::format("the GPUs there are made by {}", amd ? "AMD" : "NVIDIA"),
+                        amd ? "use --rocm VERSION" : "use --cuda VERSION");
     const auto choice = choose_wheels(target);
     if (!choice.index) diagnostics.error("request/setup", choice.reason, choice.hint);
     chosen.index = choice.index;
@@ -88,7 +88,8 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
   }
   chosen.python = input.spec.python;
   if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
-    diagnostics.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
+    diagnostics.error("usage/python", fmt::format("'{}' is not a valid Python version", chosen.python),
+                      "use for example --python 3.12");
   if (!chosen.python.empty()) return result;
   // All are "3.NN".
   chosen.python = chosen.index && chosen.index->python_to < k_python ? chosen.index->python_to : k_python;

@@ -29,11 +29,11 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
       chosen.place = input.job.container->value;
     else
       diagnostics.error("usage/container", "the image needs a path",
-                        "say where it is built: --container /project/me/torch.sif");
+                        "use --container /project/me/torch.sif to set where it is built");
     break;
-  case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
+  case SetupKind::wheelhouse: // tried in a directory that goes away; what stays is the list of packages
     chosen.use = "--wheelhouse";
-    // pip reads the file that it is given before the list is written, and that one stays as it is.
+    // pip reads the file that it is given before the list is written, and that one stays unchanged.
     chosen.place = ("/" + requirements_file(input.spec.packages).value_or("")).ends_with("/requirements.txt")
                        ? "requirements-" + input.site.id + ".txt"
                        : "requirements.txt";
@@ -50,25 +50,24 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
       chosen.expression = true;
       if (const auto& days = input.site.storage.scratch_days)
         diagnostics.note(
-            fmt::format(
-                "scratch removes files that nobody has touched for {} days; --venv chooses another place",
-                *days),
+            fmt::format("scratch removes files that were not used for {} days; --venv sets another place",
+                        *days),
             input.site.storage.origin);
     } else {
       diagnostics.error("usage/venv", "the environment needs a path",
-                        "say where, on a file system that all nodes see: --venv /project/me/torch");
+                        "use --venv /project/me/torch with a path on a file system that all nodes share");
     }
   }
   chosen.pack = input.spec.pack;
   const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
   if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
     diagnostics.error("usage/pack",
-                      can_pack ? "'" + chosen.pack + "' is no archive"
-                               : "only conda and virtual environments are packed",
-                      "as hpcml env conda --pack /project/me/env.tar.gz");
+                      can_pack ? fmt::format("'{}' is not a valid archive name", chosen.pack)
+                               : "only conda and virtual environments can be packed",
+                      "use hpcml env conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
-      diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});
+      diagnostics.error("usage/setup", "the name or path of an environment must be one line of text", {});
   return result;
 }
 

@@ -18,7 +18,7 @@ namespace hpcml::plan {
 
 using model::SetupKind;
 
-/// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
+/// What a user asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
 struct SetupSpec {
   std::optional<SetupKind> kind; ///< unset: what the site recommends
   std::string
@@ -61,7 +61,7 @@ struct SetupPlan {
   std::string list_wheels;               ///< the site's program that lists its wheels; empty: none
   std::string base_image;                ///< of the image to build
   std::string easyconfig;                ///< EasyBuild's recipe of an image that a module gives; empty: none
-  std::optional<SquashedSetup> squashed; ///< the environment lies on top of an image, as one file
+  std::optional<SquashedSetup> squashed; ///< the environment is on top of an image, as one file
   model::CpuArch node_arch = model::CpuArch::unknown; ///< of the nodes where it will run
   bool offline_nodes = false;                         ///< compute nodes have no internet
   std::vector<std::string> link_directories;          ///< expressions
@@ -69,7 +69,7 @@ struct SetupPlan {
   std::string request_line;                           ///< as typed, for the script's head
   std::string pack;                                   ///< archive to make of it; empty: none
   std::vector<model::PlannedEnv> downloads;           ///< where pip and uv keep what they have fetched
-  std::string use; ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
+  std::string use; ///< the flag that a job takes it with: "--venv"; empty: the place is not a place of a job
   std::vector<std::pair<std::string, model::Origin>> notes;
 };
 

@@ -34,7 +34,7 @@ struct SetupNodes {
 };
 StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input);
 
-/// A request whose nodes are found, for the steps behind it.
+/// A request whose nodes are found, for the steps after it.
 struct SetupNodesInput : SetupRequest {
   SetupNodesInput(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
 
@@ -42,7 +42,7 @@ struct SetupNodesInput : SetupRequest {
 
   /// What the profile's conditional rules ask; nothing is known of the number of nodes.
   site_rules::JobFacts facts(SetupKind kind) const;
-  /// Whether the request names an image of its own by the module that gives it.
+  /// Whether the request names its own image by the module that gives it.
   bool is_module_image(SetupKind kind) const;
 };
 
@@ -50,14 +50,14 @@ struct SetupNodesInput : SetupRequest {
 struct SetupMethod {
   SetupKind kind = SetupKind::venv;
   const model::PythonRule* recipe = nullptr;        ///< the site's, for this kind of environment
-  std::optional<SquashedSetup> squashed = {};       ///< it lies on top of an image, as one file
+  std::optional<SquashedSetup> squashed = {};       ///< it is on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
 StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input);
 /// Part of the above: a virtual environment on top of the request's image.
 StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind);
 
-/// A request whose way is chosen, for the steps behind it.
+/// A request whose way is chosen, for the steps after it.
 struct SetupMethodInput : SetupNodesInput {
   SetupMethodInput(const SetupNodesInput& input, const SetupMethod& how) : SetupNodesInput(input), way(how) {}
 
@@ -67,7 +67,7 @@ struct SetupMethodInput : SetupNodesInput {
   bool is_module_image() const { return SetupNodesInput::is_module_image(way.kind); }
 };
 
-/// Where the environment lies.
+/// Where the environment is.
 struct SetupPlace {
   std::string place; ///< path (with variables, if `expression`), name or image
   bool expression = false;

@@ -2,6 +2,7 @@
 #include "generate/plan/site_directives.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/form.hpp"
 #include "core/slurm/option_word.hpp"
@@ -58,33 +59,29 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
     add_to_step(result.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
   }
   add_to_step(result.value, found->value ? option + "=" + *found->value : option);
-  result.remarks.note(option + " is given to srun: sbatch refuses it here", origin);
+  result.remarks.note(fmt::format("{} is moved to srun: sbatch rejects it here", option), origin);
   directives.erase(found);
 }
 
-/// What the site says why, and where.
-std::string why_of(const site_rules::PolicyViolation& violation) {
-  return (violation.flag->why.empty() ? "" : ": " + violation.flag->why) +
-         site_rules::cited(violation.origin);
-}
-
-/// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
+/// Whether a finding speaks of the option already: then it was given, and what is wrong with it is reported.
 bool is_said(const diag::Diagnostics& findings, const std::string& name) {
   return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) {
     return finding.code == "usage/" + name || finding.code == "request/" + name;
   });
 }
 
-/// An option that the site wants of every job: one without a value is given, others must be asked for.
-void report_missing(const model::Site& site, const site_rules::PolicyViolation& violation,
+/// An option that the site requires of every job: one without a value is given, others must be asked for.
+void report_missing(const SiteViolations& violations, const site_rules::PolicyViolation& violation,
                     const diag::Diagnostics& earlier, StepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(violation.name, violation.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
     add_directive(result.value, option, std::nullopt, flag->origin);
   else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
-    result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(violation),
-                         "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
+    result.remarks.error(
+        "usage/" + name, violations.describe(violation),
+        fmt::format("add {}{}", option, flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint),
+        violation.origin);
 }
 
 } // namespace
@@ -92,8 +89,8 @@ void report_missing(const model::Site& site, const site_rules::PolicyViolation& 
 void add_site_options(const SoftwareInput& input, StepResult<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
-    result.remarks.note(text + " is left out: --threads-per-core " +
-                            std::to_string(input.numbers().threads_per_core) + " was asked for",
+    result.remarks.note(fmt::format("{} is omitted because --threads-per-core {} was requested", text,
+                                    input.numbers().threads_per_core),
                         origin);
     return true;
   };
@@ -114,15 +111,15 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
     for (const auto& needed : input.qos()->needs) add_once(needed, input.qos()->origin);
   if (!uses_local_disk(input)) return;
   if (const auto& gib = input.node()->local_disk_gib)
-    result.remarks.note("the nodes' own disk, " + *input.node()->local_disk + ", has " +
-                            std::to_string(*gib) + " GiB",
-                        input.node()->origin);
+    result.remarks.note(
+        fmt::format("the local disk of the nodes, {}, has {} GiB", *input.node()->local_disk, *gib),
+        input.node()->origin);
   if (input.node()->local_disk_option.empty()) return;
   const std::string& option = input.node()->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
     add_once(option, input.node()->origin);
   else
-    result.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
+    result.remarks.note(fmt::format("--sbatch={} requests space on the local disks of the nodes", option),
                         input.node()->origin);
 }
 
@@ -140,19 +137,19 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
     const std::string option = "--" + violation.name;
     if (violation.rule == site_rules::SiteRule::option_refused) {
       result.remarks.error(
-          "request/" + violation.name, input.site.name + " refuses " + option + why_of(violation),
+          "request/" + violation.name, violations.describe(violation),
           violation.name == "requeue"
-              ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
-                "which goes on where the one before has saved"
-              : "leave " + option + " out");
+              ? "remove --requeue and use hpcml submit --chain N, whose jobs resume from the last checkpoint"
+              : fmt::format("remove {}", option),
+          violation.origin);
     } else if (violation.rule == site_rules::SiteRule::option_ignored &&
                asked_by_user(input, violation.name)) {
-      result.remarks.warning("request/" + violation.name,
-                             input.site.name + " ignores " + option + why_of(violation),
-                             "the script has no such line: leave " + option + " out");
+      result.remarks.warning("request/" + violation.name, violations.describe(violation),
+                             fmt::format("remove {}: the script does not contain it", option),
+                             violation.origin);
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (violation.rule == site_rules::SiteRule::option_missing) {
-      report_missing(input.site, violation, earlier, result);
+      report_missing(violations, violation, earlier, result);
     }
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The #SBATCH options that the site wants, refuses, ignores or keeps for srun.
+// The #SBATCH options that the site requires, refuses, ignores or keeps for srun.
 #pragma once
 
 #include "generate/plan/directives.hpp"
 
 namespace hpcml::plan {
 
-/// What the site wants of every job, of this kind of node, and of the QoS.
+/// What the site requires of every job, of this node type, and of the QoS.
 void add_site_options(const SoftwareInput& input, StepResult<Directives>& result);
 
 /// Refused, ignored and missing options, by the site's rules; those of the step go there. `earlier`: what the

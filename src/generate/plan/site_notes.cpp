@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a site's profile says to the author of a job: where to submit, what is there, what does not go
-// together.
+// What a site's profile says to the author of a job: where to submit, what exists, what does not go together.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/site_rules/submission_request.hpp"
 #include "core/util/text.hpp"
@@ -21,63 +21,64 @@ void note_threads(const LayoutInput& input, StepDiagnostics& diagnostics) {
   for (const auto& [name, value] : input.site.openmp)
     if (binds_threads(name, value) && !asked_for(name)) left_out.push_back(name + "=" + value);
   if (!left_out.empty())
-    diagnostics.note(
-        util::join(left_out, " and ") +
-            " of the site's pages left out: with it `import torch` binds the program to one core, and its "
-            "data loaders with it; threads stay on the rank's cores but may move between them (--env "
-            "sets it all the same)",
-        input.site.openmp_origin);
+    diagnostics.note(fmt::format("{} from the site's pages is not set: with it `import torch` binds the "
+                                 "program and its data loaders to one core; threads stay on the rank's cores "
+                                 "but may move between them (--env sets it anyway)",
+                                 util::join(left_out, " and ")),
+                     input.site.openmp_origin);
 }
 
 void note_place(const LayoutInput& input, const Directives& directives, StepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (directives.has("--clusters"))
-    diagnostics.note("--clusters may send the job elsewhere: it is planned for " + site.name +
-                         ", and none of its limits is held against it",
-                     rule_origin("another cluster has rules of its own"));
+    diagnostics.note(fmt::format("--clusters may send the job to another cluster: it is planned for {}, and "
+                                 "its limits are not checked",
+                                 site.name),
+                     rule_origin("another cluster has other rules"));
   if (!site.until.empty())
-    diagnostics.warning("site/ends",
-                        site.name + " ends on " + site.until + site_rules::cited(site.state_origin),
-                        site.successor.empty() ? "" : "its successor is " + site.successor);
+    diagnostics.warning("site/ends", fmt::format("{} shuts down on {}", site.name, site.until),
+                        site.successor.empty() ? "" : fmt::format("use its successor {}", site.successor),
+                        site.state_origin);
   if (input.partition() && input.partition()->on_request)
-    diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",
+    diagnostics.note(fmt::format("partition {} is available only on request", input.partition()->name),
                      input.partition()->origin);
   if (input.qos() && input.qos()->on_request)
-    diagnostics.note("QoS " + input.qos()->name + " is open to those who applied for it",
+    diagnostics.note(fmt::format("QoS {} is available only on request", input.qos()->name),
                      input.qos()->origin);
   if (input.partition() && !input.partition()->note.empty())
-    diagnostics.note("partition " + input.partition()->name + ": " + input.partition()->note,
+    diagnostics.note(fmt::format("partition {}: {}", input.partition()->name, input.partition()->note),
                      input.partition()->origin);
   const bool preemptible =
       (input.partition() && input.partition()->preemptible) || (input.qos() && input.qos()->preemptible);
   if (preemptible && !(input.job.requeue && input.job.requeue->value))
-    diagnostics.note("the job may be stopped for others here: save checkpoints and use --requeue",
+    diagnostics.note("the job may be preempted here: save checkpoints and use --requeue",
                      input.qos() && input.qos()->preemptible ? input.qos()->origin
                                                              : input.partition()->origin);
   if (preemptible && !site.signal_for_preemption.empty() && !input.job.signal)
-    diagnostics.note("before it is stopped it gets " + site.signal_for_preemption +
-                         "; --signal asks for one before the time limit, too",
-                     model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
+    diagnostics.note(
+        fmt::format("{} is sent before a preemption; --signal also requests one before the time limit",
+                    site.signal_for_preemption),
+        model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && input.numbers().gpus_per_node > 0)
-    diagnostics.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
+    diagnostics.note(fmt::format("jobs whose GPUs idle for {} minutes are stopped", minutes->value),
                      minutes->origin);
   const auto arch = input.node() ? input.node()->cpu_arch : model::CpuArch::unknown;
   if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
       arch != site.login_arch)
-    diagnostics.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
-                         model::word_of(site.login_arch) + ": programs and environments must be made for " +
-                         model::word_of(arch),
-                     input.node()->origin);
+    diagnostics.note(
+        fmt::format(
+            "the compute nodes are {}, the login nodes {}: programs and environments must be built for {}",
+            model::word_of(arch), model::word_of(site.login_arch), model::word_of(arch)),
+        input.node()->origin);
 }
 
-/// How many jobs a person may have: of an array, or of a chain, the others wait.
+/// How many jobs a user may have: of an array, or of a chain, the others wait.
 void note_job_counts(const LayoutInput& input, StepDiagnostics& diagnostics) {
   using model::Limits;
   const auto add_limit = [&](const model::Known<unsigned>& most, const std::string& who,
                              const std::string& what) {
     if (most)
-      diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what,
-                       most->origin);
+      diagnostics.note(fmt::format("{} allows {} jobs of one user {}", who, most->value, what), most->origin);
   };
   const auto& running = input.limit(&Limits::max_jobs);
   if (running)
@@ -94,18 +95,21 @@ void note_node(const SoftwareInput& input, const Directives& directives, StepDia
   const auto& seen = input.site.gpu_visibility;
   if (input.numbers().gpus_per_node > 0 && !seen.why.empty() &&
       input.software.gpu_visibility.value == seen.mode && !input.job.gpu_visibility)
-    diagnostics.note("a rank sees " + model::word_of(seen.mode) + " GPUs: " + seen.why, seen.origin);
+    diagnostics.note(fmt::format("a rank sees {} GPUs: {}", model::word_of(seen.mode), seen.why),
+                     seen.origin);
   if (!node) return;
   const auto& cpu = node->cpu;
   if (!cpu.reserved.empty() && !cpu.reserved_override.empty() &&
       !directives.has(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
-    diagnostics.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" +
-                         cpu.reserved_override + " asks for them, too",
-                     node->origin);
+    diagnostics.note(
+        fmt::format("CPUs {} of each node are reserved for the system; --sbatch={} requests them as well",
+                    cpu.reserved.to_list(), cpu.reserved_override),
+        node->origin);
   const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
   if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
-    diagnostics.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " +
-                         (hbm ? "HBM" : "HBM and the processors' memory together"),
+    diagnostics.note(fmt::format("the memory of node type {}, {}, is {}", node->id,
+                                 node->memory->value.to_slurm(),
+                                 hbm ? "HBM" : "HBM and the processors' memory together"),
                      node->memory->origin);
 }
 
@@ -116,28 +120,28 @@ void note_network(const LayoutInput& input, StepDiagnostics& diagnostics) {
       input.partition() && input.partition()->internet ? *input.partition()->internet : !offline;
   if (is_used || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
-    diagnostics.note("the compute nodes reach the internet only through a proxy: --module " +
-                         network.proxy_module,
+    diagnostics.note(fmt::format("the compute nodes reach the internet only through a proxy: --module {}",
+                                 network.proxy_module),
                      network.origin);
   else if (network.proxy.empty())
-    diagnostics.note("the compute nodes do not reach the internet: fetch data and packages before",
-                     network.origin);
+    diagnostics.note("the compute nodes have no internet: download data and packages before", network.origin);
   if (!network.allowed_hosts.empty())
-    diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "),
+    diagnostics.note(fmt::format("the compute nodes reach only {}", util::join(network.allowed_hosts, ", ")),
                      network.origin);
 }
 
 void note_storage(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const model::StorageRule& storage = input.site.storage;
   if (!storage.read_only_on_compute.empty())
-    diagnostics.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
+    diagnostics.note(fmt::format("the compute nodes cannot write below {}",
+                                 util::join(storage.read_only_on_compute, ", ")),
                      storage.origin);
   if (storage.tmp_is_memory)
-    diagnostics.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
+    diagnostics.note("/tmp is memory here: files in it count as memory of the job", storage.origin);
   if (storage.scratch_days)
-    diagnostics.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) +
-                         " that nobody touched for " + std::to_string(*storage.scratch_days) +
-                         " days are removed",
+    diagnostics.note(fmt::format("files on {} that were not used for {} days are removed",
+                                 storage.scratch.empty() ? "scratch" : storage.scratch,
+                                 *storage.scratch_days),
                      storage.origin);
 }
 
@@ -155,10 +159,8 @@ void warn_of_conflicts(const SoftwareInput& input, StepDiagnostics& diagnostics)
     if (!rule.settings.empty() && input.applies(rule.when) &&
         std::all_of(rule.settings.begin(), rule.settings.end(),
                     [&](const auto& setting) { return is_set(input.software, setting); }))
-      diagnostics.warning("request/env",
-                          util::join(rule.settings, " and ") + " do not go together on " + input.site.name +
-                              ": " + rule.why + site_rules::cited(rule.origin),
-                          "leave one of them out");
+      diagnostics.warning("request/env", site_rules::describe_conflict(rule, rule.settings, input.site),
+                          "remove one of them", rule.origin);
 }
 
 } // namespace
@@ -168,16 +170,19 @@ StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input
   auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = input.site.submit;
   const auto [hosts, own] = site_rules::submission_of(input.site, input.facts());
-  if (!hosts.empty()) diagnostics.note("submit it from " + util::join(hosts, " or "), submit.origin);
+  if (!hosts.empty())
+    diagnostics.note(fmt::format("submit it from {}", util::join(hosts, " or ")), submit.origin);
   if (own) {
     command = {own->value, own->origin};
-    diagnostics.note("submit it with " + own->value, own->origin);
+    diagnostics.note(fmt::format("submit it with {}", own->value), own->origin);
   }
   if (!submit.require_directories.empty())
-    diagnostics.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
-  if (!submit.forbid_directories.empty())
-    diagnostics.note("do not submit it from below " + util::join(submit.forbid_directories, " or "),
+    diagnostics.note(fmt::format("submit it from below {}", util::join(submit.require_directories, " or ")),
                      submit.origin);
+  if (!submit.forbid_directories.empty())
+    diagnostics.note(
+        fmt::format("do not submit it from below {}", util::join(submit.forbid_directories, " or ")),
+        submit.origin);
   return result;
 }
 

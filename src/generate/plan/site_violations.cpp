@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "core/site_rules/violation_text.hpp"
 #include "core/slurm/submission.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/layout.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 // What of a site would take a job as it is planned: partitions and QoS, as words for hints.
 
-/// The partitions with such nodes that take so many, as a hint.
+/// Returns a hint that names the partitions with these nodes whose limits allow `have`.
 std::string partitions_for(const LayoutInput& input, unsigned long long have,
                            model::Known<unsigned> model::Limits::*least,
                            model::Known<unsigned> model::Limits::*most) {
@@ -29,10 +30,10 @@ std::string partitions_for(const LayoutInput& input, unsigned long long have,
     if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value))
       names.push_back(partition.name);
   }
-  return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
+  return names.empty() ? "" : fmt::format("use a partition that allows this: {}", util::join(names, ", "));
 }
 
-/// The QoS that take so many, as a hint.
+/// Returns a hint that names the QoS whose known limits allow `have`.
 std::string qos_for(const LayoutInput& input, unsigned long long have,
                     model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
@@ -40,12 +41,12 @@ std::string qos_for(const LayoutInput& input, unsigned long long have,
     if (!qos.on_request && (!(qos.*most) || have <= (qos.*most)->value) &&
         (!input.partition() || !input.partition()->nameable ||
          site_rules::is_place_of(&qos, input.partition()->name)))
-      names.push_back("--qos " + qos.name);
+      names.push_back(fmt::format("--qos {}", qos.name));
   return names.empty() ? ""
-                       : "these take so many, for all that the profile knows: " + util::join(names, ", ");
+                       : fmt::format("use a QoS whose known limits allow this: {}", util::join(names, ", "));
 }
 
-/// The partitions like the job's that take so many nodes.
+/// The partitions like the job's that take this many nodes.
 std::string partitions_with_nodes(const LayoutInput& input, unsigned long long nodes) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.partitions)
@@ -83,12 +84,12 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
                                                   candidate.max_gpus->value);
     if (is_offered && fits && !candidate.on_request && candidate.max_time &&
         time <= candidate.max_time->value)
-      names.push_back("--qos " + candidate.name + " (" + candidate.max_time->value.to_slurm() + ")");
+      names.push_back(fmt::format("--qos {} ({})", candidate.name, candidate.max_time->value.to_slurm()));
   }
   return util::join(names, ", ");
 }
 
-/// The partitions that have a node with so many GPUs.
+/// The partitions that have a node with this many GPUs.
 std::string partitions_with_gpus(const LayoutInput& input, unsigned long long gpus) {
   std::vector<std::string> names;
   for (const auto& partition : input.site.partitions) {
@@ -106,43 +107,18 @@ using model::Limits;
 using site_rules::PolicyViolation;
 using site_rules::SiteRule;
 
-/// What a finding says: the limit's own document is cited behind `what`.
+/// What a finding has besides the sentence of its rule.
 struct Wording {
   const char* code;
-  std::string what;
   std::string hint = {};
 };
 
-std::string time_text(unsigned long long seconds) {
-  return model::Walltime::of(std::chrono::seconds(seconds)).to_slurm();
-}
-
-std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
-
 Wording words_of_nodes(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/nodes";
-  const auto limit = std::to_string(violation.limit);
-  const auto nodes = std::to_string(violation.have) + " nodes: ";
-  switch (violation.rule) {
-  case SiteRule::nodes_over: {
-    const auto others =
-        input.qos() && input.qos()->max_nodes ? std::string() : partitions_with_nodes(input, violation.have);
-    return {k_code, nodes + violation.owner + " allows " + limit,
-            others.empty() ? "" : "these partitions allow as many: " + others};
-  }
-  case SiteRule::nodes_of_partition: return {k_code, nodes + violation.owner + " has " + limit};
-  case SiteRule::nodes_of_kind:
-    return {k_code, util::counted(violation.have, "node") + ": " + input.site.name + " has " + limit +
-                        (violation.node ? " of type " + violation.node->id : " of these kinds")};
-  case SiteRule::max_nodes_per_user:
-    return {k_code, nodes + "one user of " + input.site.name + " may have " + limit};
-  case SiteRule::nodes_not_connected:
-    return {k_code, "nodes of type " + violation.node->id + " have no network for jobs on several of them",
-            "ask for one node"};
-  default:
-    return {k_code, util::counted(violation.have, "node") + ": " + violation.owner + " is for jobs with " +
-                        limit + " or more"};
-  }
+  if (violation.rule == SiteRule::nodes_not_connected) return {k_code, "request one node"};
+  if (violation.rule != SiteRule::nodes_over || (input.qos() && input.qos()->max_nodes)) return {k_code};
+  const auto others = partitions_with_nodes(input, violation.have);
+  return {k_code, others.empty() ? "" : fmt::format("use a partition that allows this: {}", others)};
 }
 
 /// More GPUs of a node than it has.
@@ -150,159 +126,82 @@ Wording words_of_room(const LayoutInput& input, const PolicyViolation& violation
   const auto others = partitions_with_gpus(input, violation.have);
   std::string hint;
   if (!others.empty())
-    hint = "partitions with as many: " + others;
+    hint = fmt::format("use a partition with enough GPUs per node: {}", others);
   else if (violation.limit > 0)
-    hint = fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
+    hint = fmt::format("request more nodes: --nodes {} --gpus-per-node {}",
                        (violation.have * std::max(1u, input.numbers().nodes) + violation.limit - 1) /
                            violation.limit,
                        violation.limit);
-  const auto where = violation.node ? "node type " + violation.node->id : "partition " + violation.name;
-  return {"request/gpus-per-node",
-          fmt::format("{} GPUs per node: {} has {}", violation.have, where,
-                      violation.limit ? std::to_string(violation.limit) + " GPUs" : "none"),
-          hint};
+  return {"request/gpus-per-node", hint};
 }
 
 Wording words_of_gpus(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_per_node = "request/gpus-per-node";
-  const auto& name = input.site.name;
-  const auto have = std::to_string(violation.have), limit = std::to_string(violation.limit);
   switch (violation.rule) {
   case SiteRule::gpus_over:
-    return {"request/gpus", have + " GPUs in all: " + violation.owner + " allows " + limit,
+    return {"request/gpus",
             input.qos() && input.qos()->max_gpus
                 ? qos_for(input, violation.have, &Limits::max_gpus)
                 : partitions_for(input, violation.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_under:
-    return {"request/gpus",
-            have + " GPUs in all: " + violation.owner + " is for jobs with " + limit + " or more",
-            partitions_for(input, violation.have, &Limits::min_gpus, &Limits::max_gpus)};
-  case SiteRule::gpus_missing:
-    return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
-  case SiteRule::gpu_count_not_allowed: {
-    std::vector<std::string> counts;
-    for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
-    return {k_per_node, have + " GPUs per node: " + name + " takes only " + util::join(counts, " or ")};
-  }
+    return {"request/gpus", partitions_for(input, violation.have, &Limits::min_gpus, &Limits::max_gpus)};
+  case SiteRule::gpus_missing: return {k_per_node, "set --gpus-per-node N"};
+  case SiteRule::gpu_count_not_allowed:
+  case SiteRule::gpus_multiple: return {k_per_node};
   case SiteRule::gpus_whole_nodes:
-    return {k_per_node, "a job on several nodes of " + name + " takes all " + limit + " GPUs of each",
-            "use --gpus-per-node " + limit};
-  case SiteRule::gpus_multiple:
-    return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
+    return {k_per_node, fmt::format("use --gpus-per-node {}", violation.limit)};
   default: return words_of_room(input, violation);
   }
 }
 
 Wording words_of_cpus(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/cpus-per-task";
-  const model::PlannedLayout& layout = input.numbers();
-  const auto& node = *violation.node;
+  const unsigned ranks = std::max(1u, input.numbers().ranks_per_node);
   if (violation.rule == SiteRule::cpu_share || violation.rule == SiteRule::cpus_many)
-    return {k_code,
-            fmt::format("{} cores for {} GPUs: node type {} has {} cores per GPU", violation.have,
-                        layout.gpus_per_node, node.id, *node.cpus_per_gpu),
-            fmt::format("use --cpus-per-task {}",
-                        std::max(1ULL, violation.limit / std::max(1u, layout.ranks_per_node)))};
-  const unsigned usable = site_rules::usable_cores(node), reserved = node.cpu.cores - usable;
-  return {k_code,
-          fmt::format("{} ranks with {} cores each need {} cores; node type {} has {} for jobs{}",
-                      layout.ranks_per_node, layout.cpus_per_rank, violation.have, node.id, usable,
-                      reserved ? fmt::format(" ({} of {} are reserved)", reserved, node.cpu.cores) : ""),
-          usable >= layout.ranks_per_node
-              ? fmt::format("at most --cpus-per-task {}", usable / std::max(1u, layout.ranks_per_node))
-              : fmt::format("at most --tasks-per-node {}", usable)};
+    return {k_code, fmt::format("use --cpus-per-task {}", std::max(1ULL, violation.limit / ranks))};
+  const unsigned usable = site_rules::usable_cores(*violation.node);
+  return {k_code, usable >= ranks ? fmt::format("use at most --cpus-per-task {}", usable / ranks)
+                                  : fmt::format("use at most --tasks-per-node {}", usable)};
 }
 
 Wording words_of_memory(const LayoutInput& input, const PolicyViolation& violation) {
-  const auto requested = "--mem " + memory_text(violation.have), limit = memory_text(violation.limit);
-  if (violation.rule == SiteRule::memory_over && !input.mem())
-    return {"request/mem",
-            memory_text(violation.have) + " of a node: node type " + violation.node->id + " has " + limit +
-                " for jobs",
-            "at most " + limit + " on each node"};
-  if (violation.rule == SiteRule::memory_over)
-    return {"request/mem", requested + ": node type " + violation.node->id + " has " + limit + " for jobs",
-            "at most --mem " + limit};
-  return {"request/mem",
-          fmt::format("{} for {} GPUs: node type {} has {} per GPU", requested, input.numbers().gpus_per_node,
-                      violation.node->id, violation.node->mem_per_gpu->to_slurm()),
-          "use --mem " + limit + ", or leave it out"};
+  const auto limit = model::MemSize::of_mib(violation.limit).to_slurm();
+  if (violation.rule != SiteRule::memory_over)
+    return {"request/mem", fmt::format("use --mem {}, or remove --mem", limit)};
+  return {"request/mem", input.mem() ? fmt::format("use at most --mem {}", limit)
+                                     : fmt::format("request at most {} per node", limit)};
 }
 
 Wording words_of_time(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/time";
-  const unsigned nodes = input.numbers().nodes_asked();
-  switch (violation.rule) {
-  case SiteRule::time_over: {
-    const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
-    const bool by_qos = input.qos() && input.qos()->max_time;
-    const auto others = by_qos ? qos_that_allow(input, time) : partitions_that_allow(input, time);
-    return {k_code,
-            "--time " + time_text(violation.have) + ": the limit of " + violation.owner + " is " +
-                time_text(violation.limit),
-            others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others};
-  }
-  case SiteRule::time_under:
-    return {k_code, "--time " + time_text(violation.have) + ": " + violation.owner + " takes jobs from " +
-                        time_text(violation.limit)};
-  case SiteRule::time_short:
-    return {k_code, input.site.name + " recommends jobs of " + time_text(violation.limit) + " or more"};
-  default:
-    return {k_code,
-            fmt::format("{} for {}: {} allows {} node minutes", util::counted(nodes, "node"),
-                        input.job.time ? input.job.time->value.to_slurm() : time_text(violation.have * 60),
-                        violation.owner, violation.limit),
-            fmt::format("at most --time {} minutes", violation.limit / std::max(1u, nodes))};
-  }
+  if (violation.rule == SiteRule::node_minutes)
+    return {k_code, fmt::format("use at most --time {}, or fewer nodes",
+                                violation.limit / std::max(1u, input.numbers().nodes_asked()))};
+  if (violation.rule != SiteRule::time_over) return {k_code};
+  const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
+  const bool by_qos = input.qos() && input.qos()->max_time;
+  const auto others = by_qos ? qos_that_allow(input, time) : partitions_that_allow(input, time);
+  if (others.empty()) return {k_code, "use a shorter time and save checkpoints"};
+  return {k_code, by_qos ? fmt::format("use a shorter time or {}", others)
+                         : fmt::format("use a shorter time or a partition that allows it: {}", others)};
 }
 
-std::string known_of(const std::string& wanted, const std::vector<std::string>& names) {
-  const auto near = util::nearest(wanted, names);
-  return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
-}
-
-Wording words_of_names(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-                       const PolicyViolation& violation) {
-  const auto profile = "the profile of " + input.site.name;
+Wording words_of_names(const LayoutInput& input, const PolicyViolation& violation) {
   switch (violation.rule) {
   case SiteRule::qos_unknown: {
     std::vector<std::string> names;
     for (const auto& known : input.site.qos) names.push_back(known.name);
-    return {"request/qos", profile + " has no QoS '" + violation.name + "'", known_of(violation.name, names)};
+    return {"request/qos", util::choice_hint(violation.name, names)};
   }
   case SiteRule::qos_elsewhere:
-    return {"request/qos",
-            "QoS " + violation.name + " is for " + util::join(input.qos()->partitions, ", ") +
-                ", not for partition " + input.partition()->name,
-            "say --partition " + input.qos()->partitions.front() + ", or take another QoS"};
+    return {"request/qos", fmt::format("use --partition {} or another QoS", input.qos()->partitions.front())};
   case SiteRule::constraint_operator:
-    return {"request/constraint",
-            profile + " joins features only with " + util::join(input.site.constraint_operators, " and ") +
-                ": --constraint=" + demand.constraint,
-            "write it without " + violation.name};
-  default:
-    return {"request/constraint", profile + " knows no feature '" + violation.name + "'",
-            known_of(violation.name, input.site.constraints)};
+    return {"request/constraint", fmt::format("remove the '{}'", violation.name)};
+  default: return {"request/constraint", util::choice_hint(violation.name, input.site.constraints)};
   }
 }
 
-Wording words_of_partition(const model::Site& site, const PolicyViolation& violation) {
-  const char* const k_code = "request/partition";
-  switch (violation.rule) {
-  case SiteRule::partition_refused:
-    return {k_code, site.name + " does not let jobs name a partition",
-            "leave --partition out" + (violation.flag->why.empty() ? "" : ": " + violation.flag->why)};
-  case SiteRule::partition_discouraged:
-    return {k_code, site.name + " asks to leave --partition out", violation.flag->why};
-  default:
-    return {k_code,
-            "partition '" + violation.name + "' of " + site.name + " is chosen by Slurm and may not be named",
-            "leave --partition out"};
-  }
-}
-
-Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-                 const PolicyViolation& violation) {
+Wording words_of(const LayoutInput& input, const PolicyViolation& violation) {
   const auto id = site_rules::rule_id(violation.rule);
   if (id == "site/nodes") return words_of_nodes(input, violation);
   if (id == "site/memory" || violation.rule == SiteRule::memory_share)
@@ -311,66 +210,36 @@ Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& de
   if (id == "site/time-limit-exceeded" || id == "site/time-limit-too-short")
     return words_of_time(input, violation);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
-    return words_of_names(input, demand, violation);
-  if (violation.rule == SiteRule::jobs_over) {
-    const auto fault = describe_job_count(violation);
-    return {"request/array", "--array=" + input.job.array->value + ": " + fault.what, fault.hint};
-  }
+    return words_of_names(input, violation);
+  if (violation.rule == SiteRule::jobs_over) return {"request/array", job_count_hint(violation)};
   return words_of_gpus(input, violation);
 }
 
-/// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
-/// for.
+/// True if the job may still be right: names that the profile lacks, and what the site only recommends.
 bool is_warning(SiteRule rule) {
   return rule == SiteRule::partition_discouraged || rule == SiteRule::time_short ||
          rule == SiteRule::cpus_many || rule == SiteRule::qos_unknown || rule == SiteRule::feature_unknown ||
          rule == SiteRule::constraint_operator;
 }
 
-void report_violation(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-                      const PolicyViolation& violation, StepDiagnostics& diagnostics) {
-  if (violation.rule == SiteRule::gpus_idle)
-    return diagnostics.note((violation.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                                std::string(" whole nodes: ") +
-                                std::to_string(violation.limit - violation.have) +
-                                " GPUs of each node stay idle",
-                            violation.origin);
-  // Without a rule of the site more cores are nobody's loss.
-  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::SharePolicy::none)
-    return;
-  auto [code, what, hint] = words_of(input, demand, violation);
-  const bool by_node = violation.rule == SiteRule::gpus_on_cpu_nodes && violation.node;
-  if (violation.rule != SiteRule::jobs_over)
-    what += site_rules::cited(by_node ? violation.node->origin : violation.origin);
-  if (violation.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
-  if (violation.reservable) what += "; the job's reservation may allow it";
-  if (violation.reservable || is_warning(violation.rule))
-    diagnostics.warning(code, what, hint);
-  else
-    diagnostics.error(code, what, hint);
-}
-
 } // namespace
 
-util::Error describe_job_count(const PolicyViolation& violation) {
-  const auto most = std::to_string(violation.limit);
-  return {std::to_string(violation.have) + " jobs at a time: " + violation.owner + " lets one user have " +
-              most + " queued and running" + site_rules::cited(violation.origin),
-          "submit at most " + most + ", and more when these have ended"};
+std::string job_count_hint(const PolicyViolation& violation) {
+  return fmt::format("submit at most {}, and more when these have ended", violation.limit);
 }
 
 StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
   StepDiagnostics diagnostics;
-  for (const auto& violation :
-       site_rules::evaluate_policy(request.site, place, site_rules::demand_of(request.job))) {
+  const auto demand = site_rules::demand_of(request.job);
+  for (const auto& violation : site_rules::evaluate_policy(request.site, place, demand)) {
     if (violation.rule == SiteRule::partition_unknown || violation.rule == SiteRule::partition_not_described)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, violation));
     if (site_rules::rule_id(violation.rule) != "site/partition-named") continue;
-    const auto [code, what, hint] = words_of_partition(request.site, violation);
+    const auto what = site_rules::describe(violation, request.site, place, demand);
     if (is_warning(violation.rule))
-      diagnostics.warning(code, what + site_rules::cited(violation.origin), hint);
+      diagnostics.warning("request/partition", what, "remove --partition", violation.origin);
     else
-      diagnostics.error(code, what + site_rules::cited(violation.origin), hint);
+      diagnostics.error("request/partition", what, "remove --partition", violation.origin);
   }
   return diagnostics;
 }
@@ -405,16 +274,34 @@ site_rules::ResourceRequest demand_of(const LayoutInput& input,
 }
 
 SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand)
-    : x_given(input), x_demand(std::move(demand)) {
-  auto place = input.placement.place;
-  place.facts = input.facts();
-  x_violations = site_rules::evaluate_policy(input.site, place, x_demand);
+    : x_input(input), x_demand(std::move(demand)), x_place(input.placement.place) {
+  x_place.facts = input.facts();
+  x_violations = site_rules::evaluate_policy(input.site, x_place, x_demand);
 }
 
 void SiteViolations::report(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& violation : x_violations)
     if (std::find(rules.begin(), rules.end(), violation.rule) != rules.end())
-      plan::report_violation(x_given, x_demand, violation, diagnostics);
+      report_one(violation, diagnostics);
+}
+
+std::string SiteViolations::describe(const PolicyViolation& violation) const {
+  return site_rules::describe(violation, x_input.site, x_place, x_demand);
+}
+
+void SiteViolations::report_one(const PolicyViolation& violation, StepDiagnostics& diagnostics) const {
+  if (violation.rule == SiteRule::gpus_idle) return diagnostics.note(describe(violation), violation.origin);
+  // If the profile has no rule for the share, more cores take nothing from other jobs.
+  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::SharePolicy::none)
+    return;
+  const auto [code, hint] = words_of(x_input, violation);
+  const auto what = describe(violation);
+  const bool by_node = violation.rule == SiteRule::gpus_on_cpu_nodes && violation.node;
+  const auto& origin = by_node ? violation.node->origin : violation.origin;
+  if (violation.reservable || is_warning(violation.rule))
+    diagnostics.warning(code, what, hint, origin);
+  else
+    diagnostics.error(code, what, hint, origin);
 }
 
 } // namespace hpcml::plan

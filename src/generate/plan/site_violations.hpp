@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The judge's verdicts as the planner's findings.
+// Broken site rules as findings of the planner.
 #pragma once
 
 #include <initializer_list>
@@ -11,29 +11,34 @@
 
 namespace hpcml::plan {
 
-/// The job as a demand on its site, with so much of its header as is planned.
+/// Returns what the job requests of its site, with the part of its header that is planned.
 site_rules::ResourceRequest demand_of(const LayoutInput& input,
                                       const std::vector<model::PlannedDirective>& directives = {});
 
-/// What the site's judge has against a job where it is planned, asked once.
+/// The site rules that a job breaks where it is planned, evaluated once.
 class SiteViolations {
 public:
   /// `input` has to outlive it.
   SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand);
   const site_rules::PolicyViolations& violations() const& { return x_violations; }
   const site_rules::PolicyViolations& violations() const&& = delete; ///< they would not outlive it
-  /// Says what there is under these rules, in the judge's order.
+  /// Returns the sentence for a violation, the same that the check and the emulation print.
+  std::string describe(const site_rules::PolicyViolation& violation) const;
+  /// Reports the violations of these rules, in the order in which they were found.
   void report(StepDiagnostics& diagnostics, std::initializer_list<site_rules::SiteRule> rules) const;
 
 private:
-  const LayoutInput& x_given;
+  void report_one(const site_rules::PolicyViolation& violation, StepDiagnostics& diagnostics) const;
+
+  const LayoutInput& x_input;
   site_rules::ResourceRequest x_demand;
+  site_rules::ResolvedPlacement x_place;
   site_rules::PolicyViolations x_violations;
 };
 
-/// What the site says to the partition that a request names.
+/// Reports the site rules about the partition that a request names.
 StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
-/// More jobs than one user may have in the queue, with what to do.
-util::Error describe_job_count(const site_rules::PolicyViolation& violation);
+/// Returns the hint for more jobs than one user may have in the queue.
+std::string job_count_hint(const site_rules::PolicyViolation& violation);
 
 } // namespace hpcml::plan

@@ -2,6 +2,7 @@
 #include "generate/plan/software.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
@@ -27,34 +28,36 @@ void add_modules(StepResult<Software>& result, const std::vector<std::string>& m
   for (const auto& module : modules) add_module(result, module, origin);
 }
 
-/// What a site without wheels of its own takes instead.
+/// What a site without its own wheels takes instead.
 std::string other_environments(const LayoutInput& input) {
   const model::Site& site = input.site;
-  std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
+  std::string text = "make the environment once, on storage that all nodes share, and use --venv PATH";
   if (find_recipe(input, PythonSource::conda)) text += " or --conda NAME";
-  return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
+  return site.containers.empty() ? text
+                                 : fmt::format("{}, or use an image that has it: --container IMAGE", text);
 }
 
 void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
                      const std::vector<std::string>& packages, const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(input, PythonSource::wheelhouse);
   if (!recipe) {
-    result.remarks.error("request/wheelhouse",
-                         input.site.name +
-                             " has no wheels of its own in its profile to build an environment from",
-                         other_environments(input));
+    result.remarks.error(
+        "request/wheelhouse",
+        fmt::format("the profile of {} has no site wheels to build an environment from", input.site.name),
+        other_environments(input));
     return;
   }
   std::string where = recipe->where;
   if (where.empty() && input.node() && input.node()->local_disk) where = *input.node()->local_disk;
   if (where.empty()) {
-    result.remarks.error("request/wheelhouse",
-                         input.site.name +
-                             " has no node-local storage in its profile for an environment per node",
-                         other_environments(input));
+    result.remarks.error(
+        "request/wheelhouse",
+        fmt::format("the profile of {} has no node-local storage for an environment per node",
+                    input.site.name),
+        other_environments(input));
     return;
   }
-  // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first
+  // Slurm's directory is the job's alone and goes away by itself. A requeued job must not find its first
   // environment.
   const bool by_slurm = is_by_slurm(where);
   result.value.python = {PythonKind::wheelhouse,
@@ -63,7 +66,7 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   add_modules(result, recipe->modules, recipe->origin);
 }
 
-/// An environment of the host wants the host's modules; one inside an image has the image.
+/// An environment of the host requires the host's modules; one inside an image has the image.
 void add_host_modules(const LaunchInput& input, StepResult<Software>& result, PythonSource kind) {
   const auto* recipe = find_recipe(input, kind);
   if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
@@ -91,10 +94,9 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
-  result.remarks.note(
-      "no Python environment named: the job runs with the python it finds in PATH; --venv, --conda "
-      "or --container choose one",
-      rule_origin("the site has no environment for everybody"));
+  result.remarks.note("no Python environment is set, so the job uses the python in PATH; --venv, --conda or "
+                      "--container sets one",
+                      rule_origin("the site has no common environment"));
 }
 
 void plan_python(const LaunchInput& input, StepResult<Software>& result) {
@@ -102,10 +104,10 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
     result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
-                         "keep one of them");
+                         "remove all but one of them");
   for (const auto* text : {&job.venv, &job.conda})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
-      result.remarks.error("usage/python", "an environment's name or path is one line of text");
+      result.remarks.error("usage/python", "the name or path of an environment must be one line of text");
   if (job.venv) {
     plan_environment_of(input, result, PythonKind::venv, PythonSource::venv, *job.venv);
   } else if (job.conda) {
@@ -113,8 +115,8 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   } else if (job.wheelhouse && job.container) {
     result.remarks.error(
         "usage/wheelhouse",
-        "--wheelhouse builds an environment for the host, --container does without the host's",
-        "keep one of them; an environment that was made inside the image comes with --venv PATH");
+        "--wheelhouse builds an environment for the host, but --container does not use the host's",
+        "remove one of them, or use --venv PATH for an environment that was made inside the image");
   } else if (job.wheelhouse) {
     plan_wheelhouse(input, result,
                     requirement_words(job.wheelhouse->value, "--wheelhouse", result.remarks.findings),
@@ -128,8 +130,8 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
 void check_hpcml_path(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
-    diagnostics.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
-                      "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
+    diagnostics.error("usage/hpcml-path", fmt::format("'{}' is not an absolute path", path->value),
+                      "use the path on the compute nodes: --hpcml-path /project/me/bin/hpcml");
 }
 
 } // namespace
@@ -138,8 +140,9 @@ void add_module(StepResult<Software>& result, const std::string& text, const mod
   const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
-    return result.remarks.error("usage/module", "'" + text + "' is no module name",
-                                "one module each, as --module gcc/13; a folder of modules as use:/path");
+    return result.remarks.error(
+        "usage/module", fmt::format("'{}' is not a valid module name", text),
+        "use --module gcc/13 for one module each, or --module use:/path for a directory of modules");
   auto& modules = result.value.modules;
   if (std::none_of(modules.begin(), modules.end(),
                    [&](const auto& m) { return m.name == name && m.is_path == is_path; }))

@@ -40,13 +40,13 @@ StepResult<Software> plan_modules(const LaunchInput& input);
 StepResult<Software> enter_image(const LaunchInput& input, Software software);
 /// What is copied to the nodes' own disks.
 StepResult<Software> stage_files(const LaunchInput& input, Software software);
-/// Variables, caches, meeting place and backend.
+/// Variables, caches, rendezvous endpoint and backend.
 StepResult<Software> plan_environment(const LaunchInput& input, Software software);
 
-/// A module of the job, once; "use:/path" is a folder of modules.
+/// A module of the job, once; "use:/path" is a directory of modules.
 void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin);
 
-/// A request whose software is planned, for the steps behind it.
+/// A request whose software is planned, for the steps after it.
 struct SoftwareInput : LaunchInput {
   SoftwareInput(const LaunchInput& input, const Software& with) : LaunchInput(input), software(with) {}
 

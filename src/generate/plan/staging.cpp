@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "generate/plan/staging.hpp"
 
+#include <fmt/format.h>
 #include <set>
 
 #include "core/util/one_line.hpp"
@@ -25,10 +26,11 @@ void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
     const auto name = name_of(source.value);
     if (!util::is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
-      diagnostics.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
-                        "a path, as --stage /project/me/data");
+      diagnostics.error("usage/stage", fmt::format("'{}' is not a file or directory to copy", source.value),
+                        "use a path: --stage /project/me/data");
     else if (!names.insert(name).second)
-      diagnostics.error("usage/stage", "two things called " + name + " cannot lie in one folder",
+      diagnostics.error("usage/stage",
+                        fmt::format("two paths named {} cannot be copied to one directory", name),
                         "rename one of them");
   }
 }
@@ -54,16 +56,16 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const auto* node = input.node();
   if (!node || !node->local_disk) {
     diagnostics.error("request/stage",
-                      input.site.name + " has no node-local storage in its profile" +
-                          (node ? " for " + node->id : ""),
-                      packed ? "unpack the environment where all nodes see it and give that folder"
-                             : "leave the data where all nodes see it");
+                      fmt::format("the profile of {} has no node-local storage{}", input.site.name,
+                                  node ? fmt::format(" for {}", node->id) : ""),
+                      packed ? "unpack the environment on storage that all nodes share and use that directory"
+                             : "use the data from storage that all nodes share");
     return result;
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
     diagnostics.error("usage/python",
                       "an environment that was packed for the host does not run inside an image",
-                      "leave one of them out");
+                      "remove one of them");
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
@@ -74,18 +76,17 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
   }
   check_sources(*plan.stage, diagnostics);
-  if (packed) { // has lines of its own
+  if (packed) { // has its own lines
     plan.python.packages.front() = plan.stage->sources.back().value;
     plan.stage->sources.pop_back();
   }
   if (input.site.storage.tmp_is_memory)
-    diagnostics.note(
-        "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
-        input.site.storage.origin);
+    diagnostics.note("the nodes have no disk: staged files use their memory, which the job needs in addition",
+                     input.site.storage.origin);
   if (!plan.container || model::row_of(plan.container->engine).keeps_host) return result;
   if (plan.container->by_slurm)
     diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",
-                      "leave --stage out, and bind the folder that all nodes see");
+                      "remove --stage, and use --bind for the directory that all nodes share");
   else
     plan.container->binds.push_back(
         {plan.stage->directory, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});

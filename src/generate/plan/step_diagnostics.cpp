@@ -3,14 +3,18 @@
 
 #include <iterator>
 
+#include "core/site_rules/violation_text.hpp"
+
 namespace hpcml::plan {
 
-void StepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint) {
-  findings.push_back({diag::Severity::error, code, message, {}, hint});
+void StepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint,
+                            const model::Origin& fact) {
+  findings.push_back({diag::Severity::error, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
-void StepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint) {
-  findings.push_back({diag::Severity::warning, code, message, {}, hint});
+void StepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint,
+                              const model::Origin& fact) {
+  findings.push_back({diag::Severity::warning, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
 void StepDiagnostics::report(const std::string& code, const std::string& message, const std::string& hint) {

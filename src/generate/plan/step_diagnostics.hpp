@@ -11,28 +11,31 @@
 
 namespace hpcml::plan {
 
-/// Findings for the person who asks, and notes for --explain, each in their order.
+/// Findings for the user who asks, and notes for --explain, each in their order.
 struct StepDiagnostics {
   diag::Diagnostics findings;
   std::vector<std::pair<std::string, model::Origin>> notes; ///< worth saying, and about no line of the script
 
-  void error(const std::string& code, const std::string& message, const std::string& hint = {});
-  void warning(const std::string& code, const std::string& message, const std::string& hint = {});
+  /// `fact` is what the profile states; its document is printed with the finding.
+  void error(const std::string& code, const std::string& message, const std::string& hint = {},
+             const model::Origin& fact = {});
+  void warning(const std::string& code, const std::string& message, const std::string& hint = {},
+               const model::Origin& fact = {});
   /// Something that was chosen for the request, and how to choose otherwise.
   void report(const std::string& code, const std::string& message, const std::string& hint = {});
   void note(const std::string& text, const model::Origin& origin);
   bool refuse() const { return diag::has_errors(findings); }
 };
 
-/// What a step decides, and what is to be said of it.
+/// What a step decides, and what is to be reported of it.
 template <class T> struct StepResult {
   T value;
   StepDiagnostics remarks = {};
 };
 
-/// Puts `later` behind what has been said.
+/// Puts `later` after what has been said.
 void add(StepDiagnostics& diagnostics, StepDiagnostics later);
-/// The value alone; what is said of it goes behind what has been said.
+/// The value alone; what is reported of it goes after what has been said.
 template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) {
   add(diagnostics, std::move(result.remarks));
   return std::move(result.value);

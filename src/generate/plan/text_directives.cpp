@@ -2,6 +2,7 @@
 #include "generate/plan/text_directives.hpp"
 
 #include <cctype>
+#include <fmt/format.h>
 
 #include "core/site_rules/form.hpp"
 #include "core/util/one_line.hpp"
@@ -15,7 +16,6 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
               const model::Known<std::string>& wanted) {
   const model::FlagRule& rule = input.flag(name);
   const std::string option = "--" + name;
-  const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
   if (wanted && !rule.takes()) return; // said by check_flags
   if (!wanted) {
     if (!rule.default_value.empty()) add_directive(result.value, option, rule.default_value, rule.origin);
@@ -29,35 +29,38 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
                                : value.find(rule.suffix.front());
     if (separator != std::string::npos)
       return result.remarks.error("request/" + name,
-                                  option + "=" + value + " is not for this kind of job, whose " + name +
-                                      " ends with " + rule.suffix + site_rules::cited(rule.origin),
-                                  "write " + option + "=" + value.substr(0, separator) + rule.suffix +
-                                      ", or ask for what yours is for");
+                                  fmt::format("{}={} does not end with {}, which jobs of this type require",
+                                              option, value, rule.suffix),
+                                  fmt::format("use {}={}{}, or request the resources that yours is for",
+                                              option, value.substr(0, separator), rule.suffix),
+                                  rule.origin);
     value += rule.suffix;
-    result.remarks.note(option + "=" + wanted->value + " is written " + value +
-                            (rule.why.empty() ? "" : ": " + rule.why),
+    result.remarks.note(fmt::format("{}={} becomes {}{}", option, wanted->value, value,
+                                    rule.why.empty() ? "" : ": " + rule.why),
                         rule.origin);
   }
   if (wanted->value.empty() || !util::is_one_line(wanted->value))
     result.remarks.error("usage/" + name,
-                         option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
-                         "give it a value, or leave it out");
+                         wanted->value.empty() ? fmt::format("{} is empty", option)
+                                               : fmt::format("{} must be one line of text", option),
+                         fmt::format("set a value, or remove {}", option));
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site_rules::has_form(rule, value))
     result.remarks.error("usage/" + name,
-                         option + "=" + value + " is not what " + input.site.name + " expects" +
-                             site_rules::cited(rule.origin),
-                         rule.pattern_hint.empty() ? "it must match " + rule.pattern
-                                                   : "write it" + form.substr(1));
+                         fmt::format("{}={} does not have the form that {} expects{}", option, value,
+                                     input.site.name, rule.why.empty() ? "" : ": " + rule.why),
+                         rule.pattern_hint.empty() ? fmt::format("use a value that matches {}", rule.pattern)
+                                                   : fmt::format("use {}={}", option, rule.pattern_hint),
+                         rule.origin);
   else
     add_directive(result.value, option, value, wanted->origin);
 }
 
 namespace {
 
-/// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
-/// end the job.
+/// The signal without "B:": the batch shell of a script that is written again has no trap, would die of it
+/// and end the job.
 model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::Sourced<std::string> signal,
                                              StepDiagnostics& diagnostics) {
   const auto colon = signal.value.find(':');
@@ -68,8 +71,9 @@ model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::
   const auto written = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  diagnostics.note("--signal=" + written + " is written " + signal.value +
-                       ": the ranks get it; the batch shell would die of it, and the job with it",
+  diagnostics.note(fmt::format("--signal={} becomes {} and goes to the ranks: the batch shell would be "
+                               "killed by it, and end the job",
+                               written, signal.value),
                    rule_origin("a signal before the time limit is for the program"));
   return signal;
 }
@@ -89,11 +93,11 @@ void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   const bool in_directory = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_directory && job.output->value.find("%x") != std::string::npos)
-    result.remarks.error(
-        "usage/output",
-        "the log " + job.output->value + " of job '" + job.job_name->value +
-            "' lies in a folder that its name makes: Slurm makes none, and ends the job without a log",
-        "take %x out of --output, or / out of --job-name");
+    result.remarks.error("usage/output",
+                         fmt::format("the log {} of job '{}' is in a directory that the job name adds; Slurm "
+                                     "does not create it, and the job ends without a log",
+                                     job.output->value, job.job_name->value),
+                         "remove %x from --output, or / from --job-name");
   if (job.output) {
     add_text(input, result, "output", job.output);
     return;

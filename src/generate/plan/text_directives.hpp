@@ -15,7 +15,7 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
 /// The signal before the time limit, for the ranks.
 void add_signal(const SoftwareInput& input, StepResult<Directives>& result);
 
-/// The log lies beside the script: Slurm makes no folders, and a job whose log has none ends without a word.
+/// The log is next to the script: Slurm makes no directories, and a job whose log has none ends silently.
 void add_log(const SoftwareInput& input, StepResult<Directives>& result);
 
 } // namespace hpcml::plan

@@ -2,6 +2,7 @@
 #include "generate/plan/threads.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "generate/plan/environment.hpp"
 #include "generate/plan/step_diagnostics.hpp"
@@ -23,21 +24,21 @@ std::vector<model::PlannedEnv> thread_environment(const model::Site& site, const
   auto env = openmp_environment(site, facts.cores);
   if (wanted && *wanted > 0) {
     const unsigned left = threads > *wanted ? std::min(facts.cores, threads - *wanted) : 1;
-    set_variable(env,
-                 task("OMP_NUM_THREADS", left,
-                      "the rank's " + std::to_string(threads) + " " + each + "s without those of its " +
-                          std::to_string(*wanted) + " data loaders"),
-                 "the data loaders need cores, too");
+    set_variable(
+        env,
+        task("OMP_NUM_THREADS", left,
+             fmt::format("the rank's {} {}s without those of its {} data loaders", threads, each, *wanted)),
+        "the data loaders also need cores");
   }
   env.push_back(facts.gpus ? task("HPCML_INTEROP_THREADS", 1,
-                                  "the GPU runs operators beside each other, the cores need not")
+                                  "the GPU can run operators in parallel, the cores need not")
                            : task("HPCML_INTEROP_THREADS", std::min(2U, facts.cores),
                                   "two operators at a time, each with the rank's threads"));
   if (!wanted)
     env.push_back(facts.gpus ? task("HPCML_DATALOADER_WORKERS", std::min(k_most_workers, threads - 1),
                                     threads - 1 > k_most_workers
-                                        ? "one " + each + " each, at most 16"
-                                        : "one for each " + each + " but that of the rank itself")
+                                        ? fmt::format("one {} each, at most 16", each)
+                                        : fmt::format("one for each {} but that of the rank itself", each))
                              : task("HPCML_DATALOADER_WORKERS", 0, "the rank computes on all of its cores"));
   return env;
 }

@@ -17,7 +17,7 @@ struct ThreadFacts {
   unsigned threads = 0;                        ///< hardware threads of these cores; 0: one each
 };
 
-/// OMP_NUM_THREADS (also PyTorch's threads within an operator) with what the site sets beside it,
+/// OMP_NUM_THREADS (also PyTorch's threads within an operator) with what the site sets next to it,
 /// HPCML_INTEROP_THREADS (operators at a time), HPCML_DATALOADER_WORKERS; each with its reason.
 std::vector<model::PlannedEnv> thread_environment(const model::Site& site, const ThreadFacts& facts);
 

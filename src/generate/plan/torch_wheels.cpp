@@ -23,7 +23,7 @@ using model::GpuVendor;
 struct BuiltIndex {
   const char* name;
   const char* toolkit;
-  const char* archs_x86; ///< blank between them; empty: no wheels
+  const char* archs_x86; ///< space between them; empty: no wheels
   const char* archs_aarch64;
   const char* torch_to;
   const char* python_to;
@@ -124,18 +124,18 @@ WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& targe
   if (found == list.end())
     return {std::nullopt,
             fmt::format("hpcml knows no wheels of PyTorch for {} {}", toolkit, target.toolkit_wanted),
-            "it knows those for " + names_of(list)};
+            fmt::format("use one of {}", names_of(list))};
   if (const auto gpu = lacking(*found, target))
     return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu),
-            "leave the version out, and one that fits is taken"};
+            "remove the version to get one that fits"};
   if (!target.toolkit_max.empty() && model::is_older(target.toolkit_max, found->toolkit)) {
     if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
       return {std::nullopt,
-              fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit,
+              fmt::format("the {} there runs {} up to {}, but {} needs {}", target.limit, toolkit,
                           target.toolkit_max, found->name, found->toolkit),
-              "leave the version out, and one that fits is taken"};
+              "remove the version to get one that fits"};
     return {as_value(*found),
-            fmt::format("asked for; the driver runs CUDA {}, so some features of {} are missing",
+            fmt::format("as requested; the driver runs CUDA {}, so some features of {} are missing",
                         target.toolkit_max, found->toolkit),
             {}};
   }
@@ -151,8 +151,8 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
     const auto why = lacking(list.front(), target).value_or(gpus);
     return {std::nullopt,
             fmt::format("PyTorch has no wheels for {}{}", why,
-                        why == model::word_of(target.cpu_arch) ? " with " + toolkit : ""),
-            "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or "
+                        why == model::word_of(target.cpu_arch) ? fmt::format(" with {}", toolkit) : ""),
+            "use an image or a module of the site with PyTorch, or narrow the GPUs with --partition or "
             "--gpu-type"};
   }
   if (!target.toolkit_max.empty()) {
@@ -165,24 +165,24 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
                           target.toolkit_max),
               {}};
     return {std::nullopt,
-            fmt::format("the {} there runs {} up to {}, and wheels for {} need {}", target.limit, toolkit,
+            fmt::format("the {} there runs {} up to {}, but wheels for {} need {}", target.limit, toolkit,
                         target.toolkit_max, gpus, fitting.back().toolkit),
-            "take an image that brings what it needs"};
+            "use an image that contains what it needs"};
   }
   if (toolkit != "CUDA")
-    return {std::nullopt,
-            fmt::format("the profile does not say which {} the {} there runs", toolkit, target.limit),
-            fmt::format("say it: --{} VERSION; there are wheels for {}", util::to_lower(toolkit),
-                        names_of(fitting))};
+    return {
+        std::nullopt,
+        fmt::format("the profile does not state which {} the {} there runs", toolkit, target.limit),
+        fmt::format("set --{} VERSION; there are wheels for {}", util::to_lower(toolkit), names_of(fitting))};
   // The driver is unknown: the oldest of CUDA 12, which every driver since 2022 runs.
   const auto found = std::find_if(fitting.rbegin(), fitting.rend(),
                                   [](const auto& index) { return major_of(index.toolkit) >= 12; });
   if (found == fitting.rend())
-    return {std::nullopt, "the profile does not say which CUDA the driver runs",
-            "say it: --cuda VERSION; nvidia-smi on a node shows it"};
+    return {std::nullopt, "the profile does not state which CUDA the driver runs",
+            "set --cuda VERSION; run nvidia-smi on a node to see it"};
   return {as_value(*found),
-          fmt::format("the profile does not say which CUDA the driver runs, and this one runs with every "
-                      "driver since {}; nvidia-smi on a node shows it, --cuda VERSION chooses another",
+          fmt::format("the profile does not state which CUDA the driver runs, and this one runs with every "
+                      "driver since {}; nvidia-smi on a node shows it, --cuda VERSION sets another",
                       driver_of(*found)),
           {}};
 }
@@ -193,7 +193,7 @@ std::string index_url(const WheelIndex& index) { return "https://download.pytorc
 
 WheelChoice choose_wheels(const WheelTarget& target) {
   if (target.vendor == GpuVendor::unknown)
-    return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
+    return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs requested", {}};
   if (target.vendor == GpuVendor::intel) return {WheelIndex{"xpu", {}, "2.14", "3.13"}, "Intel GPUs", {}};
   const bool nvidia = target.vendor == GpuVendor::nvidia;
   const auto list = nvidia ? all_of(k_cuda) : all_of(k_rocm);

@@ -25,7 +25,7 @@ std::string index_url(const WheelIndex& index);
 /// What the wheels must run on.
 struct WheelTarget {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: for CPUs
-  std::vector<std::string> archs;                      ///< "sm_90"; unknown ones are left out
+  std::vector<std::string> archs;                      ///< "sm_90"; unknown ones are omitted
   model::CpuArch cpu_arch = model::CpuArch::unknown;
   std::string toolkit_max;      ///< the newest CUDA or ROCm that the driver runs; empty if unknown
   std::string toolkit_wanted;   ///< --cuda, --rocm; empty: the best

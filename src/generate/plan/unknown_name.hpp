@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said of names that a site does not have, for every planner that takes requests.
+// What is reported of names that a site does not have, for every planner that takes requests.
 #pragma once
 
 #include "core/diag/diagnostic.hpp"
@@ -7,7 +7,7 @@
 
 namespace hpcml::plan {
 
-/// What is said of a partition that the profile does not describe, with the name that was probably meant.
+/// What is reported of a partition that the profile does not describe, with the name that was probably meant.
 diag::Diagnostic describe_unknown_partition(const model::Site& site,
                                             const site_rules::PolicyViolation& violation);
 

@@ -23,7 +23,7 @@ std::string program_of(const std::vector<std::string>& command) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
     if (command[i] == "-c") break;
     if (command[i] == "-X" || command[i] == "-W")
-      ++i; // Python's options with a value of their own
+      ++i; // Python's options with their own value
     else if (!command[i].empty() && command[i].front() != '-' && command[i].find('=') == std::string::npos) {
       if (command[0] == "env" && launch_chain::is_python(command[i]))
         return program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()});

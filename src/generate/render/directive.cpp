@@ -17,13 +17,13 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto c = static_cast<unsigned char>(value[i]);
     if (c == '\n' || c == '\r')
-      return util::Error{"a line break cannot be written in an #SBATCH line", "take the line break out", i};
+      return util::Error{"a line break is not possible in an #SBATCH line", "remove the line break", i};
     if (c < 0x20 || c == 0x7f)
-      return util::Error{"a control character cannot be written in an #SBATCH line", "take it out", i};
+      return util::Error{"a control character is not possible in an #SBATCH line", "remove it", i};
   }
   if (value.size() > k_longest_value)
-    return util::Error{"the value is longer than Slurm reads in an #SBATCH line (8000 bytes)", "shorten it",
-                       k_longest_value};
+    return util::Error{"the value exceeds the length that Slurm reads in an #SBATCH line (8000 bytes)",
+                       "use a shorter value", k_longest_value};
   const bool plain = std::all_of(value.begin(), value.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
@@ -44,7 +44,7 @@ util::Status check_directive_name(std::string_view name) {
   const bool brief =
       name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
   if (letters || brief) return util::Done{};
-  return util::Error{"'" + std::string(name) + "' is no option of sbatch", "write it as --name=value"};
+  return util::Error{"'" + std::string(name) + "' is not an option of sbatch", "use --name=value"};
 }
 
 } // namespace hpcml::render

@@ -141,7 +141,7 @@ diag::Diagnostics find_unset(const InteractiveLine& line) {
   for (const auto& directive : line.pointless)
     findings.push_back({diag::Severity::warning,
                         "request/interactive",
-                        directive.word() + " means nothing for an interactive job: left out",
+                        directive.word() + " has no effect in an interactive job",
                         {},
                         ""});
   const auto program = line.text.substr(0, line.text.find(' '));
@@ -150,7 +150,7 @@ diag::Diagnostics find_unset(const InteractiveLine& line) {
                         "request/interactive",
                         program + " has no option for " + directive.word(),
                         {},
-                        "leave it out, or submit a batch job"});
+                        "remove it, or use a batch job"});
   return findings;
 }
 

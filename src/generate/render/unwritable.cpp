@@ -28,12 +28,12 @@ public:
   }
   void word(const std::string& what, const std::string& text) {
     if (text.find('\0') != std::string::npos)
-      add("usage/command", what + " holds a NUL byte, which no program can be given", "take it out");
+      add("usage/command", what + " contains a NUL byte, which no program can receive", "remove it");
   }
   void variable_name(const std::string& name) {
     if (!util::is_variable_name(name))
-      add("usage/env", "'" + comment_text(name) + "' is no name for a variable",
-          "letters, digits and _, not starting with a digit");
+      add("usage/env", "'" + comment_text(name) + "' is not a valid variable name",
+          "use letters, digits and _, not starting with a digit");
   }
   diag::Diagnostics x_found;
 };
@@ -43,7 +43,7 @@ void check_shebang(Finder& finder, const std::string& shebang) {
       shebang.starts_with("#!/") && shebang.find_first_of(std::string("\n\r\0", 3)) == std::string::npos;
   if (!good)
     finder.add("usage/shebang", "the first line of a script cannot be '" + comment_text(shebang) + "'",
-               "write it as #!/bin/bash");
+               "use #!/bin/bash");
 }
 
 } // namespace

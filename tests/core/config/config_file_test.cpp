@@ -53,7 +53,7 @@ TEST_CASE("what belongs to one job, wrong values and unknown keys are refused wi
   const TempDir folder;
   const std::pair<const char*, const char*> cases[] = {
       {R"({"sites": {"lumi": {"array": "0-3"}}})", "array"},
-      {R"({"sites": {"lumi": {"acount": "x"}}})", "did you mean \"account\""},
+      {R"({"sites": {"lumi": {"acount": "x"}}})", "use \"account\" if"},
       {R"({"sites": {"lumi": {"time": "soon"}}})", "soon"},
       {R"({"account": "x"})", "account"},
       {R"({"site": 3})", "text"},

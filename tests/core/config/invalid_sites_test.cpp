@@ -61,7 +61,7 @@ TEST_CASE("A profile with 100,000 nested lists is rejected", "[spec]") {
   const hpcml::testing::TempDir directory;
   const auto file = directory.write("deep.json", R"({"id": "deep", "x": )" + std::string(k_depth, '[') +
                                                      std::string(k_depth, ']') + "}");
-  check_rejected(file, "nested deeper than 64");
+  check_rejected(file, "nested more than 64 levels deep");
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
@@ -94,7 +94,7 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
   CHECK(findings_of(R"("alternatives": [{"value": 5, "why": "old"}])") ==
         "alternatives[0].value must be a text, not a whole number");
   CHECK(findings_of(R"("alternatives": [{"value": "5", "why": "old", "by": "x"}])") ==
-        "\"by\" is not known in alternatives[0]");
+        "\"by\" is unknown in alternatives[0]");
 }
 
 TEST_CASE("The kinds of members without effect are checked", "[spec]") {

@@ -67,10 +67,10 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
   for (const auto* wanted :
-       {":2:3: error: \"node\" is not known in the file [job/unknown-key]", "did you mean \"nodes\"?",
+       {":2:3: error: \"node\" is unknown in the file [job/unknown-key]", "use \"nodes\" if that is meant",
         ":3:20: error: gpus-per-node must be a whole number, not a text",
-        ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "did you mean torchrun?",
-        ":6:11: error: \"1A\" is not a name of a variable",
+        ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "use 'torchrun' or another of",
+        ":6:11: error: \"1A\" is not a valid name of a variable",
         ":7:14: error: command must be a list, not a text"}) {
     CHECK_THAT(text, Catch::Contains(wanted));
   }
@@ -111,15 +111,16 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
 })"));
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
-  for (const auto* wanted : {":4:30: error: \"job-name\" is the whole job's",
-                             "write it beside \"components\"", ":5:6: error: ", "did you mean \"nodes\"?",
-                             ":5:28: error: the programs of \"steps\" run on all components",
-                             ":6:15: error: components[2].nodes must be a whole number, not a text",
-                             ":6:35: error: \"container\" is the whole job's"})
+  for (const auto* wanted :
+       {":4:30: error: \"job-name\" belongs to the whole job", "use it next to \"components\"",
+        ":5:6: error: ", "use \"nodes\" if that is meant",
+        ":5:28: error: the programs of \"steps\" run on all components",
+        ":6:15: error: components[2].nodes must be a whole number, not a text",
+        ":6:35: error: \"container\" belongs to the whole job"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
   const auto loaded = config::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
-  CHECK_THAT(all_text(loaded), Catch::Contains("one component is a job without components"));
+  CHECK_THAT(all_text(loaded), Catch::Contains("\"components\" has one component, but needs two or more"));
 }
 
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {

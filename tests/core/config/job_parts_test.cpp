@@ -94,9 +94,9 @@ TEST_CASE("mistakes in jobs, steps and chains are all said") {
   };
   const Case cases[] = {
       {R"({"jobs": [{"command": ["x"]}, {"name": "b", "aftr": "a", "command": ["y"]}]})",
-       {"name", "did you mean \"after\""}},
+       {"name", "use \"after\" if"}},
       {R"({"jobs": [{"name": "a", "command": ["x"]}, {"name": "a", "after": "trai", "command": ["y"]}, {"name": "train"}]})",
-       {"two jobs are called \"a\"", "did you mean \"train\"?"}},
+       {"two jobs have the name \"a\"", "use \"train\" if that is meant"}},
       {R"({"jobs": [{"name": "a", "after": "b", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"]}]})",
        {"wait for each other in a circle: a, b"}},
       {R"({"jobs": [{"name": "a", "after": "a", "command": ["x"]}]})", {"circle: a"}},

@@ -196,7 +196,8 @@ TEST_CASE("JSON holds every field and is valid whatever the texts hold") {
                                   {"file", "f.json"},
                                   {"line", 3},
                                   {"column", 7},
-                                  {"hint", "do"}});
+                                  {"hint", "do"},
+                                  {"source", ""}});
   CHECK(json[1]["severity"] == "warning");
   CHECK(json[1]["line"] == 0);
   CHECK(json[2]["file"] == "g");

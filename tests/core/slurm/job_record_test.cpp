@@ -142,11 +142,12 @@ TEST_CASE("how a job stands is said with its reason and when it may start") {
   job.reason = "Priority";
   job.start = "2026-11-21T17:05:00";
   CHECK(describe_job(job, "2026-11-21T16:45:00") ==
-        "pending (Priority: other jobs go first), starts about 17:05, in 20 min");
-  CHECK(describe_job(job, "2026-11-20T16:45:00") ==
-        "pending (Priority: other jobs go first), starts about 2026-11-21 17:05, in 24 h 20 min");
+        "pending (Priority: waits for jobs of higher priority), starts about 17:05, in 20 min");
+  CHECK(
+      describe_job(job, "2026-11-20T16:45:00") ==
+      "pending (Priority: waits for jobs of higher priority), starts about 2026-11-21 17:05, in 24 h 20 min");
   CHECK(describe_job(job, "2026-11-21T17:06:00") ==
-        "pending (Priority: other jobs go first), starts any moment");
+        "pending (Priority: waits for jobs of higher priority), starts any moment");
   job.start.clear();
   job.reason = "SomethingNew";
   CHECK(describe_job(job, "2026-11-21T17:06:00") == "pending (SomethingNew)");
@@ -156,7 +157,7 @@ TEST_CASE("how a job stands is said with its reason and when it may start") {
   CHECK(describe_job(ended("TIMEOUT", 0, 0), "") == "timeout: reached its time limit of 00:05:00");
   CHECK(describe_job(ended("FAILED", 3, 0), "") == "failed: exit code 3");
   CHECK(describe_job(ended("OUT_OF_MEMORY", 0, 125), "") ==
-        "out of memory: asked for less memory than it used");
+        "out of memory: requested less memory than it used");
   CHECK(describe_job(ended("COMPLETED", 0, 0), "") == "completed");
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("bad nodes are added to those that the job leaves out, each said once 
   const auto choice = slurm::parse_choice(k_job, k_nodes).value();
   const auto left = slurm::leave_out({{"n3", "its agent died"}, {"n4", "it failed"}}, choice);
   CHECK(left.exclude == std::vector<std::string>{"n1", "n4", "n3"});
-  CHECK(left.words == std::vector<std::string>{"n3: its agent died; it is left out of the next start"});
+  CHECK(left.words == std::vector<std::string>{"n3: its agent died; excluded from the next start"});
   CHECK(slurm::leave_out({{"n4", "it failed"}}, choice).exclude.empty());
   CHECK(slurm::leave_out({{"n3.cluster.org", "it failed"}}, choice).exclude.back() == "n3");
 }
@@ -43,11 +43,10 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
   CHECK(
       left.words ==
       std::vector<std::string>{
-          "n1: a; it is not left out: the job asks for it with --nodelist",
-          "n2: b; it is left out of the next start",
-          "n3: c; it is not left out: the job needs 2 nodes, and its partition has no other",
-          "x9: d; it is not left out: the job's partition has no node of that name",
-          "the next start waits: it needs 2 nodes, and 1 of its partition's are neither left out nor down"});
+          "n1: a; not excluded: the job requests it with --nodelist", "n2: b; excluded from the next start",
+          "n3: c; not excluded: the job needs 2 nodes, and its partition has no other",
+          "x9: d; not excluded: the job's partition has no node of that name",
+          "the next start waits: it needs 2 nodes, but 1 of its partition's are neither excluded nor down"});
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {

@@ -252,7 +252,7 @@ TEST_CASE(
   const auto late =
       slurm::LiveCommands(env, std::chrono::milliseconds(20)).ask({"sh", "-c", "sleep 1000 | cat"});
   CHECK_FALSE(late.executed);
-  CHECK(late.why_not == "sh took longer than 20 ms and was stopped");
+  CHECK(late.why_not == "sh exceeded its time limit of 20 ms and was stopped");
   CHECK(slurm::k_answer_timeout <= std::chrono::seconds(10));
   CHECK(slurm::record_name({"/opt/slurm/bin/sacctmgr", "-nP", "show", "qos", "format=name,flags"}) ==
         "sacctmgr-nP-show-qos.txt");

@@ -57,17 +57,17 @@ TEST_CASE("a refusal is said once, in Slurm's words, with what to do") {
   const Case cases[] = {
       {"sbatch: error: Batch job submission failed: Invalid account or account/partition combination "
        "specified\n",
-       "Slurm did not take the job: Invalid account or account/partition combination specified", "sacctmgr"},
+       "Slurm rejected the job: Invalid account or account/partition combination specified", "sacctmgr"},
       {"sbatch: error: invalid partition specified: nowhere\nallocation failure: Invalid partition name "
        "specified\n",
-       "Slurm did not take the job: invalid partition specified: nowhere; Invalid partition name specified",
+       "Slurm rejected the job: invalid partition specified: nowhere; Invalid partition name specified",
        "sinfo"},
       {"sbatch: error: LUMI-G: --account is required\nsbatch: error: Batch job submission failed: "
        "Access/permission denied\n",
-       "Slurm did not take the job: LUMI-G: --account is required; Access/permission denied", ""},
+       "Slurm rejected the job: LUMI-G: --account is required; Access/permission denied", ""},
       {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n",
-       "Slurm did not take the job: Socket timed out on send/recv operation", "squeue --me"},
-      {"", "Slurm did not take the job: without a word", ""},
+       "Slurm rejected the job: Socket timed out on send/recv operation", "squeue --me"},
+      {"", "Slurm rejected the job: no reason given", ""},
   };
   for (const auto& test_case : cases) {
     const auto error = explain_refusal(test_case.err);

@@ -235,7 +235,7 @@ TEST_CASE("More GPUs than ranks can use, and more cores than there are, are said
   // 56 cores for 3 times 20: a level share.
   for (const auto& rank : plan.ranks) CHECK((rank.cpus.size() == 18 || rank.cpus.size() == 19));
   CHECK(plan.warnings.front() == "5 of 8 GPUs have no rank");
-  CHECK(plan.warnings.back() == "rank 2 gets 18 of the 20 cores asked for");
+  CHECK(plan.warnings.back() == "rank 2 gets 18 of the 20 requested cores");
 }
 
 TEST_CASE("Ranks with several GPUs share no core while there is one for each rank") {

@@ -281,7 +281,7 @@ TEST_CASE("The whole live node has NVIDIA's UUIDs and MIG instances, and InfiniB
   CHECK(node->gpus[2].place.index == 2);
   CHECK(node->gpus[2].place.numa == 8u); // from its CPUs, the firmware tells no node
   REQUIRE(node->notes.size() == 1);
-  CHECK(node->notes[0].find("0000:c1:00.0 is cut into 2 MIG instances") != std::string::npos);
+  CHECK(node->notes[0].find("0000:c1:00.0 is divided into 2 MIG instances") != std::string::npos);
   REQUIRE(node->nics.size() == 2);
   CHECK(node->nics[0].management);
   CHECK_FALSE(node->nics[1].management);

@@ -137,7 +137,7 @@ TEST_CASE("rewrite_file takes no pipe's and no device's place") {
   const auto status = rewrite_file(folder / "pipe", "x");
   CHECK(std::filesystem::is_fifo(folder / "pipe"));
   REQUIRE_FALSE(status.ok());
-  CHECK(status.error().what.find("it is no regular file") != std::string::npos);
+  CHECK(status.error().what.find("it is not a regular file") != std::string::npos);
 }
 
 TEST_CASE("check_output tells beforehand what write_output cannot write, and leaves nothing") {

@@ -44,51 +44,50 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
   };
   const Case cases[] = {
       {[](model::Site& s) { s.partitions[0].max_time = hours(200); },
-       "E partition batch: max_time: the profile says 8-08:00:00, the cluster says 6-00:00:00\n"},
+       "E partition batch: max_time: 8-08:00:00 in the profile, but 6-00:00:00 on the cluster\n"},
       {[](model::Site& s) { s.partitions[0].max_time = hours(2); },
-       "W partition batch: max_time: the profile says 02:00:00, the cluster says 6-00:00:00\n"},
+       "W partition batch: max_time: 02:00:00 in the profile, but 6-00:00:00 on the cluster\n"},
       {[](model::Site& s) { s.partitions[0].max_time.reset(); }, ""}, // it merely does not know
       {[](model::Site& s) {
          s.partitions[0].max_nodes = model::Sourced<unsigned>{4, {}};
        },
-       "W partition batch: max_nodes: the profile says 4, the cluster has no limit\n"},
+       "W partition batch: max_nodes: 4 in the profile, but without limit on the cluster\n"},
       {[](model::Site& s) { s.partitions[1].max_nodes->value = 16; },
-       "E partition gpu: max_nodes: the profile says 16, the cluster says 8\n"},
+       "E partition gpu: max_nodes: 16 in the profile, but 8 on the cluster\n"},
       {[](model::Site& s) { s.partitions[0].default_time = hours(12); },
-       "E partition batch: default_time: the profile says 12:00:00, the cluster says 01:00:00\n"},
+       "E partition batch: default_time: 12:00:00 in the profile, but 01:00:00 on the cluster\n"},
       {[](model::Site& s) { s.partitions[2].exclusive = false; },
-       "E partition whole: the profile says that jobs get parts of nodes, the cluster gives them whole "
-       "nodes\n"},
+       "E partition whole: jobs get parts of nodes in the profile, but whole nodes on the cluster\n"},
       {[](model::Site& s) { s.partitions[2].slurm_exclusive = true, s.partitions[2].exclusive = false; }, ""},
       {[](model::Site& s) { s.partitions[0].name = "bacth"; },
-       "E partition bacth: the cluster shows none of this name\nW partition batch: the cluster has it, the "
-       "profile does not\n"},
+       "E partition bacth: the cluster has no partition of this name\nW partition batch: not in the profile, "
+       "but on the cluster\n"},
       {[](model::Site& s) { s.slurm_version->value = "23.11.1"; },
-       "W slurm_version: the profile says 23.11.1, the cluster runs 24.11.5\n"},
+       "W slurm_version: 23.11.1 in the profile, but 24.11.5 on the cluster\n"},
       {[](model::Site& s) { s.slurm_version->value = "24.11.7"; }, ""},
       {[](model::Site& s) { s.flags.erase("account"); },
-       "W flags.account: the cluster starts no job without an account, and there is no default one; the "
+       "W flags.account: the cluster starts no job without an account and has no default one, but the "
        "profile does not require it\n"},
       {[&](model::Site& s) { type(s, "h100x4").gpu->per_node = 8; },
-       "E node type h100x4 (g1, …): gpu.per_node: the profile says 8, the cluster says 4\n"},
+       "E node type h100x4 (g1, …): gpu.per_node: 8 in the profile, but 4 on the cluster\n"},
       {[&](model::Site& s) { type(s, "h100x4").gpu->slurm_type = "a100"; },
-       "E node type h100x4 (g1, …): gpu.slurm_type: the profile says a100, the cluster says h100\n"},
+       "E node type h100x4 (g1, …): gpu.slurm_type: a100 in the profile, but the cluster has h100\n"},
       {[&](model::Site& s) { type(s, "h100x4").gpu->slurm_type.clear(); }, ""},
       {[&](model::Site& s) { type(s, "h100x4").cpu.threads_per_core = 1; },
-       "E node type h100x4 (g1, …): cpu.threads_per_core: the profile says 1, the cluster says 2\n"},
+       "E node type h100x4 (g1, …): cpu.threads_per_core: 1 in the profile, but 2 on the cluster\n"},
       {[&](model::Site& s) { type(s, "h100x4").cpu.reserved = {}; },
-       "E node type h100x4 (g1, …): cpu.reserved: the profile says that 0 cores are the system's, the "
-       "cluster keeps 4\n"},
+       "E node type h100x4 (g1, …): cpu.reserved: 0 cores in the profile, but 4 on the cluster\n"},
       {[&](model::Site& s) { type(s, "h100x4").memory->value = model::MemSize::of_mib(1031000); },
-       "E node type h100x4 (g1, …): memory: the profile says 1031000M, the cluster gives jobs 1000000M\n"},
+       "E node type h100x4 (g1, …): memory: 1031000M in the profile, but 1000000M for jobs on the cluster\n"},
       {[&](model::Site& s) { type(s, "h100x4").memory->value = model::MemSize::of_mib(950000); }, ""},
       {[&](model::Site& s) { type(s, "h100x4").cpu_arch = model::CpuArch::aarch64; },
-       "E node type h100x4 (g1, …): cpu_arch: the profile says aarch64, the cluster says x86_64\n"},
+       "E node type h100x4 (g1, …): cpu_arch: aarch64 in the profile, but x86_64 on the cluster\n"},
       {[&](model::Site& s) {
          type(s, "cpu128-976g").memory->value = model::MemSize::of_mib(1);
          s.partitions[0].node_types = {"cpu128-243g"};
        },
-       "W node type cpu128-243g (c03): memory: the profile says 249000M, the cluster gives jobs 1000000M\n"},
+       "W node type cpu128-243g (c03): memory: 249000M in the profile, but 1000000M for jobs on the "
+       "cluster\n"},
       {[&](model::Site& s) { // two kinds that differ in a feature only
          auto twin = type(s, "h100x4");
          twin.id = "twin";
@@ -98,7 +97,7 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
        },
        ""},
       {[](model::Site& s) { s.partitions[1].node_types.push_back("cpu128-243g"); },
-       "W partition gpu: the cluster shows no nodes like the profile's cpu128-243g\n"},
+       "W partition gpu: no nodes on the cluster like cpu128-243g of the profile\n"},
   };
   const auto facts = test::recorded_cluster("mixed");
   for (const auto& test_case : cases) {
@@ -144,8 +143,7 @@ TEST_CASE("GPUs that the profile does not let people ask for are no difference w
   auto site = test::discovered("plain");
   auto facts = test::recorded_cluster("plain");
   site.gpu_request.style = model::GpuStyle::none;
-  CHECK(findings(site, facts)
-            .find("W node type gpux8 (nid000001): the profile says that GPUs are not asked for") == 0);
+  CHECK(findings(site, facts).find("W node type gpux8 (nid000001): the profile has no GPU option") == 0);
   for (auto& node : facts.nodes) node.gres.clear();
   CHECK(findings(site, facts) == "");
 }

@@ -201,11 +201,12 @@ TEST_CASE("a profile agrees with the cluster that was made of it, and not with o
   CHECK(result.out.substr(0, second).find("lumi and cluster lumi: 0 errors, 0 warnings") !=
         std::string::npos);
   const auto after = result.out.substr(second);
-  CHECK(after.find("partition small-g: max_nodes: the profile says 4, the cluster says 2") !=
+  CHECK(after.find("partition small-g: max_nodes: 4 in the profile, but 2 on the cluster") !=
         std::string::npos);
-  CHECK(after.find("partition dev-g: max_time: the profile says 03:00:00, the cluster says 02:00:00") !=
+  CHECK(after.find("partition dev-g: max_time: 03:00:00 in the profile, but 02:00:00 on the cluster") !=
         std::string::npos);
-  CHECK(after.find("partition dev-g: the profile says that jobs get parts of nodes, the cluster gives them "
-                   "whole nodes") != std::string::npos);
+  CHECK(
+      after.find("partition dev-g: jobs get parts of nodes in the profile, but whole nodes on the cluster") !=
+      std::string::npos);
   CHECK(after.find("code=1\n") != std::string::npos);
 }

@@ -107,8 +107,8 @@ TEST_CASE("what nobody answered is unknown, and named") {
   CHECK(holds(site.unknown, "JobSubmitPlugins=lua"));
   CHECK(holds(site.unknown, "gpu.vendor"));
   CHECK(holds(site.unknown, "cpu.numa"));
-  CHECK(holds(site.unknown, "not asked: sacctmgr: this Slurm keeps no accounts"));
-  CHECK(holds(site.unknown, "not asked: nvidia-smi"));
+  CHECK(holds(site.unknown, "not queried: sacctmgr: this Slurm keeps no accounts"));
+  CHECK(holds(site.unknown, "not queried: nvidia-smi"));
   CHECK(holds(site.unknown, "detect: "));
   CHECK(site.flags.at("partition").policy == model::Policy::required);
   CHECK(site.flags.count("account") == 0);

@@ -47,7 +47,7 @@ TEST_CASE("a topology belongs to the one kind of node that it fits") {
   seen.gpus.resize(4);
   CHECK(discover::find_kind(seen, kinds).value_or("") == "mi300ax4");
   seen.cpu = model::make_regular_cpus(1, 7, 1, 1, 0);
-  CHECK(discover::find_kind(seen, kinds).error().what.find("fits no kind") != std::string::npos);
+  CHECK(discover::find_kind(seen, kinds).error().what.find("fits no node type") != std::string::npos);
 }
 
 TEST_CASE("a node's topology gives its profile NUMA nodes, GPU places and the CPUs that Slurm keeps") {

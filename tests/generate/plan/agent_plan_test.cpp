@@ -143,7 +143,7 @@ TEST_CASE("where fewer nodes may go on the job outlives a node, and the larger n
   CHECK(same.launcher.least_nodes == 0);
   CHECK_FALSE(directive(same, "--no-kill"));
   const auto fault = error_of(with(job, "nnodes", "2:4"), "lumi", "request/nnodes");
-  CHECK_THAT(fault.message, Contains("--nnodes 2:4 in a job of 2 nodes (--nodes)"));
+  CHECK_THAT(fault.message, Contains("--nnodes 2:4 differs from the nodes of the job, 2 nodes (--nodes)"));
   CHECK_THAT(fault.hint, Contains("--nnodes 2, or"));
   CHECK_THAT(error_of(with(job, "nnodes", "1:4"), "lumi", "request/nnodes").hint,
              Contains("--nnodes 1:2, or"));
@@ -210,9 +210,9 @@ TEST_CASE("a number of nodes and a folder are read with what is wrong with them"
   }
   for (const char* bad : {"logs/%j", "%x-logs", "l/%3a", "%%j%A"}) {
     CAPTURE(bad);
-    CHECK_THAT(fault_of("log-dir", bad), Contains("Slurm's patterns") && Contains("a folder of its own"));
+    CHECK_THAT(fault_of("log-dir", bad), Contains("Slurm's patterns") && Contains("a separate directory"));
   }
-  CHECK_THAT(fault_of("log-dir", ""), Contains("needs a folder"));
+  CHECK_THAT(fault_of("log-dir", ""), Contains("needs a directory"));
   CHECK_THAT(fault_of("max-restarts", "-1"), Contains("whole number"));
   CHECK_THAT(fault_of("stall-timeout", "10s"), Contains("whole number"));
 }

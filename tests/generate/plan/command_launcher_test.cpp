@@ -83,7 +83,8 @@ TEST_CASE("an elastic job keeps its least number of nodes and outlives the other
   CHECK(holds(step, "--nnodes=1:2"));
   CHECK(holds(step, "--kill-on-bad-exit=0"));
   job.nodes = flag(4u, "--nodes");
-  CHECK(holds(error_of(job, "zurada", "usage/command").message, "--nnodes=1:2 in a job of 4 nodes"));
+  CHECK(
+      holds(error_of(job, "zurada", "usage/command").message, "--nnodes=1:2 contradicts the job's 4 nodes"));
 }
 
 TEST_CASE("what the command and the request say of ranks must agree") {
@@ -91,11 +92,11 @@ TEST_CASE("what the command and the request say of ranks must agree") {
   job.tasks_per_node = flag(1u, "--tasks-per-node"); // counts the launchers
   CHECK(planned(job, "zurada").layout.ranks_per_node == 2);
   job.tasks_per_node = flag(4u, "--tasks-per-node");
-  CHECK(holds(error_of(job, "zurada", "usage/command").message, "disagree"));
+  CHECK(holds(error_of(job, "zurada", "usage/command").message, "contradicts"));
   job.tasks_per_node.reset();
   job.nodes = flag(2u, "--nodes");
   job.command = {"torchrun", "--nnodes=4", "x.py"};
-  CHECK(holds(error_of(job, "zurada", "usage/command").message, "--nnodes=4 in a job of 2 nodes"));
+  CHECK(holds(error_of(job, "zurada", "usage/command").message, "--nnodes=4 contradicts the job's 2 nodes"));
 }
 
 TEST_CASE("a launcher that each rank would start is refused with the line to type") {
@@ -105,28 +106,28 @@ TEST_CASE("a launcher that each rank would start is refused with the line to typ
     std::string launcher = "hpcml";
   };
   const std::vector<Row> rows = {
-      {{"srun", "-n", "2", "python", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
-      {{"srun", "-N", "2", "-n", "4", "./a"}, "say --nodes 2 --tasks-per-node 2 -- ./a"},
-      {{"mpirun", "-np", "2", "python", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
-      {{"mpiexec", "-n", "2", "./a"}, "say --tasks-per-node 2 -- ./a"},
-      {{"ibrun", "python", "x.py"}, "say -- python x.py"},
-      {{"horovodrun", "-np", "2", "python", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
+      {{"srun", "-n", "2", "python", "x.py"}, "use --tasks-per-node 2 -- python x.py"},
+      {{"srun", "-N", "2", "-n", "4", "./a"}, "use --nodes 2 --tasks-per-node 2 -- ./a"},
+      {{"mpirun", "-np", "2", "python", "x.py"}, "use --tasks-per-node 2 -- python x.py"},
+      {{"mpiexec", "-n", "2", "./a"}, "use --tasks-per-node 2 -- ./a"},
+      {{"ibrun", "python", "x.py"}, "use -- python x.py"},
+      {{"horovodrun", "-np", "2", "python", "x.py"}, "use --tasks-per-node 2 -- python x.py"},
       {{"flux", "run", "-N", "1", "-n", "2", "-o", "pmi=off", "./a"},
-       "say --nodes 1 --tasks-per-node 2 -- ./a"},
+       "use --nodes 1 --tasks-per-node 2 -- ./a"},
       {{"deepspeed", "--num_gpus", "2", "x.py", "--deepspeed"},
-       "say --launcher deepspeed --tasks-per-node 2 -- python x.py --deepspeed"},
-      {{"composer", "-n", "2", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
-      {{"env", "A=1 2", "torchrun", "x.py"}, "say --env 'A=1 2' --launcher torchrun -- python x.py"},
+       "use --launcher deepspeed --tasks-per-node 2 -- python x.py --deepspeed"},
+      {{"composer", "-n", "2", "x.py"}, "use --tasks-per-node 2 -- python x.py"},
+      {{"env", "A=1 2", "torchrun", "x.py"}, "use --env 'A=1 2' --launcher torchrun -- python x.py"},
       {{"nice", "torchrun", "--nproc_per_node=2", "x.py"},
-       "say --launcher torchrun --tasks-per-node 2 -- python x.py"},
-      {{"time", "accelerate", "launch", "x.py"}, "say --launcher accelerate -- python x.py"},
+       "use --launcher torchrun --tasks-per-node 2 -- python x.py"},
+      {{"time", "accelerate", "launch", "x.py"}, "use --launcher accelerate -- python x.py"},
       {{"bash", "-c", "cd /x && torchrun --nproc_per_node=2 x.py"}, "--tasks-per-node 1 --gpus-per-node 2"},
-      {{"sh", "-c", "mpirun -np 2 ./a"}, "say --tasks-per-node 2 -- PROGRAM"},
+      {{"sh", "-c", "mpirun -np 2 ./a"}, "use --tasks-per-node 2 -- PROGRAM"},
       {{"apptainer", "exec", "a.sif", "torchrun", "x.py"},
-       "say --container a.sif --launcher torchrun -- python x.py"},
-      {{"hpcml", "launch", "--", "python", "x.py"}, "say -- python x.py"},
+       "use --container a.sif --launcher torchrun -- python x.py"},
+      {{"hpcml", "launch", "--", "python", "x.py"}, "use -- python x.py"},
       {{"torchrun", "--nproc_per_node=2", "x.py"}, "--launcher torchrun", "srun"},
-      {{"srun", "./a"}, "say -- ./a", "torchrun"},
+      {{"srun", "./a"}, "use -- ./a", "torchrun"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.command);
@@ -143,14 +144,14 @@ TEST_CASE("an agent that stands alone on its node may be started by the command 
   job.tasks_per_node = flag(1u, "--tasks-per-node");
   CHECK(planned(job, "zurada").layout.gpus_per_rank == 2);
   job.nodes = flag(2u, "--nodes");
-  CHECK(holds(error_of(job, "zurada", "usage/command").message, "none would know of the others"));
+  CHECK(holds(error_of(job, "zurada", "usage/command").message, "unconnected with the others"));
   job.command = {"bash", "-c",
                  "torchrun --nnodes=2 --nproc_per_node=2 --rdzv_backend=c10d "
                  "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT x.py"};
   CHECK(planned(job, "zurada").layout.nodes == 2);
   job.nodes.reset();
   job.command = {"srun", "./a"};
-  CHECK(holds(error_of(job, "zurada", "usage/command").message, "has been started already"));
+  CHECK(holds(error_of(job, "zurada", "usage/command").message, "is already running"));
 }
 
 TEST_CASE("launchers in the steps of a job file and in the script that runs are seen, too") {

@@ -54,7 +54,7 @@ TEST_CASE("an option that would be handed on to a component planned without it i
   const auto findings = plan::leave_out_inherited(plans).findings;
   REQUIRE(findings.size() == 1); // --exclusive is each component's own
   CHECK(findings[0].message ==
-        "component 2 is planned without --mem, and sbatch hands --mem=1G on from component 1");
+        "component 2 is planned without --mem, but sbatch copies --mem=1G from component 1");
 }
 
 TEST_CASE("components are one plan with the others behind it, each with its own counts for srun") {
@@ -82,11 +82,10 @@ TEST_CASE("what a job of several components cannot have is refused, once for all
       {[](model::JobSpec& job) { job.array = text("0-3"); },
        "Slurm has no arrays of jobs with several components"},
       {[](model::JobSpec& job) { job.launcher = launcher("torchrun"); },
-       "only hpcml launch, started by srun, makes one world of several components; here torchrun starts the "
-       "ranks"},
+       "several components need hpcml launch started by srun as launcher; here torchrun starts the ranks"},
       {[](model::JobSpec& job) { job.launcher = launcher("srun"); }, "here srun starts the ranks"},
       {[](model::JobSpec& job) { job.stage.push_back(text("/data/set.tar")); },
-       "what is copied to each node's disk, or made there, is for jobs of one component"}};
+       "files that are copied to or created on each node's disk need a job of one component"}};
   for (const auto& row : rows) {
     auto both = two_components();
     for (auto& job : both) row.change(job);
@@ -113,5 +112,5 @@ TEST_CASE("the script has one environment, and a component that would have anoth
   INFO(findings);
   CHECK_THAT(findings, Contains("component 2 would load other modules than the first") && Contains("netcdf"));
   CHECK_THAT(findings,
-             Contains("component 2 would have other variables than the first") && Contains("OMP_PLACES"));
+             Contains("component 2 would set other variables than the first") && Contains("OMP_PLACES"));
 }

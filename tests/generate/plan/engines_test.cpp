@@ -95,7 +95,8 @@ TEST_CASE("folders that an EDF does not mount are in the one that the job writes
   CHECK_FALSE(planned(job, "alps_clariden").container->own_edf); // nothing to add
   job = in_image("alps_clariden", "pytorch/v2.9.1");
   job.binds = {text("/capstor/me/data:/data")};
-  CHECK_THAT(error_of(job, "alps_clariden", "request/bind").hint, Catch::Contains("sees the host's folders"));
+  CHECK_THAT(error_of(job, "alps_clariden", "request/bind").hint,
+             Catch::Contains("sees the directories of the host"));
   job = in_image("alps_clariden", "/users/me/a\"b.toml");
   CHECK_THAT(error_of(job, "alps_clariden", "usage/container").message, Catch::Contains("EDF"));
 }
@@ -123,12 +124,12 @@ TEST_CASE("an environment in one file is mounted with the image, as the site's d
   CHECK(plan.python.where == "/capstor/scratch/me/py_venv");
 
   job.container.reset();
-  CHECK_THAT(error_of(job, "alps_daint", "request/venv").message, Catch::Contains("mounted with an image"));
+  CHECK_THAT(error_of(job, "alps_daint", "request/venv").message, Catch::Contains("needs an image"));
   auto changed = job_of({"python", "train.py"});
   changed.container = text("/a/torch.sif");
   changed.venv = text("/a/env.sqsh");
   CHECK_THAT(error_of(changed, "vista", "request/venv").message,
-             Catch::Contains("does not say how apptainer mounts"));
+             Catch::Contains("does not state how apptainer mounts"));
 }
 
 TEST_CASE("data in one file is mounted where the request binds it") {
@@ -174,7 +175,7 @@ TEST_CASE("what of a mixed partition's nodes a request takes is said where nobod
         return finding.message + "|" + finding.hint;
     return std::string();
   };
-  CHECK_THAT(warned(), Catch::Contains("several kinds of GPU node") && Catch::Contains("those of l40s") &&
+  CHECK_THAT(warned(), Catch::Contains("several GPU node types") && Catch::Contains("fit l40s") &&
                            Catch::Contains("rtx8000"));
   job.gpu_type = text("a100l");
   CHECK(warned().empty());

@@ -49,7 +49,7 @@ TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows 
         if (!result.plan) continue;
         const auto* node = test::site_named(id).find_node_type(result.plan->node_type);
         CHECK((!node || !node->gpu || node->gpu->model.empty()));
-        CHECK((id == "generic" || says(result.diagnostics, "is taken as it is")));
+        CHECK((id == "generic" || says(result.diagnostics, "is used unchanged")));
       }
 }
 
@@ -67,11 +67,11 @@ TEST_CASE("a kind of GPU is taken as it is only where a line of the script has i
         if (!result.plan) continue;
         CAPTURE(id, partition, type);
         const bool is_written = is_in_script(*result.plan, type);
-        const bool as_it_is = says(result.diagnostics, "is taken as it is");
+        const bool as_it_is = says(result.diagnostics, "is used unchanged");
         if (as_it_is) CHECK(is_written);
         if (!is_written) // a note says what becomes of it
-          CHECK((has_note(*result.plan, "--gpu-type " + type + " stands in no line") ||
-                 has_note(*result.plan, type + ", is left out") || !result.plan->gpu_type.empty()));
+          CHECK((has_note(*result.plan, "--gpu-type " + type + " is in no line") ||
+                 has_note(*result.plan, type + " is omitted") || !result.plan->gpu_type.empty()));
         written += as_it_is;
         reported += !is_written;
       }

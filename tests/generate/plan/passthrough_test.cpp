@@ -53,7 +53,7 @@ TEST_CASE("Raw options that contradict the plan are refused in every spelling, w
     const char* word;
     const char* part; ///< of message and hint together
   };
-  const std::vector<Row> for_srun = {{"--cpu-bind=cores", "leave it out"},
+  const std::vector<Row> for_srun = {{"--cpu-bind=cores", "planned binding"},
                                      {"--cpu_bind=none", "planned binding"},
                                      {"--cpu-b none", "planned binding"},
                                      {"-c 4", "use --cpus-per-task"},
@@ -79,16 +79,16 @@ TEST_CASE("Raw options that contradict the plan are refused in every spelling, w
                                      {"-p small-g", "use --partition"},
                                      {"--reservation=r", "--sbatch=--reservation"},
                                      {"--export=NONE", "use --env"},
-                                     {"--multi-prog", "behind --"},
+                                     {"--multi-prog", "use -- PROGRAM"},
                                      {"--pty", "--interactive"},
                                      {"--test-only", "command line"},
                                      {"--jobid=1", "another job"},
                                      {"-Z", "another job"},
                                      {"-ln4", "one option each"},
                                      {"label", "--srun=--label"},
-                                     {"--nod=1", "write the full name"},
+                                     {"--nod=1", "use the full name"},
                                      {"-y", "no option '-y'"}};
-  const std::vector<Row> for_sbatch = {{"--wrap=hostname", "behind --"},
+  const std::vector<Row> for_sbatch = {{"--wrap=hostname", "use -- PROGRAM"},
                                        {"--ntasks=4", "use --nodes and --tasks-per-node"},
                                        {"-n4", "planned layout"},
                                        {"--ntasks-per-gpu=1", "use --tasks-per-node"},
@@ -96,8 +96,8 @@ TEST_CASE("Raw options that contradict the plan are refused in every spelling, w
                                        {"--test-only", "sbatch --test-only job.sh"},
                                        {"-W", "sbatch --wait job.sh"},
                                        {"--wait", "sbatch --wait job.sh"},
-                                       {"-Q", "command line"},
-                                       {"--help", "command line"},
+                                       {"-Q", "use it when you submit"},
+                                       {"--help", "use it when you submit"},
                                        {"--gpus=8", "use --gpus-per-node"},
                                        {"-G 8", "use --gpus-per-node"},
                                        {"--gpus-per-task=1", "use --gpus-per-task"},
@@ -185,8 +185,8 @@ TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin 
             std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
     return message;
   };
-  CHECK(tried("--nodelst=nid001").starts_with("error did you mean --nodelist?"));
-  CHECK(tried("--my-sites-own-thing=1").starts_with("warning If a plugin"));
+  CHECK(tried("--nodelst=nid001").starts_with("error use --nodelist, or "));
+  CHECK(tried("--my-sites-own-thing=1").starts_with("warning check that a plugin"));
   CHECK(tried("--comment=a").empty());
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("More hardware threads than the profile shows are left to launch and S
   CHECK(planned(lumi, "lumi").binding.binder == model::Binder::launch);
   lumi.threads_per_core = flag(0U);
   CHECK(error_of(lumi, "lumi", "usage/threads-per-core").message ==
-        "--threads-per-core 0: a core has at least one hardware thread");
+        "--threads-per-core 0 is not valid: a core has at least one hardware thread");
 }
 
 TEST_CASE("A site's --hint=nomultithread gives way where hardware threads are asked for") {
@@ -79,7 +79,7 @@ TEST_CASE("A site's --hint=nomultithread gives way where hardware threads are as
   job.threads_per_core = flag(2U);
   const auto plan = planned(job, "jean_zay");
   CHECK(directive(plan, "--hint") != "nomultithread");
-  CHECK(has_note(plan, "--hint=nomultithread is left out: --threads-per-core 2 was asked for"));
+  CHECK(has_note(plan, "--hint=nomultithread is omitted because --threads-per-core 2 was requested"));
   job.threads_per_core.reset();
   CHECK(directive(planned(job, "jean_zay"), "--hint") == "nomultithread");
 }
@@ -105,22 +105,21 @@ TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and l
 TEST_CASE("An order that nobody can keep is refused, and said where there is nothing to order") {
   auto job = lumi_job();
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 8}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message ==
-        "the list of GPUs names GPU 8, but there are only 8");
+  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list names GPU 8, but there are only 8");
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 0}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list of GPUs names GPU 0 twice");
+  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list names GPU 0 twice");
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message ==
-        "--rank-order names 2 GPUs, the ranks of a node take 8");
+        "--rank-order names 2 GPUs, but the ranks of a node use 8");
   for (const char* name : {"srun", "torchrun"}) {
     job.rank_order = flag(GpuOrder{RankOrder::cpu});
     job.launcher = launcher(name);
     CHECK(error_of(job, "lumi", "request/rank-order").message ==
-          "with " + std::string(name) + " nobody puts the GPUs into the order cpu");
+          std::string(name) + " does not put the GPUs into the order cpu");
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
     job.idle_cores = flag(model::IdleCores::package);
-    CHECK(error_of(job, "lumi", "request/idle-cores").hint == "leave --idle-cores or --launcher out");
+    CHECK(error_of(job, "lumi", "request/idle-cores").hint == "remove --idle-cores or --launcher");
     job.idle_cores.reset();
   }
   auto dardel = job_of({"./train"});
@@ -128,11 +127,11 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
   dardel.partition = text("gpu");
   dardel.rank_order = flag(GpuOrder{RankOrder::cpu});
   CHECK_THAT(error_of(dardel, "dardel", "request/rank-order").message,
-             Catch::Contains("gives each task its own GPUs"));
+             Catch::Contains("request GPUs per task"));
   auto cpu = lumi_job();
   cpu.gpus_per_node = flag(0U);
   cpu.rank_order = flag(GpuOrder{RankOrder::cpu});
-  CHECK(has_note(planned(cpu, "lumi"), "no GPUs: there is no order in which ranks take them"));
+  CHECK(has_note(planned(cpu, "lumi"), "no GPUs: ranks have no order in which they use them"));
 }
 
 TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that is asked for") {
@@ -167,7 +166,7 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   CHECK(plan.binding.cpus.to_list() == "0-3");
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0] ==
-        "2 hardware threads of each core were asked for; the step was given 4 for the 4 cores of this rank");
+        "2 hardware threads of each core were requested, but the step got 4 for the 4 cores of this rank");
 }
 
 TEST_CASE("On a machine without Slurm the line says the same") {

@@ -45,8 +45,8 @@ TEST_CASE("Other widths on LUMI are computed, up to the seven cores that are the
   CHECK(masks(planned(job, "lumi"))[4] == "0xe");
   job.cpus_per_task = flag(8u);
   const auto error = error_of(job, "lumi", "request/cpus-per-task");
-  CHECK(error.message.find("56 for jobs (8 of 64 are reserved)") != std::string::npos);
-  CHECK(error.hint == "at most --cpus-per-task 7");
+  CHECK(error.message.find("(56 of 64 cores)") != std::string::npos);
+  CHECK(error.hint == "use at most --cpus-per-task 7");
 }
 
 TEST_CASE("On LUMI masks are used only where the step owns whole nodes with all their GPUs") {
@@ -141,7 +141,7 @@ TEST_CASE("Shared nodes get memory by GPU, whole nodes all of it") {
   job.mem = flag(mem_of("30G"));
   CHECK(directive(planned(job, "lumi"), "--mem") == "30G");
   job.mem = flag(mem_of("1T"));
-  CHECK(error_of(job, "lumi", "request/mem").hint == "at most --mem 480G");
+  CHECK(error_of(job, "lumi", "request/mem").hint == "use at most --mem 480G");
 }
 
 TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks than GPUs share them") {
@@ -214,7 +214,7 @@ TEST_CASE(
              Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/bind-check").message,
-             Catch::Contains("with torchrun nobody looks"));
+             Catch::Contains("torchrun does not check what the ranks have"));
 }
 
 TEST_CASE("NCCL is asked what it does only where there is one") {
@@ -244,5 +244,5 @@ TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else"
   job.coordinator.reset();
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/store").message,
-             Catch::Contains("with torchrun no launcher of hpcml"));
+             Catch::Contains("with torchrun no hpcml launcher"));
 }

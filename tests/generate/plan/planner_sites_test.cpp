@@ -45,7 +45,7 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
   // With these of the same page torch binds the program, and its data loaders, to one core.
   CHECK_FALSE(variable(plan, "OMP_PLACES"));
   CHECK_FALSE(variable(plan, "OMP_PROC_BIND"));
-  CHECK(has_note(plan, "`import torch` binds the program to one core"));
+  CHECK(has_note(plan, "`import torch` binds the program and its data loaders to one core"));
   // Nothing of Python for a native program.
   CHECK(planned(job_of({"./train"}), "zurada").python.kind == model::PythonKind::none);
 }
@@ -54,7 +54,7 @@ TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") 
   auto job = job_of({"./train"});
   job.gpus_per_node = flag(0u);
   CHECK(error_of(job, "zurada", "usage/partition").hint ==
-        "say --partition: cpu384g, cpu1500g, cpu6000g, cpudev");
+        "use --partition with one of cpu384g, cpu1500g, cpu6000g, cpudev");
   job.partition = text("cpu384g");
   const auto plan = planned(job, "zurada");
   CHECK(directive(plan, "--exclusive") == "");
@@ -66,7 +66,7 @@ TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") 
   CHECK(planned(job, "zurada").layout.gpus_per_node == 0);
   job.gpus_per_node = flag(2u);
   CHECK(error_of(job, "zurada", "request/gpus-per-node").hint ==
-        "partitions with as many: gpu2h100, hgxh200");
+        "use a partition with enough GPUs per node: gpu2h100, hgxh200");
 }
 
 TEST_CASE("Narval names the GPU type and no partition, and builds the environment per node") {
@@ -92,7 +92,7 @@ TEST_CASE("Narval names the GPU type and no partition, and builds the environmen
   CHECK(directive(plan, "--gpus-per-node") == "a100:1");
   CHECK(directive(plan, "--mem") == "124G");
   job.partition = text("gpu");
-  CHECK(error_of(job, "narval", "request/partition").hint.starts_with("leave --partition out"));
+  CHECK(error_of(job, "narval", "request/partition").hint.starts_with("remove --partition"));
 }
 
 TEST_CASE("Narval gives a C++ program the modules that LibTorch needs") {
@@ -122,12 +122,12 @@ TEST_CASE("What Vista refuses is refused in every form") {
   job.mem = flag(mem_of("10G"));
   job.sbatch = {text("--gres=gpu:1"), text("--export=ALL"), text("-wc123-001")};
   error_of(job, "vista", "request/mem");
-  CHECK(error_of(job, "vista", "request/gres").hint == "leave --sbatch=--gres=gpu:1 out");
+  CHECK(error_of(job, "vista", "request/gres").hint == "remove --sbatch=--gres=gpu:1");
   error_of(job, "vista", "request/export");
   error_of(job, "vista", "request/nodelist");
   job = job_of({"./train"});
   job.launcher = launcher("srun");
-  CHECK(error_of(job, "vista", "request/launcher").hint == "its own launcher is ibrun: leave --launcher out");
+  CHECK(error_of(job, "vista", "request/launcher").hint == "remove --launcher: its own launcher is ibrun");
 }
 
 TEST_CASE("Retired clusters are refused with their date and successor, and with nothing else") {
@@ -138,14 +138,13 @@ TEST_CASE("Retired clusters are refused with their date and successor, and with 
     REQUIRE(errors.size() == 1);
     CHECK(errors[0].code == "site/retired");
     CHECK(errors[0].message.find(date) != std::string::npos);
-    CHECK(errors[0].hint.find("successor is " + successor) != std::string::npos);
+    CHECK(errors[0].hint.find("use its successor " + successor) != std::string::npos);
   }
 }
 
 TEST_CASE("A cluster that nobody described takes what the flags say and asks for what is missing") {
   auto job = job_of({"./train"});
-  CHECK(error_of(job, "generic", "usage/gpus-per-node").hint ==
-        "say --gpus-per-node N (0 for a job without GPUs)");
+  CHECK(error_of(job, "generic", "usage/gpus-per-node").hint == "set --gpus-per-node N (0 for a CPU job)");
   job.gpus_per_node = flag(4u);
   job.cpus_per_task = flag(8u);
   job.partition = text("whatever");
@@ -178,13 +177,13 @@ TEST_CASE("Where there is no Slurm the line that starts the program here is said
   job.env = {{"A", text("it's")}};
   job.backend = flag(model::Backend::gloo);
   const auto error = error_of(job, "local", "request/scheduler");
-  CHECK(error.hint == "start the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 "
+  CHECK(error.hint == "run the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 "
                       "--gpus-per-task 2 --backend gloo -- "
                       "python train.py 'a b'");
   job.nodes = flag(2u);
   CHECK(error_of(job, "local", "request/scheduler").message.find("no second node") != std::string::npos);
   CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint ==
-        "start the program here: hpcml launch -- ./x");
+        "run the program here: hpcml launch -- ./x");
 }
 
 TEST_CASE("A job with a share of a node's GPUs asks for that share of its memory") {
@@ -236,7 +235,7 @@ TEST_CASE("Of several kinds of node with one GPU type the job gets one that has 
 
 TEST_CASE("More GPUs of a type than any node has are refused with the most that there are") {
   auto job = gpu_job(9, "a100");
-  CHECK(error_of(job, "mila", "request/gpus-per-node").message.find("dgx-a100 has 8 GPUs") !=
+  CHECK(error_of(job, "mila", "request/gpus-per-node").message.find("those of node type dgx-a100 (8)") !=
         std::string::npos);
 }
 
@@ -252,7 +251,7 @@ TEST_CASE("A GPU type that the site requires and nobody named is said") {
   CHECK(result.diagnostics[0].hint.find("a100, mi100, a6000, l40s, h100, a40") != std::string::npos);
   job.gpu_type = text("a40");
   CHECK(plan::make_plan(job, site_named("kebnekaise")).diagnostics.empty());
-  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "asks for a100, the only one here"));
+  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "the job requests a100, the only one here"));
 }
 
 TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for the GPUs") {
@@ -262,13 +261,13 @@ TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for 
   REQUIRE(result.plan);
   CHECK(directive(*result.plan, "--gpus") == "h100:2");
   REQUIRE_FALSE(result.diagnostics.empty());
-  CHECK(result.diagnostics[0].message.find("does not know what Slurm calls the GPUs") != std::string::npos);
+  CHECK(result.diagnostics[0].message.find("has no Slurm name for the GPUs") != std::string::npos);
   auto refused = lumi_job();
   refused.gpu_type = text("mi250"); // which check lets pass, too: the script does without
   CHECK(directive(planned(refused, "lumi"), "--gpus-per-node") == "8");
-  CHECK(has_note(planned(refused, "lumi"), "the GPUs' type, mi250, is left out"));
+  CHECK(has_note(planned(refused, "lumi"), "the GPU type mi250 is omitted"));
   refused.gpu_type = text("a100");
-  CHECK(error_of(refused, "lumi", "request/gpu-type").hint.find("leave --gpu-type out") != std::string::npos);
+  CHECK(error_of(refused, "lumi", "request/gpu-type").hint.find("remove --gpu-type") != std::string::npos);
 }
 
 TEST_CASE("A partition whose nodes the profile does not know wants the number of GPUs") {
@@ -290,7 +289,7 @@ TEST_CASE("Where GPUs are asked for by the task, each rank sees its own") {
   CHECK(planned(job, "dardel").gpu_visibility.value == model::GpusSeen::all);
   job.launcher.reset();
   job.gpu_visibility = flag(model::GpusSeen::all);
-  CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("leave --gpu-visibility out") !=
+  CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("remove --gpu-visibility") !=
         std::string::npos);
 }
 
@@ -305,7 +304,7 @@ TEST_CASE("A job of several programs is planned once, and each program's mistake
   CHECK(plan.steps[0].command == std::vector<std::string>{"/workdir/stage"});
   CHECK(plan.steps[0].once);
   CHECK(plan.steps[1].command == plan.command);
-  CHECK(has_note(plan, "/project/me/stage is called /workdir/stage"));
+  CHECK(has_note(plan, "'/project/me/stage' has the path /workdir/stage"));
   job.steps[0].command.clear();
   CHECK(error_of(job, "lumi", "usage/command").message == "no command to run");
   auto tacc = job_of({"./train"});
@@ -317,9 +316,9 @@ TEST_CASE("A job of several programs is planned once, and each program's mistake
 TEST_CASE("Cores that a site keeps for the system are named with the option that gives them to the job") {
   auto job = gpu_job(8, "");
   job.account = text("me");
-  CHECK(has_note(planned(job, "frontier"), "--sbatch=--core-spec=0 asks for them"));
+  CHECK(has_note(planned(job, "frontier"), "--sbatch=--core-spec=0 requests them"));
   job.sbatch = {text("--core-spec=0")};
-  CHECK_FALSE(has_note(planned(job, "frontier"), "asks for them"));
+  CHECK_FALSE(has_note(planned(job, "frontier"), "requests them"));
 }
 
 TEST_CASE("a plain script tells the program as many threads and data loaders as launch would") {

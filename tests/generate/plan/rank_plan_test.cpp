@@ -50,7 +50,7 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
     CHECK(plan.node_warnings.empty());
     const char* const nics[] = {"hsn0", "hsn0", "hsn1", "hsn1", "hsn2", "hsn2", "hsn3", "hsn3"};
     CHECK(plan.binding.nic == nics[rank]);
-    CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC " + plan.binding.nic + ": the profile says so"));
+    CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC " + plan.binding.nic + ": the profile states it"));
     CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "6");
     CHECK(variable(plan, "HPCML_INTEROP_THREADS")->value == "1");
     CHECK(plan.gpu_visibility == model::GpusSeen::own);
@@ -78,7 +78,7 @@ TEST_CASE("Where the job has few cores of a shared node, only those are used, an
   CHECK(plan.binding.cpus.to_list() == "49-51");
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "3");
   REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0] == "rank 0 gets 3 of the 7 cores asked for");
+  CHECK(plan.warnings[0] == "rank 0 gets 3 of the 7 requested cores");
 }
 
 TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
@@ -87,8 +87,8 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   facts.node_gpus = facts.live_gpus;
   const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK(plan.node_warnings[0] == "this node is not what the profile of lumi says of lumi-g: GPU 0 is under "
-                                 "NUMA 1 here, the profile says 3: the live value is used");
+  CHECK(plan.node_warnings[0] == "this node differs from lumi-g in the profile of lumi: GPU 0 is under NUMA "
+                                 "1 here, but the profile states 3: the live value is used");
   // Three GPUs share NUMA 1's 14 cores then; what is missing of the seven comes from a free one.
   CHECK((plan.binding.cpus & model::IdSet::range(16, 31)).size() == 5);
   CHECK(plan.binding.cpus.size() == 7);
@@ -101,8 +101,8 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 0, model::GpusSeen::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") &&
-                                        Catch::Contains("planned from what it shows alone"));
+  CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, but the profile states 64") &&
+                                        Catch::Contains("planned only from what it shows"));
   CHECK(plan.gpu_visibility == model::GpusSeen::all);
   CHECK(plan.visible_variable.empty());
 }
@@ -178,14 +178,14 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
     const char* expected; // empty: nothing
   };
   for (const auto& row : {Row{"", ""}, Row{"no numa", ""}, Row{"no gpus", ""},
-                          Row{"smt off", "its CPUs are 0-63 here, the profile says 0-127"},
-                          Row{"cores", "it has 48 cores here, the profile says 64"},
-                          Row{"numa", "it has 2 NUMA nodes here, the profile says 4"},
+                          Row{"smt off", "its CPUs are 0-63 here, but the profile states 0-127"},
+                          Row{"cores", "it has 48 cores here, but the profile states 64"},
+                          Row{"numa", "it has 2 NUMA nodes here, but the profile states 4"},
                           Row{"other numa", "no NUMA node has the CPUs 0-15,64-79"},
-                          Row{"l3", "it has 4 L3s here, the profile says 8"},
-                          Row{"gpus", "it has 4 GPUs here, the profile says 8"},
-                          Row{"vendor", "its GPUs are nvidia here, the profile says amd"},
-                          Row{"pci", "GPU 3 is at 0000:cc:00.0 here, the profile says 0000:ce:00.0"}}) {
+                          Row{"l3", "it has 4 L3s here, but the profile states 8"},
+                          Row{"gpus", "it has 4 GPUs here, but the profile states 8"},
+                          Row{"vendor", "its GPUs are nvidia here, but the profile states amd"},
+                          Row{"pci", "GPU 3 is at 0000:cc:00.0 here, but the profile states 0000:ce:00.0"}}) {
     const std::string change = row.change;
     CAPTURE(change);
     auto cpus = model::make_regular_cpus(1, change == "cores" ? 48 : 64, change == "smt off" ? 1 : 2,

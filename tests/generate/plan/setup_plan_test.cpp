@@ -122,12 +122,12 @@ TEST_CASE("an environment is packed for the nodes' own disks") {
   spec.pack = "/lustre/orion/me/env.tar.gz";
   CHECK(setup("frontier", spec, job).pack == spec.pack);
   spec.pack = "/lustre/orion/me/env";
-  CHECK_THAT(refusal("frontier", spec, job), Catch::Contains("is no archive"));
+  CHECK_THAT(refusal("frontier", spec, job), Catch::Contains("is not a valid archive name"));
 }
 
 TEST_CASE("where the profile knows no GPUs, the request says which") {
   CHECK_THAT(refusal("generic", {plan::SetupKind::venv, "", "", "", ""}, with_venv()),
-             Catch::Contains("does not say which GPUs"));
+             Catch::Contains("does not state which GPUs"));
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "12.6", ""}, with_venv()).index->name == "cu126");
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
   auto job = with_venv();
@@ -161,7 +161,7 @@ TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
   somewhere.node_types = {node};
   const auto result = plan::plan_setup({plan::SetupKind::venv, "", "", "", ""}, with_venv(), somewhere);
   REQUIRE_FALSE(result.plan);
-  CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not say which GPUs"));
+  CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not state which GPUs"));
   CHECK(plan::plan_setup({plan::SetupKind::venv, "", "", "12.6", ""}, with_venv(), somewhere)
             .plan->index->name == "cu126");
 }
@@ -234,7 +234,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   CHECK(module_names(made) ==
         std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
   CHECK_FALSE(made.index);
-  CHECK_THAT(refusal("vista", spec, job), Catch::Contains("does not say how an environment on top of"));
+  CHECK_THAT(refusal("vista", spec, job), Catch::Contains("does not state how an environment on top of"));
   CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job),
              Catch::Contains("usage/packages"));
   job.venv = text("/scratch/project_1/env");
@@ -249,7 +249,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   charged.flags["account"].policy = model::Policy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);
-  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("entered by srun"));
+  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("used by srun"));
   job.account = text("a1");
   CHECK(setup("alps_daint", spec, job).squashed->step ==
         std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});

@@ -21,8 +21,9 @@ TEST_CASE("An array with more tasks than one user may queue is refused, one that
   job.partition = text("gpu-a100-dev");
   job.array = text("0-9%2");
   const auto error = error_of(job, "lonestar6", "request/array");
-  CHECK_THAT(error.message, Catch::Contains("--array=0-9%2: 10 jobs at a time: partition gpu-a100-dev lets "
-                                            "one user have 3 queued and running"));
+  CHECK_THAT(error.message,
+             Catch::Contains(
+                 "10 jobs exceed the maximum of one user in partition gpu-a100-dev (3 queued and running)"));
   job.array = text("0-2");
   CHECK(directive(planned(job, "lonestar6"), "--array") == "0-2");
 }
@@ -32,9 +33,8 @@ TEST_CASE("An account for another kind of hours is refused, not lengthened") {
   job.partition = text("gpu_p6");
   job.account = text("abc@v100");
   const auto error = error_of(job, "jean_zay", "request/account");
-  CHECK_THAT(
-      error.message,
-      Catch::Contains("--account=abc@v100 is not for this kind of job, whose account ends with @h100"));
+  CHECK_THAT(error.message,
+             Catch::Contains("--account=abc@v100 does not end with @h100, which jobs of this type require"));
   CHECK_THAT(error.hint, Catch::Contains("--account=abc@h100"));
   for (const char* good : {"abc", "abc@h100"}) {
     job.account = text(good);
@@ -70,7 +70,7 @@ TEST_CASE("A partition of few nodes is not taken for all nodes of their kind") {
   job.mem = flag(mem_of("10G"));
   job.nodes = flag(3U);
   CHECK_THAT(error_of(job, "zurada", "request/nodes").message,
-             Catch::Contains("3 nodes: partition gpudev has 2"));
+             Catch::Contains("3 nodes exceed the size of partition gpudev (2)"));
   job.nodes = flag(2U);
   planned(job, "zurada");
 }

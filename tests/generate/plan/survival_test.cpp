@@ -112,7 +112,7 @@ TEST_CASE("gen warns when Lightning expects a different signal") {
     job.program_text = text;
     job.save_signal = flag(model::SaveSignal::parse(signal).value(), "--save-signal");
     for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
-      if (finding.message.find("Lightning saves and requeues at USR1") != std::string::npos) return true;
+      if (finding.message.find("Lightning saves and requeues on USR1") != std::string::npos) return true;
     return false;
   };
   const std::string program = "import lightning as L\ntrainer = L.Trainer()\n";
@@ -139,7 +139,7 @@ TEST_CASE(
   unsaved.requeue = flag(true, "--requeue");
   plan = planned(unsaved, "lumi");
   CHECK_FALSE(plan.requeue->requeues);
-  CHECK(has_note(plan, "only --save-before TIME does"));
+  CHECK(has_note(plan, "only with --save-before TIME"));
   unsaved.max_requeues = flag(7U, "--max-requeues");
   CHECK_THAT(error_of(unsaved, "lumi", "request/max-requeues").hint, Contains("--save-before"));
 }
@@ -154,8 +154,8 @@ TEST_CASE("checkpoints are not put where the node takes them with it, or where i
       if (finding.code == "request/checkpoint-dir") return finding.message;
     return std::string();
   };
-  CHECK_THAT(refused("/tmp/x"), Contains("each node's own"));
-  CHECK_THAT(refused("/dev/shm"), Contains("each node's own"));
+  CHECK_THAT(refused("/tmp/x"), Contains("private to each node"));
+  CHECK_THAT(refused("/dev/shm"), Contains("private to each node"));
   CHECK_THAT(refused("/appl/x"), Contains("cannot be written"));
   CHECK(refused("/scratch/project_1/tmp").empty());
   CHECK(refused("/tmpfiles/x").empty());
@@ -194,7 +194,7 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").message, Contains("each node's own disk"));
   job.stage.clear();
   job.nnodes = flag(model::NodeRange{1, 2}, "--nnodes");
-  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("one of the two"));
+  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("use either --nnodes"));
   auto other_job = lumi_job();
   other_job.spare_nodes = flag(1U, "--spare-nodes");
   other_job.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
@@ -242,7 +242,7 @@ TEST_CASE("a folder of checkpoints has a name, and logs that a requeue reads out
   job.requeue = flag(true, "--requeue");
   job.requeue_on = flag(model::RetryClasses::parse("node, launcher").value(), "--requeue-on");
   job.log_dir = flag(model::LogDirectory::parse("/tmp/logs").value(), "--log-dir");
-  CHECK_THAT(error_of(job, "lumi", "request/log-dir").message, Contains("each node's own"));
+  CHECK_THAT(error_of(job, "lumi", "request/log-dir").message, Contains("private to each node"));
   job.log_dir = flag(model::LogDirectory::parse("logs").value(), "--log-dir");
   CHECK(errors_of(job, "lumi").empty());
 }

@@ -107,7 +107,7 @@ TEST_CASE("an index that cannot run is refused with the reason") {
       {{hpcml::model::GpuVendor::nvidia, {"sm_90"}, hpcml::model::CpuArch::x86_64, "12.9", "12.7"},
        "no wheels of PyTorch for CUDA 12.7"},
       {{hpcml::model::GpuVendor::amd, {"gfx90a"}, hpcml::model::CpuArch::x86_64, "", ""},
-       "does not say which ROCm"},
+       "does not state which ROCm"},
       {{hpcml::model::GpuVendor::amd, {"gfx942"}, hpcml::model::CpuArch::x86_64, "5.5.3", ""}, "need 6.0"},
   }));
   const auto choice = choose_wheels(row.target);

@@ -28,7 +28,7 @@ TEST_CASE("a request that counts cores and memory and no GPUs gets none, and hea
   job.cpus_per_task = flag(1u, "--cpus-per-task");
   job.mem = flag(mem_of("8G"), "--mem");
   const auto findings = findings_of(job, "narval");
-  CHECK(find(findings, "request/gpus-per-node", "a job without GPUs"));
+  CHECK(find(findings, "request/gpus-per-node", "a CPU job"));
   const auto plan = planned(job, "narval");
   CHECK(plan.layout.gpus_per_node == 0);
   for (const auto& line : directive_lines(plan)) CHECK(line.find("gpu") == std::string::npos);
@@ -44,9 +44,9 @@ TEST_CASE("who counts cores and memory hears of the GPUs that come with whole no
     job.mem = flag(mem_of("4G"), "--mem");
     const auto result = plan::make_plan(job, site_named(id));
     if (result.plan && result.plan->layout.gpus_per_node == 0) continue;
-    CHECK(find(result.diagnostics, "request/gpus-per-node", "the request"));
+    CHECK(find(result.diagnostics, "request/gpus-per-node", "because"));
     job.gpus_per_node = flag(1u, "--gpus-per-node");
-    CHECK_FALSE(find(findings_of(job, id), "request/gpus-per-node", "the request"));
+    CHECK_FALSE(find(findings_of(job, id), "request/gpus-per-node", "because"));
   }
 }
 
@@ -54,11 +54,11 @@ TEST_CASE("one GPU per task where only the tasks are counted; a whole node is sa
   auto job = job_of({"python", "train.py"});
   job.tasks_per_node = flag(1u, "--tasks-per-node");
   CHECK(planned(job, "narval").layout.gpus_per_node == 1);
-  CHECK(find(findings_of(job, "narval"), "request/gpus-per-node", "1 GPU of each node, one per rank"));
+  CHECK(find(findings_of(job, "narval"), "request/gpus-per-node", "1 GPU per node, one per rank"));
   job.tasks_per_node.reset();
   CHECK(planned(job, "narval").layout.gpus_per_node == 4);
   const auto findings = findings_of(job, "narval");
-  const auto* finding = find(findings, "request/gpus-per-node", "all 4 GPUs of each node");
+  const auto* finding = find(findings, "request/gpus-per-node", "all 4 GPUs per node");
   REQUIRE(finding);
   CHECK(finding->hint.find("--gpus-per-node N") != std::string::npos);
   // Whole nodes are charged as such: nothing to say.
@@ -121,7 +121,7 @@ TEST_CASE("memory without a unit that is far too little is said") {
   const auto findings = findings_of(job, "lumi");
   const auto* finding = find(findings, "request/mem", "64 MiB");
   REQUIRE(finding);
-  CHECK(finding->hint == "say --mem 64G for GiB");
+  CHECK(finding->hint == "use --mem 64G for GiB");
 }
 
 TEST_CASE("GPUs that no rank takes are said, with the numbers of ranks that take all") {

@@ -63,7 +63,7 @@ TEST_CASE("a whole report of a program without an error file") {
             "  out of memory: the kernel killed 1 process for want of memory: the job's limit of 16 GiB was "
             "reached (/job_7)",
             "  last lines of its standard error:", "    epoch 1", "", "    100 %", "    red \\x1b[2Jcleared",
-            "  hint: more --mem, or less in use: data loader workers and caches of a rank count, too",
+            "  hint: use more --mem, or less memory: data loader workers and caches of a rank are included",
             "  the other ranks were stopped because of rank 9"});
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("is_unreachable separates refusals from silence") {
     INFO(text);
     CHECK_FALSE(is_unreachable(failed(text)));
   }
-  CHECK(is_unreachable({{"scontrol"}, false, {}, "scontrol took longer than 10000 ms and was stopped"}));
+  CHECK(is_unreachable(
+      {{"scontrol"}, false, {}, "scontrol exceeded its time limit of 10000 ms and was stopped"}));
   CHECK_FALSE(is_unreachable({{"scontrol"}, false, {}, "scontrol is not in PATH"}));
 }
 

@@ -23,7 +23,8 @@ public:
       : x_answers(std::move(answers)) {}
 
   slurm::Answer ask(const std::vector<std::string>& words) const override {
-    slurm::Answer answer{words, false, {}, words.front() + " took longer than 10000 ms and was stopped"};
+    slurm::Answer answer{
+        words, false, {}, words.front() + " exceeded its time limit of 10000 ms and was stopped"};
     x_words.push_back(answer.command());
     for (const auto& [command, result] : x_answers) {
       if (!answer.command().starts_with(command)) continue;

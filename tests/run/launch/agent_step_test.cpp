@@ -117,7 +117,7 @@ TEST_CASE("a number of nodes that the step has not, or that nobody can bring tog
   CHECK(holds(outside.err, "--rdzv-endpoint HOST:PORT"));
   const auto wrong = run_hpcml({"launch", "--nnodes", "4:2", "--", "true"}, bare_environment());
   CHECK(wrong.exit_code != 0);
-  CHECK(holds(wrong.err, "asks for at least 4 nodes, and for at most 2"));
+  CHECK(holds(wrong.err, "requires at least 4 nodes, but at most 2"));
 }
 
 TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have as tasks of their own, on "

@@ -51,7 +51,7 @@ TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, 
   CHECK(failed.exit_code == 9);
   CHECK_THAT(failed.err,
              Contains("rank 1 (local rank 1 on host ") && Contains("the node's kernel: " + k_fault + "\n") &&
-                 Contains("leave the node out (--exclude=") && Contains("the run ended with 9: node\n"));
+                 Contains("exclude the node (--exclude=") && Contains("the run ended with 9: node\n"));
   CHECK_THAT(run_line("cat " + bad + "/logs/*/record-0.jsonl").out,
              Contains("\"event\":\"bad_node\"") && Contains("rank 1 ended by: " + k_fault));
   const auto innocent =

@@ -174,8 +174,8 @@ TEST_CASE("beside a running job affinity --verify sees what each rank of its nod
   CHECK(has("launch", "score 100 of 100"));
   CHECK(has("launch", "code 0"));
   CHECK(has("plain", "are not in L3 6 of its GPU"));
-  CHECK(has("plain", "fix: start the ranks with hpcml launch --bind apply, or where the step owns the node "
-                     "with srun --cpu-bind=mask_cpu:0xfe000000000000,"));
+  CHECK(has("plain", "fix: start the ranks with hpcml launch --bind apply, or if the step has the node to "
+                     "itself with srun --cpu-bind=mask_cpu:0xfe000000000000,"));
   CHECK(has("plain", "code 1"));
   CHECK(has("memory", "  wrong: its memory bound to NUMA 0, its CPUs are in NUMA 3"));
   CHECK(has("memory", "code 1"));

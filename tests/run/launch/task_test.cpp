@@ -141,7 +141,7 @@ TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are
     for (unsigned rank = 0; rank < 2; ++rank) CHECK(address_for(rank, hosts).out == "nid002\n");
   const auto lost = address_for(2, folder + "/others");
   CHECK(lost.exit_code == 125);
-  CHECK_THAT(lost.err, Contains("where rank 0 is cannot be told") && Contains("SLURM_HOSTFILE=FILE"));
+  CHECK_THAT(lost.err, Contains("the node of rank 0 is unknown") && Contains("SLURM_HOSTFILE=FILE"));
   std::filesystem::remove_all(folder);
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("what an image or a module sets of TF32 gives way to the flag, and the
   CHECK(on.out == "none 1 none\n");
   CHECK_THAT(on.err, Contains("NVIDIA_TF32_OVERRIDE=0 was set, and gives way to --tf32 on"));
   CHECK_THAT(launch_with({"--tf32", "on"}, step_environment(0, 1)).err,
-             Contains("--tf32 on changes nothing: no GPU is seen here"));
+             Contains("--tf32 on has no effect: no GPU is seen here"));
   const auto wrong = launch_with({"--tf32", "maybe"}, env);
   CHECK(wrong.exit_code == 2);
   CHECK_THAT(wrong.err, Contains("{on,off}"));
