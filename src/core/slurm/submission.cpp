@@ -8,6 +8,7 @@
 
 #include "core/slurm/values.hpp"
 #include "core/slurm/variables.hpp"
+#include "core/util/process.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::slurm {
@@ -37,7 +38,6 @@ struct Advice {
 
 constexpr std::string_view k_no_cluster = "establish a configuration source";
 constexpr std::string_view k_no_answer = "Unable to contact slurm controller";
-constexpr std::string_view k_late_answer = " took longer than "; // run_process
 
 constexpr Advice k_advice[] = {
     {"Invalid account",
@@ -168,7 +168,7 @@ util::Error explain_refusal(std::string_view err) {
 
 bool is_unreachable(const util::Error& refusal) {
   const auto holds = [&](std::string_view text) { return refusal.what.find(text) != std::string::npos; };
-  return holds(k_no_cluster) || holds(k_no_answer) || holds(k_late_answer);
+  return holds(k_no_cluster) || holds(k_no_answer) || holds(util::k_time_limit_exceeded);
 }
 
 SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,

@@ -183,7 +183,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
     return Error{fmt::format("{} exceeded {} MiB of output and was stopped", argv[0], k_most_output >> 20U)};
   if (stopped)
     return Error{
-        fmt::format("{} exceeded its time limit of {} and was stopped", argv[0], describe_limit(*limit))};
+        fmt::format("{}{}{} and was stopped", argv[0], k_time_limit_exceeded, describe_limit(*limit))};
   result.exit_code = exit_code_of_status(status);
   log_trace(fmt::format("{} exited with code {}", argv[0], result.exit_code));
   return result;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct ProcessOutput {
   std::string out;
   std::string err;
 };
+
+/// Part of run_process's error if the program exceeds its time limit. Callers detect a late answer by it.
+inline constexpr std::string_view k_time_limit_exceeded = " exceeded its time limit of ";
 
 /// A status of waitpid as shells count: the exit code, or 128 + signal.
 int exit_code_of_status(int status);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/slurm/submission.hpp"
+#include "core/util/process.hpp"
 
 using namespace hpcml;
 using namespace hpcml::slurm;
@@ -110,6 +111,15 @@ TEST_CASE("a log's pattern is expanded as Slurm does it") {
                                                        {"\\%j", "\\%j"}};
   for (const auto& [pattern, path] : cases) CHECK(expand_log_pattern(pattern, names) == path);
   CHECK(expand_log_pattern("%x-%A_%a.out", {"12", "*", "train", "me"}) == "train-12_*.out");
+}
+
+TEST_CASE("is_unreachable detects an answer that comes too late") {
+  const auto env = util::EnvSnapshot::of_process();
+  const auto late = util::run_process({"sleep", "1000"}, env, std::chrono::milliseconds(20));
+  REQUIRE_FALSE(late);
+  INFO(late.error().what);
+  CHECK(is_unreachable(late.error()));
+  CHECK_FALSE(is_unreachable({"sleep exited with code 1", {}}));
 }
 
 TEST_CASE("the tasks of an array are counted") {

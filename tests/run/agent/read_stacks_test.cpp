@@ -223,7 +223,8 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
       read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(folder), std::chrono::seconds(2));
   for (const auto& rank : stacks) {
     REQUIRE(rank.remarks.size() == 1);
-    CHECK((holds(rank.remarks[0], "gdb took longer than") || holds(rank.remarks[0], "no time left")));
+    CHECK(
+        (holds(rank.remarks[0], "gdb exceeded its time limit of") || holds(rank.remarks[0], "no time left")));
     CHECK(rank.processes.at(0).tool.empty());
   }
   const auto pid = std::stoi(util::read_file(folder / "pid").value_or("0"));
