@@ -193,7 +193,7 @@ Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& direct
   } catch (const std::exception& error) {
     const std::string what = error.what();
     group.fail("load_checkpoint",
-               what.substr(0, what.find('\n')) + "; the folder must be on storage that all nodes share");
+               what.substr(0, what.find('\n')) + "; the directory must be on storage that all nodes share");
   }
   group.barrier().wait();
   return resumed;

@@ -11,7 +11,7 @@ namespace hpcml::ddp {
 namespace {
 
 /// Where each rank does what it should.
-FailureCause nobody() { return {{}, "all ranks live and take part: the exchange itself does not end"}; }
+FailureCause nobody() { return {{}, "all ranks are alive and take part, but the operation does not finish"}; }
 
 using State = RankReport::State;
 
@@ -66,7 +66,7 @@ FailureCause cause_who_is_behind(const std::vector<std::optional<RankReport>>& r
   if (least == most) return nobody();
   const auto behind = ranks_where(reports, [&](const auto& report) { return report->operations == least; });
   const auto& first = *reports[static_cast<std::size_t>(behind.front())];
-  std::string clause = name_ranks(behind, hosts) + (behind.size() == 1 ? " has" : " have") + " not come to " +
+  std::string clause = name_ranks(behind, hosts) + (behind.size() == 1 ? " has" : " have") + " not reached " +
                        furthest->operation + ", operation " + std::to_string(most);
   if (first.state == State::waiting)
     clause += ", but" + std::string(is_or_are(behind)) + " in " + first.operation + ", operation " +
@@ -179,7 +179,7 @@ FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& re
   for (std::size_t rank = 0; rank < reports.size(); ++rank)
     if (!reports[rank] && hosts[rank].empty()) missing.push_back(static_cast<int>(rank));
   if (missing.empty()) return find_cause(reports, hosts);
-  return {missing, name_ranks(missing, hosts) + (missing.size() == 1 ? " has" : " have") + " not come"};
+  return {missing, name_ranks(missing, hosts) + (missing.size() == 1 ? " has" : " have") + " not connected"};
 }
 
 FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
@@ -191,8 +191,7 @@ FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
     return {failed,
             name_ranks(failed, hosts) + " failed: " + reports[static_cast<std::size_t>(failed.front())]->why};
   const auto silent = ranks_where(reports, [](const auto& report) { return !report; });
-  if (!silent.empty())
-    return {silent, name_ranks(silent, hosts) + is_or_are(silent) + " gone: no answer any more"};
+  if (!silent.empty()) return {silent, name_ranks(silent, hosts) + is_or_are(silent) + " lost: no answer"};
   const bool exchanges = std::any_of(reports.begin(), reports.end(), [](const auto& report) {
     return report->state == State::waiting && report->exchange.is_exchange();
   });

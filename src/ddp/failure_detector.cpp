@@ -275,11 +275,11 @@ Error FailureDetector::error_of(const Operation& operation, const std::string& w
       cause = unpack_cause(result);
     else
       cause = {{0},
-               "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
+               "the store at " + x_master + " exited with rank 0 or its launcher (" + error.what() + ")"};
   }
   const std::string subject =
       "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";
-  return Error(subject + (own ? why : cause.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
+  return Error(subject + (own ? why : cause.clause + (why.empty() ? "" : "; this rank reports: " + why)),
                x_rank, operation.name, own ? std::vector<int>{x_rank} : cause.ranks);
 }
 

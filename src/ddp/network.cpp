@@ -111,8 +111,8 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
     for (const auto& network : all)
       if (prefix && network.interface.compare(0, named.size(), named) == 0) return network;
     throw std::runtime_error("no interface '" + named + "' with an IPv4 address is up on " + host_name() +
-                             "; there are: " + list_of(all) +
-                             ". Correct --interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME.");
+                             " (available: " + list_of(all) +
+                             "); set --interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME");
   }
   const std::string source = source_address_to(env.master_addr, env.master_port);
   const bool several_nodes = env.world_size > env.local_world_size;
@@ -123,7 +123,7 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
     if (network.loopback != several_nodes) return network;
   if (!all.empty()) return all.front();
   throw std::runtime_error("no interface with an IPv4 address is up on " + host_name() +
-                           ", so the ranks cannot talk");
+                           ", so the ranks cannot connect");
 }
 
 std::string wait_until_reachable(const std::string& host, int port,
@@ -135,7 +135,7 @@ std::string wait_until_reachable(const std::string& host, int port,
     choice.ai_socktype = SOCK_STREAM;
     Resolved found;
     const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &choice, &found.list);
-    if (code != 0) reason = std::string("the name cannot be resolved (") + ::gai_strerror(code) + ")";
+    if (code != 0) reason = std::string("the name does not resolve (") + ::gai_strerror(code) + ")";
     for (const addrinfo* entry = found.list; entry != nullptr; entry = entry->ai_next) {
       const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
       reason = try_connect(*entry, std::clamp(left, milliseconds(1), milliseconds(2000)));

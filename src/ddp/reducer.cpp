@@ -271,8 +271,8 @@ void Reducer::mark_unused() {
   x_group->fail("backward",
                 std::to_string(count) + (count == 1 ? " parameter" : " parameters") +
                     " got no gradient in this step (" + names + (count > 4 ? ", …" : "") +
-                    "), so the others would wait for them: set find_unused_parameters, or leave them "
-                    "out of the module");
+                    "), so the other ranks would wait for them: set find_unused_parameters, or remove "
+                    "them from the module");
 }
 
 void Reducer::finish_buckets() {

@@ -52,8 +52,7 @@ std::string resolve_backend(const std::string& wanted) {
 #endif
   const bool gpus = torch::cuda::device_count() > 0;
   if (wanted == "auto" || wanted.empty()) return built && gpus ? "nccl" : "gloo";
-  if (wanted != "nccl")
-    throw std::runtime_error("unknown backend '" + wanted + "': there are auto, nccl and gloo");
+  if (wanted != "nccl") throw std::runtime_error("unknown backend '" + wanted + "' (use auto, nccl or gloo)");
   if (!built)
     throw std::runtime_error("this program was built against a LibTorch without NCCL; build it against a "
                              "CUDA or ROCm torch, or take --backend gloo");

@@ -63,36 +63,35 @@ TEST_CASE("the class of a run is that of launch's last word in the log, wherever
     search.read(log);
     return search.reported_class() ? model::word_of(*search.reported_class()) : "none";
   };
-  CHECK(class_in("epoch 1\nhpcml launch: the run ended with 139: program\n") == "program");
-  CHECK(class_in("0: hpcml launch: the run ended with 3: program\n0: hpcml launch: the run ended with 125: "
+  CHECK(class_in("epoch 1\nhpcml: the run exited with code 139: program\n") == "program");
+  CHECK(class_in("0: hpcml launch: the run ended with 125: node\n") == "node"); // of an earlier version
+  CHECK(class_in("0: hpcml: the run exited with code 3: program\n0: hpcml: the run exited with code 125: "
                  "node\n") == "node");
-  CHECK(class_in("hpcml launch: the run ended with 3: prog") == "none");
-  CHECK(
-      class_in("hpcml launch: the run ended with it: program\nhpcml launch: the run ended with 3: luck\n") ==
-      "none");
+  CHECK(class_in("hpcml: the run exited with code 3: prog") == "none");
+  CHECK(class_in("hpcml: the run exited with code it: program\nhpcml: the run exited with code 3: luck\n") ==
+        "none");
   // A task that srun ended knows less than the one that failed, whichever writes first.
-  CHECK(class_in("hpcml launch: the run ended with 3: program\nhpcml launch: the run ended with 143: "
+  CHECK(class_in("hpcml: the run exited with code 3: program\nhpcml: the run exited with code 143: "
                  "terminated\n") == "program");
-  CHECK(class_in("hpcml launch: the run ended with 143: terminated\nhpcml launch: the run ended with 3: "
+  CHECK(class_in("hpcml: the run exited with code 143: terminated\nhpcml: the run exited with code 3: "
                  "program\n") == "program");
-  CHECK(class_in("hpcml launch: the run ended with 143: terminated\n") == "terminated");
+  CHECK(class_in("hpcml: the run exited with code 143: terminated\n") == "terminated");
   // Behind a task that ran out of memory it is read, too.
-  CHECK(
-      class_in(
-          "srun: error: n1: task 0: Out Of Memory\nhpcml launch: the run ended with 137: out-of-memory\n") ==
-      "out-of-memory");
+  CHECK(class_in(
+            "srun: error: n1: task 0: Out Of Memory\nhpcml: the run exited with code 137: out-of-memory\n") ==
+        "out-of-memory");
 }
 
 TEST_CASE("a job's class is Slurm's, or where that is only a code what its log says; one that ended well has "
           "none") {
   using model::FailureClass;
   cli::FailedTaskSearch silent, node, memory, ended, after_failure;
-  ended.read("hpcml launch: the run ended with 143: terminated\n");
+  ended.read("hpcml: the run exited with code 143: terminated\n");
   after_failure.read("srun: error: n1: task 1: Exited with exit code 3\n"
-                     "hpcml launch: the run ended with 143: terminated\n");
+                     "hpcml: the run exited with code 143: terminated\n");
   CHECK(cli::class_of_job(FailureClass::program, 143, ended) == FailureClass::terminated);
   CHECK(cli::class_of_job(FailureClass::program, 3, after_failure) == FailureClass::program);
-  node.read("hpcml launch: the run ended with 1: node\n");
+  node.read("hpcml: the run exited with code 1: node\n");
   memory.read("srun: error: n1: task 0: Out Of Memory\n");
   CHECK_FALSE(cli::class_of_job({}, 0, node)); // its first start ended so, and it was requeued
   CHECK(cli::class_of_job(FailureClass::program, 1, node) == FailureClass::node);

@@ -127,7 +127,7 @@ TEST_CASE(
   CHECK(job.exit_code == 1);
   CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
   CHECK_FALSE(holds(job.err, "appeared at \n"));
-  CHECK(holds(job.err, "Slurm no longer tells where its log is"));
+  CHECK(holds(job.err, "the location of the log is unknown"));
 }
 
 TEST_CASE(

@@ -86,7 +86,7 @@ TEST_CASE("a rank that fails before it begins an operation is not said to wait i
   INFO(run.transcript());
   REQUIRE(run.ranks.at(0).exit_code == 6);
   CHECK(said_by(run, 0).at("culprits") == "0");
-  CHECK_THAT(said_by(run, 0).at("error").get<std::string>(), Contains("not come to barrier, operation 2"));
+  CHECK_THAT(said_by(run, 0).at("error").get<std::string>(), Contains("not reached barrier, operation 2"));
 }
 
 TEST_CASE("a tensor smaller than its receiver's fills the beginning, and a larger one ends the receiver with "

@@ -29,7 +29,7 @@ const std::vector<std::string> k_hosts = {"n1", "n1", "n2", "n2"};
 TEST_CASE("a rank that does not answer is gone; its host is named") {
   const auto blame = find_cause({in_operation(7), std::nullopt, in_operation(7), in_operation(7)}, k_hosts);
   CHECK(blame.ranks == std::vector<int>{1});
-  CHECK(blame.clause == "rank 1 (n1) is gone: no answer any more");
+  CHECK(blame.clause == "rank 1 (n1) is lost: no answer");
 }
 
 TEST_CASE("a rank that failed by itself comes before those that are silent") {
@@ -45,7 +45,7 @@ TEST_CASE("of ranks that all live those are to blame that have begun fewer opera
   const auto slow = find_cause({in_operation(8), busy(7, 12.4), in_operation(8), busy(7, 3)}, k_hosts);
   CHECK(slow.ranks == std::vector<int>{1, 3});
   CHECK(slow.clause ==
-        "ranks 1 and 3 (n1, n2) have not come to all_reduce, operation 8, but are busy elsewhere for 12 s");
+        "ranks 1 and 3 (n1, n2) have not reached all_reduce, operation 8, but are busy elsewhere for 12 s");
   const auto cause =
       find_cause({in_operation(8), in_operation(6), in_operation(8), in_operation(8)}, k_hosts);
   CHECK(cause.ranks == std::vector<int>{1});

@@ -59,7 +59,7 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
   CHECK_THAT(output,
              Contains("hpcml: node003: its agent was lost; excluded from the next start\n") &&
-                 Contains("hpcml: the run ended by: node: requeuing job 1 (restart 1 of at most 3)\n") &&
+                 Contains("hpcml: the run failed (node): requeuing job 1 (restart 1 of at most 3)\n") &&
                  Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
 }
@@ -168,10 +168,10 @@ sbatch -Q job.sh; over; told 2
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-004]\n");
-  CHECK_THAT(output, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
-                         Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
-                         Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
-                         Contains("starting it again in this job (restart 1 of at most 3)\n") &&
+  CHECK_THAT(output, Contains("hpcml: warning: node001 is not used: its driver shows 0 of 2 GPUs\n") &&
+                         Contains("hpcml: the program runs on node[002-003] (spare nodes: node004)\n") &&
+                         Contains("hpcml: the program runs on node[002,004] (spare nodes: none)\n") &&
+                         Contains("restarting it in this job (restart 1 of at most 3)\n") &&
                          Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
              Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
@@ -189,7 +189,7 @@ pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-003]\n");
-  CHECK_THAT(output, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
+  CHECK_THAT(output, Contains("hpcml: warning: node002 is not used: it did not answer\n") &&
                          Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
 }
 
@@ -204,7 +204,7 @@ TEST_CASE(
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
-  CHECK_THAT(output, Contains("the program runs on node[001-002]; spare: node003\n") &&
-                         Contains("starting it again in this job (restart 1 of at most 1)\n") &&
+  CHECK_THAT(output, Contains("the program runs on node[001-002] (spare nodes: node003)\n") &&
+                         Contains("restarting it in this job (restart 1 of at most 1)\n") &&
                          Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
 }

@@ -119,9 +119,9 @@ TEST_CASE("a job whose memory ends on a node is out of memory by Slurm's word an
   CHECK(result.out == "JobState=OUT_OF_MEMORY\n");
   CHECK_THAT(result.err, Contains("fault: node002 has no memory left for job 1: the kernel killed its ") &&
                              Contains("oom-kill event") && Contains("node002: task 1: Out Of Memory"));
-  CHECK_THAT(result.err, Contains("rank 1 (local rank 0 on host node002") &&
-                             Contains("out of memory: the kernel killed 1 process for want of memory") &&
-                             Contains("hpcml launch: the run ended with 137: out-of-memory\n"));
+  CHECK_THAT(result.err, Contains("rank 1/2 (node002, local 0") &&
+                             Contains("out of memory: the kernel killed 1 process") &&
+                             Contains("hpcml: the run exited with code 137: out-of-memory\n"));
   const auto record = cluster.read("logs/1.0/record-0.jsonl");
   INFO(record);
   CHECK_THAT(record, Contains("\"code\":137") && Contains("\"class\":\"out-of-memory\""));
@@ -157,10 +157,10 @@ TEST_CASE("launch on one node tells a rank that the kernel has killed for want o
   const auto log = cluster.read("job.out");
   INFO(result.err << log);
   CHECK(result.out == "JobState=OUT_OF_MEMORY\n");
-  CHECK_THAT(
-      log, Contains("was killed by SIGKILL after ") &&
-               Contains(" s: the kernel killed 1 process for want of memory: the ") &&
-               Contains("; the others were stopped\nhpcml launch: the run ended with 137: out-of-memory\n"));
+  CHECK_THAT(log,
+             Contains("was killed by SIGKILL after ") &&
+                 Contains(" s: out of memory: the kernel killed 1 process: the ") &&
+                 Contains("; the others were stopped\nhpcml: the run exited with code 137: out-of-memory\n"));
 }
 
 TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "[.faults][memory]") {

@@ -133,7 +133,7 @@ echo "failing $(told $failing)"
   CHECK(count(whole, "saved 1\n") == 2);
   CHECK_THAT(whole, Contains("begin 0 restart 1 at a checkpoint\n") &&
                         Contains("requeuing job 1 (restart 1 of at most 1)") &&
-                        Contains("job 1 has reached its limit of 1 restarts (--max-requeues)"));
+                        Contains("job 1 reached its limit of 1 restarts (--max-requeues)"));
   CHECK_THAT(cluster.read("array-1.out"),
              Contains("saved 0\n") && Contains("at a checkpoint\n") && Contains("done 0\n"));
   CHECK_THAT(cluster.read("array-0.out"), !Contains("saved"));
@@ -346,5 +346,5 @@ grep -h '"event":"end"' logs/1.0/record-0.jsonl logs/1.0.1/record-0.jsonl failin
                    "\"code\":0,\"restarts\":0,\"class\":null}\n"
                    "\"code\":3,\"restarts\":0,\"class\":\"program\"}\n");
   CHECK(count(output, "] saved ") == 4);
-  CHECK_THAT(failing, Contains("hpcml launch: the run ended with 3: program\n") && !Contains("requeuing"));
+  CHECK_THAT(failing, Contains("hpcml: the run exited with code 3: program\n") && !Contains("requeuing"));
 }

@@ -94,8 +94,8 @@ def check_compare_with_python():
         row("fp32 weights beside torch's own DistributedDataParallel", False, done.stderr[-500:] or done.stdout[-500:])
 
 
-TROUBLE = [("die", 1, "is gone"), ("die", 0, "is gone"), ("hang", 2, "busy elsewhere"), ("leave", 1, "has left"),
-           ("throw", 1, "exception of its program"), ("unused", 1, "got no gradient"), ("absent", 1, "has not come")]
+TROUBLE = [("die", 1, "is lost"), ("die", 0, "is lost"), ("hang", 2, "busy elsewhere"), ("leave", 1, "has left"),
+           ("throw", 1, "exception of its program"), ("unused", 1, "got no gradient"), ("absent", 1, "has not connected")]
 
 
 def check_trouble():

@@ -34,8 +34,8 @@ find $tree -name 'hpcml-*' | wc -l | xargs echo groups left:
 unshare --cgroup --mount bash -c "umount -l $tree; mount -t cgroup2 tree $tree; hpcml emulate --quiet --site generic --limit-memory -- true; echo in a container: \$?"
 """
 WANTED = [("echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control nothing handed on: 5", 1),
-          ("the kernel killed 1 process for want of memory: the limit of 64 MiB was reached", 2),
-          ("the job's limit of 64 MiB was reached (/job_7)", 2), ("hpcml launch: the run ended with 137: out-of-memory", 2), ("code 137", 2),
+          ("out of memory: the kernel killed 1 process: the limit of 64 MiB was reached", 2),
+          ("the job's limit of 64 MiB was reached (/job_7)", 2), ("hpcml: the run exited with code 137: out-of-memory", 2), ("code 137", 2),
           ("limits 3221225472 0", 1), ("All tests passed", 2), ("emulate_tests: 0", 1), ("groups left: 0", 1), ("in a container: 5", 1)]
 
 

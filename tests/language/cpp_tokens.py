@@ -47,6 +47,14 @@ def _decoded(match: "re.Match[str]") -> str:
     return FILLER * len(escape)
 
 
+class Literal(NamedTuple):
+    """A string literal as it is written, adjacent ones joined."""
+
+    begin: int
+    end: int
+    text: str
+
+
 class CppSource:
     """One C++ source, cut into tokens."""
 
@@ -98,6 +106,13 @@ class CppSource:
             end = match.end()
         if run:
             yield run
+
+    def literal_texts(self) -> List[Literal]:
+        """Returns the string literals with their escape sequences."""
+        return [
+            Literal(run[0].start(), run[-1].end(), "".join(m.group("body") or m.group("text") or "" for m in run))
+            for run in self._literal_runs()
+        ]
 
     def literals(self) -> List[Piece]:
         """Returns the string literals; adjacent ones are one piece."""

@@ -13,7 +13,7 @@ from rows_places import HEAD
 WIDE = ["--width", "96"]  # a checkpoint of 150 KiB: on a disk of 256 KiB the second one beside the first has no room
 
 
-@row("disk full for logs", "the disk with the ranks' log files is full from the beginning; agents", unshared=True, equal=True, culprit="cannot be written: .*No space left on device")
+@row("disk full for logs", "the disk with the ranks' log files is full from the beginning; agents", unshared=True, equal=True, culprit="cannot write .*: .*No space left on device")
 def full_for_logs(lab):
     with open("small/filler", "wb", buffering=0) as file:
         try:
@@ -35,7 +35,7 @@ def train_here(lab, **more):
 
 
 @row("disk full for the checkpoint", "there is space for one checkpoint, not for a second one; agents", unshared=True, code=1,
-     culprit=r"hpcml agent: rank 0 \(local rank 0 on host node001\) ended with exit code 1", waits=20)
+     culprit=r"hpcml: error: rank 0/\d+ \(node001, local 0\) exited with code 1", waits=20)
 def full_for_checkpoint(lab):
     job = lab.agent_job("--checkpoint-dir", os.path.abspath("small"), words=[*WIDE, "--pause", "0.1"])
     cause = until("the next checkpoint", lambda: os.path.exists(f"small/{job.number}/state.pt") and lab.now())
@@ -46,7 +46,7 @@ def full_for_checkpoint(lab):
         seen.wrong.append(f"who goes on begins at step {first or '?'}, not at 5: {resumed}")
     if resumed != whole:
         seen.wrong.append("who goes on has other weights than an uninterrupted run")
-    if not job.err.find("hpcml agent: .*No space left on device"):
+    if not job.err.find("hpcml: .*No space left on device"):
         seen.wrong.append("nobody says why")
     return seen
 

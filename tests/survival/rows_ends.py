@@ -12,7 +12,7 @@ NEVER = ("--fault", "preempt@9h")  # a partition that goes before all others, an
 SAVES = ("--save-before", "1m", "--requeue")
 
 
-@row("SIGTERM by scancel", "scancel in the training; agents, --requeue, ranks that save", code=0, emulate=NEVER, culprit="asked to end by SIGTERM")
+@row("SIGTERM by scancel", "scancel in the training; agents, --requeue, ranks that save", code=0, emulate=NEVER, culprit="received SIGTERM")
 def cancelled(lab):
     job = lab.agent_job("--requeue", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
@@ -36,14 +36,14 @@ def limited(lab, most, pause):
 
 
 @row("USR1 at the time limit", "a limit of 1 minute, --save-before 20s --requeue --max-requeues 6: the ranks save, and go on in the next start", requeues=(1, 6), equal=True,
-     emulate=NEVER, culprit="to the time limit: asking the ranks to save and exit", knowable="20 s before the limit", waits=100)
+     emulate=NEVER, culprit="left until the time limit: asking the ranks to save and exit", knowable="20 s before the limit", waits=100)
 def at_limit(lab):
     job, begun = limited(lab, 6, "0.7")
     return lab.finish(job, begun, patience=41)  # StartTime is in whole seconds
 
 
 @row("the limit comes again and again", "the same with a training of five minutes and --max-requeues 1", requeues=1, emulate=NEVER, waits=150,
-     culprit="has reached its limit of 1 restarts", knowable="20 s before the second limit")
+     culprit="reached its limit of 1 restarts", knowable="20 s before the second limit")
 def at_limit_again(lab):
     job, _ = limited(lab, 1, "5")
     restarted, _ = job.hears("rank 0 of 2 begins at step [1-9]")
@@ -52,7 +52,7 @@ def at_limit_again(lab):
 
 @row("slurmctld away at the time to save", "slurmctld is away from 15 s to 48 s of a job of one minute, --save-before 30s --requeue: hpcml counts the time itself, "
      "signals through srun, and repeats the requeue", requeues=(1, 6), equal=True, emulate=("--fault", "slurmctld-restart@15s..48s"),
-     culprit="to the time limit: asking the ranks to save and exit", knowable="30 s before the limit", waits=120)
+     culprit="left until the time limit: asking the ranks to save and exit", knowable="30 s before the limit", waits=120)
 def away_at_limit(lab):
     flags = lab.flags("--save-before", "30s", "--requeue", "--max-requeues", "6", "--checkpoint-dir", lab.checkpoints)
     flags[flags.index("--time") + 1] = "1"

@@ -14,7 +14,7 @@ from row import Outcome, row
 
 TIMEOUT = int(os.environ.get("HPCML_STOP_TIMEOUT", "12"))  # seconds; the default of hpcml is 30
 FLAGS = ("--heartbeat-timeout", str(TIMEOUT))
-SILENT = r"hpcml agent: node00{} \(node {} of {}\): no heartbeat from its agent for \d+ s: treated as lost"
+SILENT = r"hpcml: (?:error: )?no heartbeat from the agent of node00{} \(node {} of {}\) for \d+ s: treated as lost"
 KNOWABLE = f"after {TIMEOUT} s without a heartbeat (--heartbeat-timeout)"
 ENDS = (1, 125, 137)  # of the agents that end, or of one that is killed: srun returns one of them
 
@@ -76,7 +76,7 @@ def agent_stopped_elastic(lab):
 
 
 @row("coordinator stopped", f"SIGSTOP for the process on the first node that joins the agents; --heartbeat-timeout {TIMEOUT}", code=None,
-     culprit=r"hpcml agent: no heartbeat from the (process that joins the agents|agent of the first node) \(node001", knowable=KNOWABLE, waits=TIMEOUT)
+     culprit=r"hpcml: error: no heartbeat from the (coordinator of the agents|agent of the first node) \(node001", knowable=KNOWABLE, waits=TIMEOUT)
 def coordinator_stopped(lab):
     job = lab.agent_job(*FLAGS, words=["--pause", "0.5"], together=True)
     job.trains()
@@ -114,7 +114,7 @@ def agent_blocked(lab):
         seen = ended(lab, job, cause)
     finally:
         os.close(server)
-    if not job.out.find(r"hpcml agent: the agent of node002 \(process \d+\) has not worked for \d+ s: it (sleeps|waits)"):
+    if not job.out.find(r"hpcml: error: the agent of node002 \(process \d+\) has not responded for \d+ s: it (sleeps|waits)"):
         seen.wrong.append("what the agent was doing was not reported")
     return seen
 

@@ -8,7 +8,7 @@ from lab import LONG, Process, tell, until
 from row import row
 from rows_places import MISSING, plain
 
-GONE = r"the agent of node002 has gone|node002 \(node 1 of 2\): no heartbeat from its agent"
+GONE = r"the agent of node002 disconnected|no heartbeat from the agent of node002 \(node 1 of 2\)"
 
 
 def daemon(node):

@@ -8,7 +8,7 @@ import subprocess
 from lab import PYTHON
 from row import Outcome, row
 
-MISSING = r"rank 1 of 2 \(node002, local rank 0\) has not arrived"
+MISSING = r"rank 1/2 \(node002, local 0\) has not connected"
 HEAD = "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=10\n"
 # A task that is not to begin as the others do: $1 is what it does first, in a shell.
 TASK = "srun --cpu-bind=none --kill-on-bad-exit=1 bash -c '[ $SLURM_PROCID = 0 ] || {first}; exec \"$0\" launch --bind none {flags} -- \"$@\"' {hpcml} {train}\n"
@@ -55,7 +55,7 @@ def never_starts(lab):
 def comes_late(lab):
     job = plain(lab, first="{ date +%s.%N >cause; sleep 60; }")
     seen = lab.finish(job, lab.cause(), patience=20)
-    if not job.err.find(r"rank 1 of 2 \(node002, local rank 0\) has arrived now, (59|6\d) s after the first"):
+    if not job.err.find(r"rank 1/2 \(node002, local 0\) connected, (59|6\d) s after the first rank"):
         seen.wrong.append("nobody said that it came at last")
     return seen
 

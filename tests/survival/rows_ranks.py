@@ -5,12 +5,12 @@ import signal
 
 from row import row
 
-AGENT_NAMES = r"hpcml agent: rank {} \(local rank 0 on host node00{}\) {}"
+AGENT_NAMES = r"hpcml: error: rank {}/\d+ \(node00{}, local 0\) {}"
 SRUN_NAMES = r"srun: error: node00{}: task {}: {}"
 
 
 @row("worker exits 3", "rank 1 of two nodes ends with 3 in the training; agents", quick=True, code=3,
-     culprit=AGENT_NAMES.format(1, 2, "ended with exit code 3"))
+     culprit=AGENT_NAMES.format(1, 2, "exited with code 3"))
 def exits(lab):
     job = lab.agent_job(words=["--hurt", "exit"])
     return lab.finish(job, lab.cause())
@@ -97,7 +97,7 @@ def first_killed_as_task(lab):
     return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 0)
 
 
-@row("agent killed", "the agent of the second node is killed", quick=True, code=137, culprit="the agent of node002 has gone")
+@row("agent killed", "the agent of the second node is killed", quick=True, code=137, culprit="the agent of node002 disconnected")
 def agent_killed(lab):
     job = lab.agent_job(words=["--pause", "0.5"])
     job.trains()
@@ -105,7 +105,7 @@ def agent_killed(lab):
 
 
 @row("first node's agent killed", "the agent of the first node, which decides for all, is killed", quick=True, code=None,
-     culprit=r"hpcml agent: the agent of the first node \(node001(, [0-9.:]+)?\) has gone")
+     culprit=r"hpcml: error: the agent of the first node \(node001(, [0-9.:]+)?\) disconnected")
 def first_agent_killed(lab):
     job = lab.agent_job(words=["--pause", "0.8"], together=True)
     job.trains()
@@ -115,7 +115,7 @@ def first_agent_killed(lab):
     return seen
 
 
-@row("store killed", "the process that serves the ranks' store is killed; agents", quick=True, code=125, culprit="hpcml agent: .*store")
+@row("store killed", "the process that serves the ranks' store is killed; agents", quick=True, code=125, culprit="hpcml: .*store")
 def store_killed(lab):
     job = lab.agent_job("--store", "own", words=["--pause", "0.5"])
     job.trains()
@@ -140,21 +140,21 @@ def path_without(*names):
 
 
 @row("a rank hangs", "rank 1 of 4 sleeps for ever; agents, --stall-timeout 20, no gdb and no py-spy in PATH", quick=True, code=124,
-     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+     culprit=r"hpcml:  *rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
 def hangs(lab):
     job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"], ranks=2, more=path_without("gdb", "py-spy"))
     return lab.finish(job, lab.cause(), patience=20)
 
 
 @row("a rank hangs, seen by gdb", "rank 1 of 3 sleeps for ever; agents, --stall-timeout 20, gdb reads the symbols of LibTorch for each rank", code=124, alone=True, nodes=3,
-     culprit=r"hpcml agent: rank 1 \(node002\): .*; 2 others", knowable="20 s after the last sign of life", waits=20)
+     culprit=r"hpcml:  *rank 1 \(node002\): .*; 2 others", knowable="20 s after the last sign of life", waits=20)
 def hangs_seen(lab):
     job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"])
     return lab.finish(job, lab.cause(), patience=20)
 
 
 @row("a rank is stopped", "SIGSTOP for rank 1 of 4; agents, --stall-timeout 20, no gdb and no py-spy in PATH", code=124,
-     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+     culprit=r"hpcml:  *rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
 def is_stopped(lab):
     job = lab.agent_job("--stall-timeout", "20", words=["--pause", "0.2"], ranks=2, more=path_without("gdb", "py-spy"))
     job.trains(4)

@@ -86,7 +86,7 @@ void print_text(const preflight::PreflightResult& result, const Context& context
 /// What launch had to say about a run that went well: its warnings, not the ranks' own output.
 void print_warnings(const std::string& text) {
   for (const auto& line : util::split(text, '\n'))
-    if (line.starts_with("hpcml launch: warning:")) print_line(line);
+    if (line.starts_with("hpcml: warning: ") || line.starts_with("hpcml: hint: ")) print_line(line);
 }
 
 int run_preflight(const PreflightOptions& options, const Context& context) {

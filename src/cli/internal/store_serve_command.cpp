@@ -26,7 +26,7 @@ int run_serve(ServeOptions& options, const Context& context) {
         std::printf("%s\n", place.c_str());
         std::fflush(stdout);
       },
-      [](const std::string& line) { util::log_info("hpcml store: " + line); });
+      [](const std::string& line) { util::log_info(line); });
   if (served) return k_ok;
   print_error(served.error(), context.colour);
   return k_world_failed;

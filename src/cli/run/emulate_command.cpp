@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <fmt/format.h>
 #include <memory>
 #include <utility>
 
@@ -44,7 +45,7 @@ std::string account_fault(std::string& name) {
   });
   return plain && !name.empty() && name.front() != '-'
              ? std::string()
-             : "\"" + name + "\" is no account: letters, digits and _ . @ + -";
+             : fmt::format("'{}' is not a valid account (letters, digits and _ . @ + -)", name);
 }
 
 /// Another Slurm than this machine's.
@@ -53,7 +54,7 @@ void add_slurm_options(CLI::App& command, emulate::SlurmChoice& choice) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
                    text.find('/') == std::string::npos
                ? std::string()
-               : "\"" + text + "\" is no version of Slurm: 23.11, 23.11.10";
+               : fmt::format("'{}' is not a version of Slurm (such as 23.11 or 23.11.10)", text);
   };
   command
       .add_option(

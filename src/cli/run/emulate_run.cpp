@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/chosen_site.hpp"
@@ -68,8 +69,8 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
   emulate::NodeOptions sizes;
   sizes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, sizes)) {
-    print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs",
-                "write 4, or with a type a100:4", context.colour);
+    print_error(fmt::format("--gpus-per-node '{}' is not a number of GPUs", options.gpus_per_node),
+                "use a number such as 4, or a type and a number such as a100:4", context.colour);
     return std::nullopt;
   }
   if (options.mem_per_node.empty()) return sizes;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <fmt/format.h>
 #include <utility>
 
 #include "core/util/text.hpp"
@@ -89,10 +90,11 @@ void FailedTaskSearch::read_line(std::string_view line) {
   const bool memory = line.starts_with(k_out_of_memory);
   if (!code || (x_found && !memory)) return;
   const bool exit = line.starts_with("Exited");
-  x_found = FailedTask{std::string(util::trim(*tasks)), std::string(*node),
-                       exit ? "ended with exit code " + std::to_string(*code)
-                            : (memory ? "was killed: " : "was ended by: ") + std::string(util::trim(line)),
-                       *code, memory};
+  x_found =
+      FailedTask{std::string(util::trim(*tasks)), std::string(*node),
+                 exit ? fmt::format("exited with code {}", *code)
+                      : fmt::format("{}: {}", memory ? "was killed" : "was terminated", util::trim(line)),
+                 *code, memory};
 }
 
 std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClass> of_slurm, int code,

@@ -15,7 +15,7 @@ namespace hpcml::cli {
 struct FailedTask {
   std::string tasks; ///< "1", "2-3"
   std::string node;
-  std::string how; ///< "ended with exit code 3", "was ended by: Segmentation fault"
+  std::string how; ///< "exited with code 3", "was terminated: Segmentation fault"
   int exit_code = 0;
   bool out_of_memory = false; ///< the kernel killed it for want of that
 };

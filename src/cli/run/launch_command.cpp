@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hpcml launch: inside a step, or on one machine, from flags to ranks.
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -67,11 +68,12 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
   if (launch::in_task(launch, runtime)) {
     TRY(nodes, count_nodes(launch, runtime));
   } else if (rank_request.nnodes && rank_request.nnodes->value.most > 1) {
-    return Error{"--nnodes " + rank_request.nnodes->value.text() +
-                     " outside a step of srun: the machines are told of no place where they meet",
-                 "in a job: srun --ntasks-per-node=1 hpcml launch …; without Slurm, on each machine: hpcml "
-                 "torchrun --nnodes " +
-                     rank_request.nnodes->value.text() + " --rdzv-endpoint HOST:PORT …"};
+    return Error{
+        fmt::format("--nnodes {} outside a step of srun: the machines have no rendezvous endpoint",
+                    rank_request.nnodes->value.text()),
+        fmt::format("use srun --ntasks-per-node=1 hpcml launch … in a job, or hpcml torchrun --nnodes {} "
+                    "--rdzv-endpoint HOST:PORT … on each machine",
+                    rank_request.nnodes->value.text())};
   }
   agent::AgentRequest request;
   request.max_restarts = model::value_or(rank_request.max_restarts, 0U);
@@ -143,8 +145,7 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
   auto words = app.remaining();
   if (words.empty() && !flags.module) {
     if (context.program.empty())
-      return util::Error{"there is no command",
-                         "hpcml launch [FLAGS] -- CMD… or hpcml launch [FLAGS] train.py ARGS…"};
+      return util::Error{"no command given", "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
     return context.program;
   }
   if (context.has_program) {
@@ -152,8 +153,8 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
     words.insert(words.end(), context.program.begin(), context.program.end());
   }
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
-    return util::Error{"hpcml launch has no flag '" + words.front() + "'",
-                       "see hpcml launch --help; the program's own flags go behind it"};
+    return util::Error{fmt::format("unknown option '{}'", words.front()),
+                       "run hpcml launch --help; put options of the program after the program"};
   return find_torch::find_python_command(words, flags.module, context.env);
 }
 

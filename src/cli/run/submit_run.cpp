@@ -73,7 +73,7 @@ std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
       call.plan);
 }
 
-/// Slurm ends a job whose log's folder is missing without a word.
+/// Creates the log directory: without it, Slurm ends a job silently.
 util::Status make_log_directory(const SubmitCall& call) {
   const auto pattern = directive_of(call.plan, "--output");
   if (!pattern) return util::Done{};
@@ -82,9 +82,9 @@ util::Status make_log_directory(const SubmitCall& call) {
   if (directory.string().find('%') != std::string::npos || fs::exists(directory, error)) return util::Done{};
   if (!fs::create_directories(directory, error) || error)
     return util::Error{
-        fmt::format("the log's folder {} cannot be made: {}", directory.string(), error.message()),
-        "choose another --output"};
-  print_note(fmt::format("made the log's folder {}: without it Slurm would end the job without a word",
+        fmt::format("cannot create the log directory '{}': {}", directory.string(), error.message()),
+        "use another --output"};
+  print_note(fmt::format("created the log directory '{}': without it, Slurm would end the job silently",
                          directory.string()));
   return util::Done{};
 }

@@ -257,10 +257,11 @@ Watch::Outlook Watch::ask() {
   if (!records) {
     // Slurm's controller is restarted now and then, under a job that runs on.
     if (g_stopped != 0) return Outlook::open;
-    if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
+    if (++x_failures == 1) x_screen.note(fmt::format("{}; asking again", records.error().what));
     if (x_failures < x_options.max_failures) return Outlook::open;
-    print_error("Slurm has not answered " + std::to_string(x_failures) + " times",
-                "the job may go on: " + reach(x_job, "hpcml watch ") + x_job.id + " follows it again",
+    print_error(fmt::format("Slurm did not answer {} times", x_failures),
+                fmt::format("run {}{} to follow the job again: it may still run",
+                            reach(x_job, "hpcml watch "), x_job.id),
                 x_context.colour);
     x_code = k_world_failed;
     return Outlook::lost;
@@ -268,8 +269,8 @@ Watch::Outlook Watch::ask() {
   x_failures = 0;
   if (!records->empty()) return x_job.array ? evaluate_array(*records) : evaluate(*records);
   if (!x_ended.empty()) return Outlook::done;
-  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago",
-              x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
+  print_error(fmt::format("Slurm has no record of job {} any more: it ended some time ago", x_job.id),
+              x_job.log.empty() ? "" : fmt::format("check its log: {}", x_job.log), x_context.colour);
   x_code = k_world_failed;
   return Outlook::done;
 }
@@ -322,8 +323,8 @@ void Watch::finish_log() {
   }
   print(x_output.read_rest());
   if (!x_output.found() && !x_job.array)
-    x_screen.note(x_job.log.empty() ? "Slurm no longer tells where its log is"
-                                    : "no log appeared at " + x_job.log);
+    x_screen.note(x_job.log.empty() ? "the location of the log is unknown"
+                                    : fmt::format("no log was written to {}", x_job.log));
 }
 
 std::optional<int> Watch::run() {

@@ -196,8 +196,8 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
     return k_usage;
   }
   if (!request.parts.front().job.components.empty()) {
-    print_error("--where compares places for nodes of one kind, and the job has several components",
-                "leave --where out, or ask with the keys of one component as flags", context.colour);
+    print_error("--where compares places for one node type, but the job has several components",
+                "remove --where, or use the keys of one component as options", context.colour);
     return k_usage;
   }
   Survey survey(request, options.all_sites, context);

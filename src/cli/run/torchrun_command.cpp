@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <iostream>
 #include <unistd.h>
 
@@ -25,13 +26,14 @@ int refuse(const Context& context, const std::vector<util::Error>& errors) {
   return k_usage;
 }
 
-/// Where torchrun would put files that nobody has named a folder for.
+/// Creates the directory that torchrun uses for log files without --log-dir.
 util::Result<std::string> make_log_directory(const util::EnvSnapshot& env) {
   const auto base = env.get_or("TMPDIR", "/tmp");
   std::string path = std::filesystem::path(base) / "torchelastic_XXXXXX";
   if (::mkdtemp(path.data()) != nullptr) return path;
-  return util::Error{"cannot make a folder for the logs in " + base + ": " + std::strerror(errno),
-                     "--log-dir names another"};
+  return util::Error{
+      fmt::format("cannot create a directory for the logs in '{}': {}", base, std::strerror(errno)),
+      "set --log-dir to another directory"};
 }
 
 int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
@@ -52,10 +54,11 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
       return launch::report_failure({k_cannot_set_up, "log", directory.error(), {}, runtime.host},
                                     runtime.env);
     request.log_directory = std::move(*directory);
-    plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_directory +
-                          "; --log-dir names another folder");
+    plan->notes.push_back(fmt::format(
+        "the files of -r, -t and the filters are in {}\nhint: set --log-dir for another directory",
+        request.log_directory));
   }
-  for (const auto& note : plan->notes) util::log_info("hpcml torchrun: " + note);
+  for (const auto& note : plan->notes) util::log_info(note);
   return agent::run_agent(request, runtime);
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <fmt/format.h>
 #include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -26,13 +27,20 @@ constexpr std::array<Level, 5> k_levels = {{{"error", LogLevel::error, spdlog::l
                                             {"debug", LogLevel::debug, spdlog::level::debug},
                                             {"trace", LogLevel::trace, spdlog::level::trace}}};
 
+LogLevel level_of(spdlog::level::level_enum level) {
+  for (const auto& row : k_levels)
+    if (row.of_spdlog == level) return row.level;
+  return LogLevel::info;
+}
+
 /// Without a lock and without a buffer: threads may log at once, and a child may log after fork while another
 /// thread of its parent did.
 class StderrSink final : public spdlog::sinks::sink {
 public:
   void log(const spdlog::details::log_msg& message) override {
     const std::string_view text(message.payload.data(), message.payload.size());
-    if (message.level >= spdlog::level::info) return write_stderr_line(text);
+    if (message.level >= spdlog::level::info)
+      return write_stderr_line(log_text(level_of(message.level), text));
     const auto since = message.time.time_since_epoch();
     const auto time = std::chrono::system_clock::to_time_t(message.time);
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
@@ -59,12 +67,6 @@ spdlog::logger& logger() {
   return instance;
 }
 
-void log_line(LogLevel level, const std::string& line) {
-  if (!is_logged(level)) return;
-  for (const auto& row : k_levels)
-    if (row.level == level) logger().log(row.of_spdlog, spdlog::string_view_t(line.data(), line.size()));
-}
-
 } // namespace
 
 std::optional<LogLevel> parse_log_level(std::string_view word) {
@@ -76,11 +78,34 @@ std::optional<LogLevel> parse_log_level(std::string_view word) {
 void set_log_level(LogLevel level) { g_level = level; }
 bool is_logged(LogLevel level) { return level <= g_level.load(); }
 
-void log_error(const std::string& line) { log_line(LogLevel::error, line); }
-void log_warning(const std::string& line) { log_line(LogLevel::warning, line); }
-void log_info(const std::string& line) { log_line(LogLevel::info, line); }
-void log_debug(const std::string& line) { log_line(LogLevel::debug, line); }
-void log_trace(const std::string& line) { log_line(LogLevel::trace, line); }
+std::string log_text(LogLevel level, std::string_view text) {
+  constexpr std::string_view k_prefix = "hpcml: ";
+  std::string lines(k_prefix);
+  if (level == LogLevel::error) lines += "error: ";
+  if (level == LogLevel::warning) lines += "warning: ";
+  for (const char c : text) {
+    lines += c;
+    if (c == '\n') lines += k_prefix;
+  }
+  return lines;
+}
+
+std::string error_text(const Error& error) {
+  return error.hint.empty() ? error.what : fmt::format("{}\nhint: {}", error.what, error.hint);
+}
+
+void log_message(LogLevel level, const std::string& text) {
+  if (!is_logged(level)) return;
+  for (const auto& row : k_levels)
+    if (row.level == level) logger().log(row.of_spdlog, spdlog::string_view_t(text.data(), text.size()));
+}
+
+void log_error(const Error& error) { log_error(error_text(error)); }
+void log_error(const std::string& text) { log_message(LogLevel::error, text); }
+void log_warning(const std::string& text) { log_message(LogLevel::warning, text); }
+void log_info(const std::string& text) { log_message(LogLevel::info, text); }
+void log_debug(const std::string& text) { log_message(LogLevel::debug, text); }
+void log_trace(const std::string& text) { log_message(LogLevel::trace, text); }
 
 void write_stderr_line(std::string_view line) {
   const std::string text = visible(std::string(line)) + "\n";

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Messages on standard error while something runs: of the launcher, the agents and the store, and what -v
-// shows. A command's own results, errors and findings are printed by cli/print.cpp instead.
+// Messages on standard error while something runs: those of the launcher, the agents and the store, and the
+// details that -v adds. A command's own results, errors and findings are printed by cli/print.cpp instead.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "core/util/result.hpp"
 
 namespace hpcml::util {
 
@@ -24,15 +26,27 @@ std::optional<LogLevel> parse_log_level(std::string_view word);
 void set_log_level(LogLevel level);
 bool is_logged(LogLevel level);
 
-/// Each writes one line. Debug and trace lines begin with "hpcml D" or "hpcml T" and the time of day.
-void log_error(const std::string& line);
-void log_warning(const std::string& line);
-void log_info(const std::string& line);
-void log_debug(const std::string& line);
-void log_trace(const std::string& line);
+/// Returns a message as it is written to a log: "hpcml: error: TEXT", "hpcml: warning: TEXT" or "hpcml:
+/// TEXT". Further lines of the text start with "hpcml: ".
+std::string log_text(LogLevel level, std::string_view text);
 
-/// Writes a line to standard error whatever the level: a record for programs. One write, so that lines of
-/// several ranks do not mix; control characters are shown, not sent.
+/// Returns an error as a text of two lines: what happened, then "hint: " and what to do, if that is known.
+std::string error_text(const Error& error);
+
+/// Writes a message by log_text if its level is logged.
+void log_message(LogLevel level, const std::string& text);
+
+/// Each writes a message of its level. Debug and trace lines start with "hpcml D" or "hpcml T" and the time
+/// of day.
+void log_error(const std::string& text);
+void log_error(const Error& error);
+void log_warning(const std::string& text);
+void log_info(const std::string& text);
+void log_debug(const std::string& text);
+void log_trace(const std::string& text);
+
+/// Writes a line to standard error at every level. It is one write, so that lines of several ranks do not
+/// mix. Control characters are escaped.
 void write_stderr_line(std::string_view line);
 
 } // namespace hpcml::util

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "diagnose/doctor/reasons.hpp"
 
+#include <fmt/format.h>
+
 #include "core/model/cuda_driver.hpp"
 #include "core/util/text.hpp"
 
@@ -9,6 +11,8 @@ namespace hpcml::doctor {
 namespace {
 
 using model::GpuVendor;
+
+constexpr const char* k_report_node = "use another node (--exclude), and report this one to the site";
 
 class GpuQuestion {
 public:
@@ -22,15 +26,15 @@ public:
     ask_machine();
     ask_devices();
     ask_library();
-    DoctorAnswer answer{"does a program here see GPUs?", {}, std::move(x_reasons)};
+    DoctorAnswer answer{"GPUs:", {}, std::move(x_reasons)};
     const auto& torch = x_facts.torch;
     const auto program =
-        torch.kind == TorchBuild::Kind::found ? "torch " + torch.version : std::string("a program");
+        torch.kind == TorchBuild::Kind::found ? fmt::format("torch {}", torch.version) : "a program";
     if (!answer.is_good())
-      answer.answer = "no, " + program + " sees none";
+      answer.answer = fmt::format("none visible to {}", program);
     else
-      answer.answer = "yes: " + util::counted(x_facts.gpus.by_driver, "GPU") + " of " +
-                      (x_amd ? "AMD" : "NVIDIA") + " for " + program;
+      answer.answer =
+          fmt::format("{} ({}) visible to {}", x_facts.gpus.by_driver, x_amd ? "AMD" : "NVIDIA", program);
     return answer;
   }
 
@@ -53,44 +57,46 @@ private:
   void ask_torch() {
     const auto& torch = x_facts.torch;
     if (torch.kind == TorchBuild::Kind::none)
-      add("no-torch", "there is no torch: " + torch.why,
+      add("no-torch", fmt::format("torch was not found: {}", torch.why),
           x_facts.place.modules.empty()
-              ? "activate its environment (source VENV/bin/activate, conda activate) or load its module, in "
-                "the job, too"
-              : "activate its environment, or load the module that has it: loaded are " +
-                    x_facts.place.modules);
+              ? "run source VENV/bin/activate, conda activate or module load, also in the job"
+              : fmt::format("run its activate script, or load the module with torch (loaded: {})",
+                            x_facts.place.modules));
     if (torch.kind != TorchBuild::Kind::found || !torch.build_known) return;
     if (torch.cuda.empty() && torch.rocm.empty())
-      add("torch-without-gpus", "torch " + torch.version + " (" + torch.place + ") is built for CPUs only",
-          "install one that is built for the GPUs: hpcml env says from which index");
+      add("torch-without-gpus",
+          fmt::format("torch {} ({}) is built for CPUs only", torch.version, torch.place),
+          "run hpcml env to find the package index of a torch for GPUs");
     else if (x_facts.gpus.vendor == GpuVendor::nvidia && torch.cuda.empty())
       add("other-vendor",
-          "torch " + torch.version + " is built for AMD (ROCm " + torch.rocm + "), and the GPUs are NVIDIA's",
-          "install one that is built for CUDA");
+          fmt::format("torch {} is built for AMD (ROCm {}), but the GPUs are from NVIDIA", torch.version,
+                      torch.rocm),
+          "use a torch that is built for CUDA");
     else if (x_amd && torch.rocm.empty())
       add("other-vendor",
-          "torch " + torch.version + " is built for NVIDIA (CUDA " + torch.cuda + "), and the GPUs are AMD's",
-          "install one that is built for ROCm");
+          fmt::format("torch {} is built for NVIDIA (CUDA {}), but the GPUs are from AMD", torch.version,
+                      torch.cuda),
+          "use a torch that is built for ROCm");
   }
 
-  /// Variables that hide all GPUs, or name such as are not there.
+  /// Checks variables that hide all GPUs, or name GPUs that do not exist.
   void ask_variables() {
     for (const auto& [name, value] : x_facts.place.limits) {
       if (name == "ROCR_VISIBLE_DEVICES" && x_facts.gpus.vendor == GpuVendor::nvidia) continue;
       const auto first = std::string(util::trim(value.substr(0, value.find(','))));
       const auto number = util::parse_unsigned(first);
       if (first.empty() || first == "-1" || first == "NoDevFiles")
-        add("hidden-by-variable", name + " is set to \"" + value + "\", which hides all GPUs",
+        add("hidden-by-variable", fmt::format("{}='{}' hides all GPUs", name, value),
             x_facts.place.job.empty() || !x_facts.place.gpu_variables.empty()
-                ? "unset " + name + " (look in ~/.bashrc, the job script and the image)"
-                : "Slurm sets it where a job or step has no GPU: ask for some (--gpus-per-node N)");
+                ? fmt::format("remove {} (check ~/.bashrc, the job script and the image)", name)
+                : "request GPUs (--gpus-per-node N): Slurm sets this variable in jobs and steps without "
+                  "GPUs");
       else if (number && x_facts.gpus.by_driver > 0 && *number >= x_facts.gpus.by_driver)
         add("hidden-by-variable",
-            name + "=" + value + " begins with GPU " + first + ", and the last one here is " +
-                std::to_string(x_facts.gpus.by_driver - 1) +
-                ": what stands behind a wrong one is hidden, too",
-            "GPUs are counted from 0 among those that the job has; unset " + name +
-                " where Slurm did not set it");
+            fmt::format("{}={} starts with GPU {}, but the last GPU is {}: this entry and the following ones "
+                        "are hidden",
+                        name, value, first, x_facts.gpus.by_driver - 1),
+            fmt::format("remove {} unless Slurm set it: the GPUs of a job are numbered from 0", name));
     }
   }
 
@@ -98,20 +104,19 @@ private:
     const auto& place = x_facts.place;
     if (!place.slurm) return;
     if (place.job.empty() && x_facts.gpus.on_bus + x_facts.gpus.by_driver == 0)
-      add("login-node",
-          "this is no job: Slurm is here, and no GPU, so it is a login node or one without GPUs",
-          "ask on a node of a job: srun --gpus-per-node 1 --time 5 hpcml doctor (with the site's partition "
-          "and account)");
+      add("login-node", "not inside a job: this looks like a login node, or a node without GPUs",
+          "run this in a job: srun --gpus-per-node 1 --time 5 hpcml doctor (add the site's partition and "
+          "account)");
     else if (!place.job.empty() && place.gpu_variables.empty() && place.limits.empty())
-      add("none-asked-for", "job " + place.job + " asked for no GPU: none of Slurm's variables names one",
-          "ask for some: --gpus-per-node N (or --gres=gpu:N), on a partition that has them; hpcml gen writes "
-          "it");
+      add("none-asked-for",
+          fmt::format("job {} did not request GPUs: Slurm sets none of its GPU variables", place.job),
+          "request GPUs on a partition that has them (--gpus-per-node N, or --gres=gpu:N)");
     else if (place.step && place.gpu_variables.count("SLURM_JOB_GPUS") == 1 &&
              place.gpu_variables.count("SLURM_STEP_GPUS") == 0 && place.limits.empty())
       add("none-in-step",
-          "job " + place.job + " has GPUs (" + place.gpu_variables.at("SLURM_JOB_GPUS") +
-              "), and this step was given none",
-          "srun --gpus-per-node N, and no --gres=none");
+          fmt::format("job {} has GPUs ({}), but this step has none", place.job,
+                      place.gpu_variables.at("SLURM_JOB_GPUS")),
+          "use srun --gpus-per-node N, and remove --gres=none");
   }
 
   void ask_machine() {
@@ -119,15 +124,14 @@ private:
     if (gpus.by_driver > 0) return;
     if (gpus.on_bus == 0) {
       if (x_reasons.empty() || x_reasons.back().id != "login-node")
-        add("no-gpu", "this machine has no GPU: none on its PCI bus, and no driver shows one",
-            x_facts.place.slurm ? "a partition with GPUs: hpcml sites show SITE lists them"
-                                : "another machine");
+        add("no-gpu", "this machine has no GPU: none is on its PCI bus, and no driver lists one",
+            x_facts.place.slurm ? "use a partition with GPUs (run hpcml sites show SITE)"
+                                : "use another machine");
     } else if (!in_container()) {
       add("no-driver",
-          util::counted(gpus.on_bus, "GPU") + (gpus.on_bus == 1 ? " is" : " are") +
-              " on the PCI bus, and no driver has taken " + (gpus.on_bus == 1 ? "it" : "them"),
-          "the kernel's module (" + std::string(x_amd ? "amdgpu" : "nvidia") +
-              ") is not loaded: leave the node out and tell the site");
+          fmt::format("no driver uses the {} on the PCI bus: the kernel module {} is not loaded",
+                      util::counted(gpus.on_bus, "GPU"), x_amd ? "amdgpu" : "nvidia"),
+          k_report_node);
     }
   }
 
@@ -138,23 +142,24 @@ private:
     if (device(control) == Access::missing) {
       if (in_container())
         add("container-without-gpus",
-            "the container (" + x_facts.place.container + ") was not given the GPUs: " + control +
-                " is not there",
-            "start it with " + gpu_flag());
+            fmt::format("the container ({}) has no access to the GPUs: {} does not exist",
+                        x_facts.place.container, control),
+            fmt::format("add {} to the options of the container", gpu_flag()));
       else if (gpus.by_driver > 0)
         add("no-device-files",
-            control + " is not there, though the driver shows " + util::counted(gpus.by_driver, "GPU"),
-            "the driver's files were not made on this node: leave it out and tell the site");
+            fmt::format("{} does not exist, although the driver lists {}", control,
+                        util::counted(gpus.by_driver, "GPU")),
+            k_report_node);
       return;
     }
     ask_rights(control);
     if (!x_amd && device(control) == Access::open && device("/dev/nvidia-uvm") == Access::missing)
-      add("no-uvm", "/dev/nvidia-uvm is not there, and CUDA cannot begin without it",
-          in_container() ? "start the container with " + gpu_flag()
-                         : "nvidia-modprobe -u makes it: tell the site");
+      add("no-uvm", "/dev/nvidia-uvm does not exist, but CUDA requires it",
+          in_container() ? fmt::format("add {} to the options of the container", gpu_flag())
+                         : "request it from the site: nvidia-modprobe -u creates it");
   }
 
-  /// The job's cgroup, or the file's owner, lets nobody in.
+  /// Checks the permissions of the devices, and the job's cgroup.
   void ask_rights(const std::string& control) {
     unsigned open = 0, forbidden = 0, without_rights = 0;
     for (const auto& [name, access] : x_facts.gpus.devices) {
@@ -168,14 +173,14 @@ private:
     }
     if (open > 0 && device(control) == Access::open) return;
     if (without_rights > 0)
-      add("no-rights", "the GPUs' files may not be opened by this user (permission denied)",
-          x_amd ? "/dev/kfd and /dev/dri belong to the groups render and video: tell the site"
-                : "tell the site");
+      add("no-rights", "this user has no permission to open the GPU devices",
+          x_amd ? "request access to /dev/kfd and /dev/dri (groups render and video) from the site"
+                : "request access from the site");
     else if (forbidden > 0)
       add("hidden-by-job",
-          "the node has " + util::counted(forbidden, "GPU") +
-              ", and the job's cgroup lets none of them be opened",
-          "GPUs that a job did not ask for are closed to it: --gpus-per-node N; on a login node: in a job");
+          fmt::format("the node has {}, but the cgroup of the job allows none of them",
+                      util::counted(forbidden, "GPU")),
+          "request GPUs for the job (--gpus-per-node N)");
   }
 
   void ask_library() {
@@ -183,20 +188,20 @@ private:
     if (gpus.by_driver == 0 || gpus.vendor != GpuVendor::nvidia) return; // torch for ROCm brings AMD's own
     if (gpus.library.empty()) {
       if (!in_container() || device("/dev/nvidiactl") != Access::missing)
-        add("no-driver-library", "the driver's library libcuda.so.1 is not found",
-            in_container() ? "start the container with " + gpu_flag()
-                           : "it belongs to the driver, no module brings it: tell the site");
+        add("no-driver-library", "the driver library libcuda.so.1 was not found",
+            in_container() ? fmt::format("add {} to the options of the container", gpu_flag())
+                           : "request it from the site: it is part of the driver, not of a module");
       return;
     }
     if (!gpus.library_version.empty() && !gpus.kernel_driver.empty() &&
         gpus.library_version != gpus.kernel_driver)
       add("driver-mismatch",
-          gpus.library + " is of driver " + gpus.library_version + ", and the kernel runs " +
-              gpus.kernel_driver,
+          fmt::format("{} belongs to driver {}, but the kernel uses driver {}", gpus.library,
+                      gpus.library_version, gpus.kernel_driver),
           in_container()
-              ? "the image brings a library of its own in front of the host's: leave it out of "
-                "LD_LIBRARY_PATH"
-              : "the driver was updated and the node not restarted, or LD_LIBRARY_PATH leads to another one");
+              ? "remove the image's own library from LD_LIBRARY_PATH"
+              : "check LD_LIBRARY_PATH; if it is right, report the node: it was not restarted after an "
+                "update");
     ask_age();
   }
 
@@ -206,10 +211,9 @@ private:
     const auto* oldest = model::oldest_driver(x_facts.torch.cuda);
     if (oldest == nullptr || !branch || *branch >= oldest->branch) return;
     add("old-driver",
-        "torch is built for CUDA " + x_facts.torch.cuda + ", which needs driver " +
-            std::string(oldest->first) + ", and the node has " + driver,
-        "install a torch for an older CUDA (hpcml env chooses one), or the package cuda-compat "
-        "in the image");
+        fmt::format("torch is built for CUDA {}, which requires driver {}, but the node has {}",
+                    x_facts.torch.cuda, oldest->first, driver),
+        "use a torch for an older CUDA (run hpcml env), or add the package cuda-compat to the image");
   }
 
   const Facts& x_facts;
@@ -223,10 +227,11 @@ DoctorAnswer evaluate_gpus(const Facts& facts) { return GpuQuestion(facts).ask()
 
 DoctorAnswer evaluate_locked_memory(const Facts& facts) {
   const auto& limit = facts.network.locked_memory;
-  DoctorAnswer answer{"may a program here lock the memory that " + facts.network.fabric + " needs?", {}, {}};
+  DoctorAnswer answer{fmt::format("locked memory for {}:", facts.network.fabric), {}, {}};
   const auto fault = launch::check_locked_memory(limit, facts.network.fabric);
   if (fault) answer.reasons.push_back({"locked-memory", fault->what, fault->next});
-  answer.answer = std::string(fault ? "no: " : "yes: ") + launch::describe_bytes(limit.soft);
+  answer.answer =
+      fmt::format("{} ({})", launch::describe_bytes(limit.soft), fault ? "too low" : "sufficient");
   return answer;
 }
 

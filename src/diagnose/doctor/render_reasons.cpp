@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/util/visible.hpp"
+
 #include "diagnose/doctor/reasons.hpp"
 #include "hpcml/json_line.hpp"
+#include <fmt/format.h>
 
 namespace hpcml::doctor {
 
@@ -27,19 +29,19 @@ JsonLine json_of(const std::map<std::string, std::string>& values) {
 
 std::string facts_text(const Facts& facts) {
   const auto& [place, gpus, torch, network] = facts;
-  std::string text = "seen: GPUs on the bus " + std::to_string(gpus.on_bus) + ", by the driver " +
-                     std::to_string(gpus.by_driver) + "; driver " + or_none(gpus.kernel_driver) + "; job " +
-                     or_none(place.job) + "; container " + or_none(place.container) + "\n";
+  std::string text = fmt::format(
+      "found: {} GPUs on the PCI bus, {} listed by the driver; driver {}; job {}; container {}\n",
+      gpus.on_bus, gpus.by_driver, or_none(gpus.kernel_driver), or_none(place.job), or_none(place.container));
   if (torch.kind != TorchBuild::Kind::found)
-    text += "seen: no torch that can be told: " + torch.why + "\n";
+    text += fmt::format("found: no known torch: {}\n", torch.why);
   else
-    text += "seen: torch " + torch.version + " (" + torch.place + ")" + ", CUDA " + or_none(torch.cuda) +
-            ", ROCm " + or_none(torch.rocm) + "\n";
-  for (const auto& [name, value] : place.limits) text += "seen: " + name + "=" + value + "\n";
+    text += fmt::format("found: torch {} ({}), CUDA {}, ROCm {}\n", torch.version, torch.place,
+                        or_none(torch.cuda), or_none(torch.rocm));
+  for (const auto& [name, value] : place.limits) text += fmt::format("found: {}={}\n", name, value);
   if (!network.fabric.empty())
-    text += "seen: " + network.fabric + "; locked memory " +
-            launch::describe_bytes(network.locked_memory.soft) + ", hard limit " +
-            launch::describe_bytes(network.locked_memory.hard) + "\n";
+    text += fmt::format("found: {}; locked memory {}, hard limit {}\n", network.fabric,
+                        launch::describe_bytes(network.locked_memory.soft),
+                        launch::describe_bytes(network.locked_memory.hard));
   return text;
 }
 
@@ -48,9 +50,9 @@ std::string facts_text(const Facts& facts) {
 std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& facts) {
   std::string text;
   for (const auto& answer : answers) {
-    text += answer.question + " " + answer.answer + "\n";
+    text += fmt::format("{} {}\n", answer.question, answer.answer);
     for (const auto& reason : answer.reasons)
-      text += "- " + reason.what + " [" + reason.id + "]\n  next: " + reason.next + "\n";
+      text += fmt::format("- {} [{}]\n  hint: {}\n", reason.what, reason.id, reason.next);
   }
   return util::visible(text + facts_text(facts));
 }

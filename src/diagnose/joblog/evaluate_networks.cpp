@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the networks that were read amount to, and what to do where it is the wrong one.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 #include "diagnose/joblog/networks.hpp"
@@ -20,21 +21,21 @@ Carrier wanted_on(const std::string& fabric) {
 
 std::string describe(const ProcessNetwork& process) {
   const auto carrier = carrier_of(process);
-  const auto plugin = process.plugin.empty() ? std::string() : " (" + process.plugin + ")";
+  const auto plugin = process.plugin.empty() ? std::string() : fmt::format(" ({})", process.plugin);
   switch (carrier) {
   case Carrier::sockets:
     return process.provider.empty() || process.network.starts_with("Socket")
                ? "TCP sockets"
-               : "TCP, by libfabric's provider " + process.provider + plugin;
+               : fmt::format("TCP, by libfabric provider {}{}", process.provider, plugin);
   case Carrier::infiniband:
-    return "InfiniBand or RoCE (" + (process.network.empty() ? std::string("IB") : process.network) + ")";
+    return fmt::format("InfiniBand or RoCE ({})", process.network.empty() ? "IB" : process.network);
   case Carrier::libfabric:
-    return process.provider.empty() ? "libfabric, its provider is not told" + plugin
-                                    : "libfabric's provider " + process.provider + plugin;
-  case Carrier::plugin: return "the network plugin " + process.network;
+    return fmt::format("libfabric, provider {}{}", process.provider.empty() ? "unknown" : process.provider,
+                       plugin);
+  case Carrier::plugin: return fmt::format("network plugin {}", process.network);
   case Carrier::unknown: break;
   }
-  return "not told";
+  return "unknown";
 }
 
 /// The lines that show why the group is what it is, by line.
@@ -53,32 +54,32 @@ std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
   std::vector<std::string> steps;
   const auto seen = [&](NetworkObstacle what) { return group.obstacles.count(what) == 1; };
   if (seen(NetworkObstacle::switched_off))
-    steps.emplace_back(
-        "a variable switches the fast network off: unset NCCL_IB_DISABLE, NCCL_NET and NCCL_NET_PLUGIN "
-        "in the job and the image");
+    steps.emplace_back("remove NCCL_IB_DISABLE, NCCL_NET and NCCL_NET_PLUGIN from the job and the image: one "
+                       "of them disables "
+                       "the high-speed network");
   if (wanted != Carrier::infiniband && seen(NetworkObstacle::no_plugin))
-    steps.emplace_back(
-        "the plugin for libfabric was not found: load the site's module of it, take an image that has it, "
-        "or put the folder with libnccl-net.so (librccl-net.so) into LD_LIBRARY_PATH");
+    steps.emplace_back("use the site's module or an image with the plugin for libfabric, or add the "
+                       "directory of libnccl-net.so "
+                       "(librccl-net.so) to LD_LIBRARY_PATH: the plugin was not found");
   if (seen(NetworkObstacle::plugin_failed))
     steps.emplace_back(
-        "the plugin was found and did not start: its libfabric must be the host's, with the provider of "
-        "this network (bind /opt/cray and libcxi into the image on Slingshot); FI_LOG_LEVEL=warn says at "
-        "what it fails");
+        "use the host's libfabric with the provider of this network (on Slingshot, bind /opt/cray and libcxi "
+        "into the image): the plugin did not start, and FI_LOG_LEVEL=warn prints why");
   if (seen(NetworkObstacle::no_verbs_library))
     steps.emplace_back(
-        "libibverbs.so.1 is missing: an image needs rdma-core (libibverbs1, ibverbs-providers)");
+        "add rdma-core (libibverbs1, ibverbs-providers) to the image: libibverbs.so.1 is missing");
   if (wanted != Carrier::libfabric && seen(NetworkObstacle::no_device))
     steps.emplace_back(
-        "no device of InfiniBand was seen: /dev/infiniband must be in the container, and NCCL_IB_HCA name "
-        "devices that the node has (ls /sys/class/infiniband)");
+        "add /dev/infiniband to the container, and set NCCL_IB_HCA to devices in /sys/class/infiniband: no "
+        "InfiniBand device was found");
   if (steps.empty() && wanted == Carrier::libfabric)
     steps.emplace_back(
-        "NCCL has no way of its own onto this network: it needs the plugin aws-ofi-nccl (aws-ofi-rccl), by "
-        "the site's module or image");
+        "use the plugin aws-ofi-nccl (aws-ofi-rccl) from the site's module or image: NCCL has no built-in "
+        "support for this network");
   if (steps.empty())
-    steps.emplace_back("run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET: the lines before \"Using "
-                       "network\" say what was tried");
+    steps.emplace_back(
+        "run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET: the lines before \"Using network\" show "
+        "what was tried");
   return steps;
 }
 
@@ -86,10 +87,10 @@ void evaluate(NetworkGroup& group, const NetworkReport& report, const SiteNetwor
   if (!report.several_nodes || group.carrier != Carrier::sockets) return;
   const auto wanted = wanted_on(site.fabric);
   if (!site.name.empty() && wanted == Carrier::unknown) return; // nothing faster is known there
-  group.warning = "the traffic between nodes goes over TCP";
-  group.warning += site.name.empty()
-                       ? ", which is right only where there is no faster network (--site SITE tells)"
-                       : ", and " + site.name + " has " + site.fabric;
+  group.warning = site.name.empty()
+                      ? "traffic between nodes uses TCP, which is right only without a high-speed network "
+                        "(check with --site SITE)"
+                      : fmt::format("traffic between nodes uses TCP, but {} has {}", site.name, site.fabric);
   group.next = next_steps(group, wanted);
 }
 

@@ -13,31 +13,35 @@ namespace {
 
 constexpr std::string_view k_task_exited = "Exited with exit code";
 
-/// What hpcml says itself of the first failure; it is looked for before all else.
+/// hpcml's own reports of the first failure, which precede all others. The last three are those of earlier
+/// versions.
 const std::vector<failures::KnownError>& hpcml_errors() {
-  static const std::vector<failures::KnownError> k_words = {
-      {"hpcml agent: rank ", "",
-       "hpcml's own report stands there: who failed first, its last lines, and what to do"},
-      {"hpcml launch: rank ", "", "hpcml's own report stands there"},
-      {"hpcml agent: ", "no heartbeat from",
-       "an agent stopped working: check its node for a hung file system, swapping or a stopped process; set "
-       "a "
-       "longer --heartbeat-timeout if its file system often hangs"}};
-  return k_words;
+  static constexpr const char* k_report =
+      "read hpcml's report at this line: which rank failed first, its last lines, and what to do";
+  static constexpr const char* k_heartbeat =
+      "check the node of the agent for a hung file system, swapping or a stopped process, or set a longer "
+      "--heartbeat-timeout";
+  static const std::vector<failures::KnownError> k_rows = {
+      {"hpcml: error: rank ", "", k_report},
+      {"hpcml: error: ", "no heartbeat from", k_heartbeat},
+      {"hpcml agent: rank ", "", k_report},
+      {"hpcml launch: rank ", "", k_report},
+      {"hpcml agent: ", "no heartbeat from", k_heartbeat}};
+  return k_rows;
 }
 
-/// What hpcml says of a rank that is well.
+/// True if a line that starts like a report is none.
 bool is_no_failure(std::string_view line) {
-  return holds(line, "warning: ") || holds(line, "'s program serves the store") ||
-         holds(line, " serves the store:");
+  return holds(line, "warning: ") || holds(line, " a world of 1 although ") ||
+         holds(line, "'s program serves the store") || holds(line, " serves the store:");
 }
 
-/// Ranks that trained alone although there were several: no rank fails, and each ends with 0. Lightning's
-/// line at the start of a process group, and Accelerate's state, as each process prints it.
+/// Ranks that trained separately although there were several: no rank fails, and each exits with 0.
+/// Lightning's line at the start of a process group, and Accelerate's state, as each process prints it.
 const std::vector<failures::KnownError>& separate_worlds() {
   static constexpr const char* k_hint =
-      "each process trained its own model: start them with srun hpcml launch, and for Accelerate on CPUs set "
-      "ACCELERATE_USE_CPU=true";
+      "use srun hpcml launch to start the processes, and set ACCELERATE_USE_CPU=true for Accelerate on CPUs: "
+      "each process trained its own model";
   static const std::vector<failures::KnownError> k_rows = {
       {"a world of 1 although WORLD_SIZE is", "hpcml: error", k_hint},
       {"each ran as a world of 1", "hpcml: warning", k_hint},
@@ -76,25 +80,25 @@ void read_slurm_task(std::string_view line, LogFailure& failure) {
 }
 
 const std::vector<failures::KnownError>& slurm_ends() {
-  static constexpr const char* k_less_memory =
-      "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
-      "caches of a rank count, too)";
+  static constexpr const char* k_less_memory = "request more memory (--mem), or use less (including data "
+                                               "loader workers and caches): a process exceeded "
+                                               "the memory of the job";
   // slurmstepd's and srun's own words: src/slurmd/slurmstepd/mgr.c, src/srun/libsrun/launch.c,
   // api/step_launch.c.
   static const std::vector<failures::KnownError> k_ends = {
       {"DUE TO NODE FAILURE", "",
-       "a node was lost: sacct -j JOB -o NodeList and the site know which; submit again"},
+       "run the job again: a node was lost (find it with sacct -j JOB -o NodeList)"},
       {"oom_kill event", "", k_less_memory},
       {"oom-kill event", "", k_less_memory}, // up to 22.05
       {"Out Of Memory", "srun: error",
-       "a task used more memory than the job has: more --mem, or less in use"},
+       "request more memory (--mem), or use less: a task exceeded the memory of the job"},
       {"DUE TO TIME LIMIT", "",
-       "the job's time was over: a longer --time, or --signal and a checkpoint from which the next job "
-       "goes on"},
+       "request a longer --time, or use --signal and a checkpoint from which the next job continues: the "
+       "time limit was reached"},
       {"DUE TO PREEMPTION", "",
-       "a job that goes before this one took its nodes: --requeue and a checkpoint, or a QoS that is not "
-       "preempted"},
-      {k_task_exited, "srun: error", "that task ended first of those that srun names; read its lines above"},
+       "use --requeue and a checkpoint, or a QoS that is not preempted: a job with precedence took the "
+       "nodes"},
+      {k_task_exited, "srun: error", "read the lines of this task above: srun names it as the first to exit"},
   };
   return k_ends;
 }

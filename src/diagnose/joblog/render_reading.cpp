@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/id_set.hpp"
 #include "core/util/text.hpp"
@@ -26,32 +27,31 @@ std::string hosts_of(const std::set<std::string>& hosts) {
 
 std::string who(const NetworkGroup& group) {
   const auto ranks = ranks_of(group.ranks), hosts = hosts_of(group.hosts);
-  const auto people = ranks.empty() ? util::counted(group.processes, "process") : ranks;
-  return hosts.empty() ? people : people + " on " + hosts;
+  const auto processes = ranks.empty() ? util::counted(group.processes, "process") : ranks;
+  return hosts.empty() ? processes : fmt::format("{} on {}", processes, hosts);
 }
 
 std::string place(const LogReport& report, const LogEvidence& evidence) {
-  return report.name + ":" + std::to_string(evidence.line) + ": " + evidence.text + "\n";
+  return fmt::format("{}:{}: {}\n", report.name, evidence.line, evidence.text);
 }
 
 std::string network_text(const LogReport& report) {
   const auto& network = report.network;
   if (network.processes == 0)
-    return "network: no line of NCCL or RCCL tells it; run with NCCL_DEBUG=INFO and "
-           "NCCL_DEBUG_SUBSYS=INIT,NET (hpcml gen --nccl-debug)\n";
+    return "network: unknown: the log has no such line of NCCL or RCCL\n"
+           "  hint: run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET (hpcml gen --nccl-debug)\n";
   std::string text;
   for (const auto& group : network.groups) {
-    text += "network: " + who(group) + ": " + group.how + "\n";
-    for (const auto& evidence : group.evidence) text += "  " + place(report, evidence);
+    text += fmt::format("network: {}: {}\n", who(group), group.how);
+    for (const auto& evidence : group.evidence) text += fmt::format("  {}", place(report, evidence));
     if (group.warning.empty()) continue;
-    for (const auto& [what, evidence] : group.obstacles) text += "  " + place(report, evidence);
-    text += "  warning: " + group.warning + "\n";
-    for (const auto& step : group.next) text += "  next: " + step + "\n";
+    for (const auto& [what, evidence] : group.obstacles) text += fmt::format("  {}", place(report, evidence));
+    text += fmt::format("  warning: {}\n", group.warning);
+    for (const auto& step : group.next) text += fmt::format("  hint: {}\n", step);
   }
   if (!network.several_nodes)
-    text += "network: all of them are on one node as far as the log tells: between them nothing goes over a "
-            "network\n";
-  if (!network.complete) text += "network: more processes than can be remembered: the first 65,536 count\n";
+    text += "network: according to the log, all processes are on one node: no traffic crosses the network\n";
+  if (!network.complete) text += "network: more than 65,536 processes: only the first are counted\n";
   return text;
 }
 
@@ -94,14 +94,14 @@ std::string json_of(const NetworkGroup& group) {
 std::string render_text(const LogReport& report) {
   std::string text = network_text(report);
   for (const auto& failure : report.failures) {
-    text += failure.is_known ? "failure: " : "unknown error: ";
-    text += place(report, {failure.line, failure.text});
+    text += fmt::format("{}: {}", failure.is_known ? "failure" : "unknown error",
+                        place(report, {failure.line, failure.text}));
     const auto ranks = ranks_of(failure.ranks);
     if (!ranks.empty() || !failure.host.empty())
-      text += "  of: " + ranks + (failure.host.empty() ? "" : (ranks.empty() ? "" : " on ") + failure.host) +
-              "\n";
-    if (failure.count > 1) text += "  " + std::to_string(failure.count) + " lines say so\n";
-    text += "  next: " + failure.hint + "\n";
+      text += fmt::format("  of: {}{}{}\n", ranks, ranks.empty() || failure.host.empty() ? "" : " on ",
+                          failure.host);
+    if (failure.count > 1) text += fmt::format("  on {} lines\n", failure.count);
+    text += fmt::format("  hint: {}\n", failure.hint);
   }
   if (report.failures.empty()) text += "failures: none found\n";
   return util::visible(text);

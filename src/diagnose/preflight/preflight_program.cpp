@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/launch_chain/unknown_arguments.hpp"
@@ -91,8 +92,9 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   if (written) fs::rename(own, directory, error);
   if (!written || error) fs::remove_all(own, ignored);
   if (exists()) return directory;
-  return util::Error{written ? "cannot make " + directory + ": " + error.message() : written.error().what,
-                     "set XDG_CACHE_HOME to a folder that you may write to"};
+  return util::Error{written ? fmt::format("cannot create '{}': {}", directory, error.message())
+                             : written.error().what,
+                     "set XDG_CACHE_HOME to a directory that you can write to"};
 }
 
 util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
@@ -104,18 +106,17 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
   const auto python = find_python(command, env, cwd);
   if (!python) {
     const auto package = torch_build::find_torch_package("", env, cwd).package;
-    return util::Error{
-        "nothing is here that runs the preflight's checks: no helper is in the cache, none is beside " +
-            program + ", and neither python3 nor python imports torch",
-        package
-            ? "`hpcml torch build` compiles the helper for torch " + package->version + " in " + package->lib
-            : "activate the environment that has torch, or load its module"};
+    return util::Error{"cannot run the preflight: no helper is built, and no Python with torch was found",
+                       package ? fmt::format("run `hpcml torch build` to build the helper for torch {} in {}",
+                                             package->version, package->lib)
+                               : "use the environment or module with torch"};
   }
   TRY(const auto directory, place_probe(env));
   return launch::PreflightProgram{
       {python->program, directory},
-      "the preflight's checks run in " + python->program + " with torch " + python->version +
-          ", as no compiled helper is here; `hpcml torch build` makes one, which starts sooner"};
+      fmt::format("running the preflight in {} with torch {}\n"
+                  "hint: run `hpcml torch build` once to build a helper that starts faster",
+                  python->program, python->version)};
 }
 
 } // namespace hpcml::preflight

@@ -2,6 +2,7 @@
 #include "diagnose/preflight/preflight_report.hpp"
 
 #include <cstdio>
+#include <fmt/format.h>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -35,17 +36,19 @@ std::string render_table(const json& summary) {
                     figure(rank.at("send_recv_gbps"))});
   }
   const auto ranks = rows.size() - 1;
-  return util::render_columns(rows, {0, 4, 5}) + "ok: " + util::counted(ranks, "rank") + " on " +
-         util::counted(hosts.size(), "host") + " met, every sum and every message is right (" +
-         summary.at("backend").get<std::string>() + ", " + figure(summary.at("seconds")) + " s)\n";
+  return fmt::format("{}ok: {} on {} connected, all sums and messages are correct ({}, {} s)\n",
+                     util::render_columns(rows, {0, 4, 5}), util::counted(ranks, "rank"),
+                     util::counted(hosts.size(), "host"), summary.at("backend").get<std::string>(),
+                     figure(summary.at("seconds")));
 }
 
 std::string render_faulty_rank(const json& event) {
-  std::string text = event.value("what", "the helper gave no reason");
+  std::string text = event.value("what", "the helper reported no reason");
   const auto next = event.value("next", "");
-  if (!next.empty()) text += "\n  next: " + next;
+  if (!next.empty()) text += fmt::format("\n  hint: {}", next);
   if (const auto hosts = launch::hosts_at_fault(event); !hosts.empty())
-    text += "\n  if it stays there: --exclude=" + util::join({hosts.begin(), hosts.end()}, ",");
+    text += fmt::format("\n  hint: use --exclude={} if the failure stays there",
+                        util::join({hosts.begin(), hosts.end()}, ","));
   return text;
 }
 

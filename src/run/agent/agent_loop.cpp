@@ -2,6 +2,7 @@
 #include "run/agent/agent_loop.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <poll.h>
 #include <string>
 #include <sys/signalfd.h>
@@ -83,7 +84,7 @@ AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& 
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
-    util::log_error("hpcml agent: " + watchdog.error().what);
+    util::log_error(watchdog.error());
   x_rendezvous.link->set_watchdog(x_watchdog.get());
 }
 
@@ -120,8 +121,7 @@ std::optional<model::FailureClass> AgentLoop::report_class() const {
                                          .node_at_fault = x_node_at_fault},
                                         x_context.env, std::chrono::system_clock::now(),
                                         x_rendezvous.leads ? x_context.ask_slurm : launch::AskSlurm());
-  if (why && x_end->code != 0 && x_rendezvous.leads)
-    util::log_error(launch::describe_class(x_end->code, *why));
+  if (why && x_end->code != 0 && x_rendezvous.leads) launch::write_class(x_end->code, *why);
   return why;
 }
 
@@ -141,7 +141,7 @@ int AgentLoop::code_of_lost_line() const { return x_rendezvous.leads ? k_cannot_
 void AgentLoop::wait_for_order() {
   if (auto order = x_rendezvous.link->take()) return handle_command(*order);
   if (const auto fault = x_rendezvous.link->fault(); !fault.empty()) {
-    if (x_signal == 0) util::log_error("hpcml agent: " + fault);
+    if (x_signal == 0) util::log_error(fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
@@ -172,7 +172,7 @@ void AgentLoop::handle_command(const AgentCommand& order) {
   case AgentCommand::Kind::serve: return serve(order);
   case AgentCommand::Kind::start: return start(order);
   case AgentCommand::Kind::stop: // nothing runs here
-  case AgentCommand::Kind::name: return report_stop(order, util::log_error);
+  case AgentCommand::Kind::name: return report_stop(order, util::log_message);
   case AgentCommand::Kind::lost: // no rank of it runs any more
   case AgentCommand::Kind::end: return end(order);
   case AgentCommand::Kind::heartbeat: // the link's own
@@ -318,17 +318,15 @@ void AgentLoop::notify_ended(bool good) {
   send_event(std::move(event));
 }
 
-void AgentLoop::report_stop(const AgentCommand& order,
-                            const std::function<void(const std::string&)>& print_line) {
+void AgentLoop::report_stop(const AgentCommand& order, const MessageWriter& print_line) {
   if (!order.is_reporter) return;
   x_said = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
-  for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) print_line(line);
+  print_line(level_of_stop(order), util::join(render_stop(order, x_request.max_restarts, ranks), "\n"));
   if (order.failure) {
     note(FailureSeen{*order.failure, failures::find_hint(*order.failure)});
     if (const auto fault = failures::find_node_fault(*order.failure); !fault.empty())
-      note_bad_node(order.failure->host,
-                    "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
+      note_bad_node(order.failure->host, fmt::format("rank {} failed: {}", order.failure->rank, fault));
   }
   if (order.kind != AgentCommand::Kind::end && order.restarts_all) {
     RestartBegun begun{order.restarts,
@@ -344,28 +342,33 @@ void AgentLoop::report_stop(const AgentCommand& order,
   if (stalled.empty() || !x_attempt || !x_directory.is_kept()) return;
   const auto file = x_attempt->directory + "/stacks.txt";
   if (const auto written = util::write_file(file, stalled); !written)
-    print_line("hpcml agent: " + written.error().what);
+    print_line(util::LogLevel::error, written.error().what);
   else
-    print_line("hpcml agent: where all ranks were: " + file);
+    print_line(util::LogLevel::info, fmt::format("stack traces of all ranks: {}", file));
 }
 
 void AgentLoop::end(const AgentCommand& order) {
   x_separate_worlds =
       order.code == 0 && x_evidence &&
       launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
-  // What was said at the stop is not said again.
+  // What was reported at the stop is not reported again.
   const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
-  if (order.code != 0 && !was_commanded) report_stop(order, util::log_error);
-  if (order.is_reporter && order.failure && !x_context.env.get_or("HPCML_ERROR_DIR", "").empty()) {
+  if (order.code != 0 && !was_commanded) report_stop(order, util::log_message);
+  if (order.is_reporter && order.failure) {
     const auto& failed = *order.failure;
-    const auto more = launch::record_failure(
-        {order.code,
-         "run",
-         {render_failed_rank(failed) + (failed.of_launcher ? ": " + failed.message : "")},
-         failed.of_launcher ? std::nullopt : std::optional(failed.rank),
-         failed.host},
-        x_context.env);
-    if (!more.empty()) util::write_stderr_line(more);
+    const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
+    const auto what = render_failed_rank(failed, ranks);
+    std::optional<RankLocation> location;
+    if (!failed.of_launcher)
+      location = {failed.rank, ranks, failed.host, static_cast<int>(failed.local_rank)};
+    const auto written =
+        launch::record_failure({order.code,
+                                "run",
+                                {failed.of_launcher ? fmt::format("{}: {}", what, failed.message) : what},
+                                location,
+                                failed.host},
+                               x_context.env);
+    if (!written) util::log_error(written.error());
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
   if (by_signal) x_run_signal = order.code - 128;
@@ -389,7 +392,7 @@ launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
 void AgentLoop::open_record(const AgentCommand& order) {
   if (x_record || !x_directory.is_kept()) return;
   auto record = RunRecord::open(x_directory.path() + "/" + record_name(order.node_rank));
-  if (!record) return util::log_error("hpcml agent: " + record.error().what);
+  if (!record) return util::log_error(record.error());
   x_record.emplace(std::move(*record));
   RunFacts facts;
   facts.run_id = x_run_id;
@@ -408,7 +411,7 @@ void AgentLoop::open_record(const AgentCommand& order) {
 
 void AgentLoop::note(const RecordEvent& event) {
   if (!x_record) return;
-  if (const auto added = x_record->add(event); !added) util::log_error("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) util::log_error(added.error());
 }
 
 /// Once for each node. The first node's agent reports it to the job's next start, unless any user may have

@@ -56,7 +56,7 @@ private:
   void send_event(AgentEvent event);
   void notify_ended(bool good);
   void take_signals();
-  void report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& print_line);
+  void report_stop(const AgentCommand& order, const MessageWriter& print_line);
   void end_store(pid_t& store);
 
   AgentRequest x_request;

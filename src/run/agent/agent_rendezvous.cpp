@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/agent/agent_rendezvous.hpp"
 
+#include <fmt/format.h>
 #include <thread>
 
 #include "core/util/host_names.hpp"
@@ -24,7 +25,7 @@ CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& wo
   const bool placed = request.place.has_value();
   const unsigned nodes = placed ? 1 : world.layout.node_count();
   CoordinatorOptions rules;
-  // Machines that no Slurm joins may know a person by different numbers.
+  // On machines without a common Slurm, a user may have different numbers.
   rules.job = placed ? std::string() : launch::rendezvous_job(world.identity);
   rules.run_id = run_id;
   rules.max_nodes = request.max_nodes > 0 ? request.max_nodes : nodes;
@@ -37,7 +38,7 @@ CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& wo
     rules.join_timeout = request.place->join_timeout;
     rules.extra_nodes_timeout = request.place->extra_nodes_timeout;
   }
-  if (request.stall_timeout) rules.stall_timeout = std::to_string(request.stall_timeout->count()) + " s";
+  if (request.stall_timeout) rules.stall_timeout = fmt::format("{} s", request.stall_timeout->count());
   return rules;
 }
 
@@ -108,8 +109,8 @@ util::Result<launch::JobChannel> find_run_channel(const AgentRequest& request,
 
 util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes) {
   if (channel.is_shared || max_nodes == 1) return util::Done{};
-  return util::Error{"the agents of " + std::to_string(max_nodes) +
-                         " nodes have no key to authenticate each other: " + channel.origin,
+  return util::Error{fmt::format("the agents of {} nodes have no key to authenticate each other: {}",
+                                 max_nodes, channel.origin),
                      "run 'hpcml config key' on a login node once, or set HPCML_KEY_FILE to a path that all "
                      "nodes can access"};
 }
@@ -135,11 +136,13 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
-    util::log_info("hpcml agent: " + registration.host + " has waited " + std::to_string(waited.count()) +
-                   " s for the agent of the first node (" + first.name + "): " + reason);
+    util::log_info(fmt::format("{} has waited {} s for the agent of the first node ({}): {}",
+                               registration.host, waited.count(), first.name, reason));
   };
   if (search.places.empty())
-    return CoordinatorError{{"the name " + first.name + " of the first node does not resolve here"}, true};
+    return CoordinatorError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
+                                         first.name, registration.host)},
+                            true};
   return find_coordinator(registration, search);
 }
 
@@ -155,7 +158,7 @@ util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequ
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;
   search.own = true;
-  search.name = registration.host + ", process " + std::to_string(served.pid);
+  search.name = fmt::format("{}, process {}", registration.host, served.pid);
   search.heartbeat = rules.heartbeat;
   auto found = find_coordinator(registration, search);
   if (auto* none = std::get_if<CoordinatorError>(&found)) return none->error;
@@ -168,9 +171,10 @@ void note_open_channel(AgentRendezvous& rendezvous, const FirstNodePlace& first)
   if (auto key = store::SecretKey::parse(rendezvous.link->open_secret()))
     rendezvous.channel.key = std::move(key);
   if (rendezvous.leads)
-    util::log_info("hpcml agent: note: no key protects this run (" + rendezvous.channel.origin +
-                   "): as with torchrun, every user who reaches " + first.name +
-                   " can take part in it (docs/concepts/security.md)");
+    util::log_warning(fmt::format(
+        "no key protects this run ({}): as with torchrun, every user with network access to {} can "
+        "join it\nhint: set key_file in --rdzv-conf (docs/concepts/security.md)",
+        rendezvous.channel.origin, first.name));
 }
 
 } // namespace

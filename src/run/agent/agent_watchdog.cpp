@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,9 +34,6 @@ std::string file_in_use(pid_t pid, const std::string& proc) {
   return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
 }
 
-/// What blocks the agent must not block this process.
-void report(const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); }
-
 /// Reads what the agent has sent; false if that is the end.
 bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
   char words[64];
@@ -50,7 +48,11 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
 }
 
 [[noreturn]] void watch(pid_t agent, int line, const HeartbeatOptions& options, const std::string& host) {
-  const auto who = "the agent of " + host + " (process " + std::to_string(agent) + ")";
+  // What blocks the agent must not block this process.
+  const auto report = [](const std::string& text) {
+    launch::log_without_waiting(util::LogLevel::error, text);
+  };
+  const auto name = fmt::format("the agent of {} (process {})", host, agent);
   SilenceTimer timer(options, util::now_with_suspend());
   for (;;) {
     pollfd end{line, POLLIN, 0};
@@ -62,10 +64,11 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
     const auto state = describe_process(agent);
     const auto silence = whole_seconds(timer.silence(now));
     if (action == SilenceTimer::Action::report) {
-      report(who + " has not worked for " + silence + (state.empty() ? "" : ": it " + state));
+      report(fmt::format("{} has not responded for {}{}", name, silence,
+                         state.empty() ? "" : fmt::format(": it {}", state)));
       continue;
     }
-    report(who + " and its ranks are killed: no heartbeat for " + silence);
+    report(fmt::format("{} and its ranks are killed: no heartbeat for {}", name, silence));
     ::kill(agent, SIGKILL);
     ::_exit(0);
   }
@@ -103,7 +106,7 @@ std::string describe_process(pid_t pid, const std::string& proc) {
 util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const HeartbeatOptions& options,
                                                                   const std::string& host) {
   const auto failed = [] {
-    return util::Error{std::string("cannot start the agent's watchdog: ") + std::strerror(errno)};
+    return util::Error{fmt::format("cannot start the watchdog of the agent: {}", std::strerror(errno))};
   };
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed();

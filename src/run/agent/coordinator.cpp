@@ -2,6 +2,7 @@
 #include "run/agent/coordinator.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/hostlist.hpp"
 #include "core/model/id_set.hpp"
@@ -28,17 +29,18 @@ Coordinator::Coordinator(CoordinatorOptions rules, Time now) : x_rules(std::move
 
 RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& registration, Time now) {
   note_time(now);
-  if (registration.job != x_rules.job) return {"is another job's", true};
-  if (registration.run_id != x_rules.run_id) return {"conducts the run " + x_rules.run_id, true};
-  if (x_state == State::ending || x_state == State::over) return {"conducts a run that has ended", true};
+  if (registration.job != x_rules.job) return {"belongs to another job", true};
+  if (registration.run_id != x_rules.run_id)
+    return {fmt::format("coordinates the run '{}'", x_rules.run_id), true};
+  if (x_state == State::ending || x_state == State::over) return {"coordinates a run that has ended", true};
   for (const auto& [other_id, agent] : x_agents) {
     if (registration.leads && agent.leads)
-      return {"has an agent that leads already, on " + agent.host, false};
+      return {fmt::format("already has a first node: {}", agent.host), false};
     if (registration.node_rank && agent.node_rank == registration.node_rank)
-      return {"has node " + std::to_string(*registration.node_rank) + " already: " + agent.host, false};
+      return {fmt::format("already has node {}: {}", *registration.node_rank, agent.host), false};
   }
   if (!is_elastic() && x_agents.size() >= x_rules.max_nodes)
-    return {"has its " + util::counted(x_rules.max_nodes, "node") + " already", false};
+    return {fmt::format("already has all {}", util::counted(x_rules.max_nodes, "node")), false};
   Agent agent;
   agent.host = registration.host;
   agent.node_rank = registration.node_rank;
@@ -50,7 +52,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   if (x_state == State::gathering)
     gather(now);
   else if (!has_room())
-    x_words.push_back(registration.host + " joined and takes part after the next restart");
+    x_words.push_back(fmt::format("{} joined and takes part after the next restart", registration.host));
   return {};
 }
 
@@ -138,7 +140,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   if (event.kind == AgentEvent::Kind::leaving) {
     x_shutting_down = true;
     return remove_agent(
-        id, "the agent of " + agent.host + " was asked to end by " + launch::signal_name(event.signal),
+        id, fmt::format("the agent of {} received {}", agent.host, launch::signal_name(event.signal)),
         128 + event.signal, false, AgentCommand::Kind::end, now);
   }
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
@@ -239,7 +241,8 @@ void Coordinator::handle_stall(Time now) {
     x_since = now;
     const AgentCommand order = {.kind = AgentCommand::Kind::look,
                                 .attempt = x_attempt,
-                                .reason = "nothing has come of any rank for " + x_rules.stall_timeout};
+                                .reason =
+                                    fmt::format("no output from any rank for {}", x_rules.stall_timeout)};
     for (const auto id : x_participants)
       if (!x_agents.at(id).ended) send(id, order);
   }
@@ -248,7 +251,7 @@ void Coordinator::handle_stall(Time now) {
   if (again) ++x_restarts;
   x_code = k_stalled;
   stop(again ? Restart::after_pause : Restart::no,
-       "nothing has come of any rank for " + x_rules.stall_timeout, now);
+       fmt::format("no output from any rank for {}", x_rules.stall_timeout), now);
 }
 
 void Coordinator::take_ended(Time now) {
@@ -272,7 +275,7 @@ void Coordinator::take_ended(Time now) {
   if (x_pause.count() > 0) x_pause_until = now + x_pause;
   gather(now);
   if (x_state == State::gathering && !x_rules.nodes_return && !has_enough_nodes())
-    finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
+    finish(k_nodes_missing, fmt::format("{}; {}", x_reason, missing_nodes()), now);
 }
 
 /// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
@@ -323,12 +326,12 @@ void Coordinator::on_disconnect(AgentId id, Time now) {
     return send_shutdown(now);
   }
   if (x_agents.at(id).leads) {
-    const auto reason = "the agent of the first node (" + x_agents.at(id).host + ") has gone";
+    const auto reason = fmt::format("the agent of the first node ({}) disconnected", x_agents.at(id).host);
     x_agents.erase(id);
     return finish(k_nodes_missing, reason, now);
   }
-  remove_agent(id, "the agent of " + found->second.host + " has gone", k_nodes_missing, x_rules.nodes_return,
-               AgentCommand::Kind::end, now);
+  remove_agent(id, fmt::format("the agent of {} disconnected", found->second.host), k_nodes_missing,
+               x_rules.nodes_return, AgentCommand::Kind::end, now);
 }
 
 void Coordinator::finish(int code, const std::string& reason, Time now) {
@@ -397,9 +400,9 @@ std::string Coordinator::missing_nodes() const {
       who = (numbers.size() == 1 ? "node " : "nodes ") + model::IdSet::of(numbers).to_list();
   }
   const auto missing = x_rules.min_nodes - std::min<std::size_t>(x_agents.size(), x_rules.min_nodes);
-  return std::to_string(missing) + " of " + (is_elastic() ? "at least " : "") +
-         util::counted(x_rules.min_nodes, "node") + (missing == 1 ? " has" : " have") + " not joined" +
-         (who.empty() ? "" : ": " + who);
+  return fmt::format("{} of {}{} {} not joined{}", missing, is_elastic() ? "at least " : "",
+                     util::counted(x_rules.min_nodes, "node"), missing == 1 ? "has" : "have",
+                     who.empty() ? "" : fmt::format(": {}", who));
 }
 
 /// If this process was paused (SIGSTOP, a suspended job or machine), the agents may have been paused as well,
@@ -410,8 +413,8 @@ void Coordinator::note_time(Time now) {
   if (paused) {
     // The only node's own agent conducts, and reads stacks meanwhile.
     if (x_rules.max_nodes > 1)
-      x_words.push_back("the coordinator was paused for " + whole_seconds(now - *x_last_call) +
-                        ": all timeouts begin again");
+      x_words.push_back(fmt::format("the coordinator was paused for {}: all timeouts restart",
+                                    whole_seconds(now - *x_last_call)));
     restart_deadlines(now);
   }
   x_last_call = now;
@@ -443,12 +446,12 @@ void Coordinator::remove_silent_agents(Time now) {
 void Coordinator::remove_silent(AgentId id, Time now) {
   const auto& agent = x_agents.at(id);
   const auto place = std::find(x_participants.begin(), x_participants.end(), id);
-  auto reason = agent.host;
-  if (place != x_participants.end())
-    reason += " (node " + std::to_string(place - x_participants.begin()) + " of " +
-              std::to_string(x_participants.size()) + ")";
-  reason +=
-      ": no heartbeat from its agent for " + whole_seconds(now - agent.last_received) + ": treated as lost";
+  const auto node = place == x_participants.end()
+                        ? agent.host
+                        : fmt::format("{} (node {} of {})", agent.host, place - x_participants.begin(),
+                                      x_participants.size());
+  const auto reason = fmt::format("no heartbeat from the agent of {} for {}: treated as lost", node,
+                                  whole_seconds(now - agent.last_received));
   if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_shutting_down)
     x_lost.push_back(agent.host);
   if (!agent.leads)
@@ -470,7 +473,7 @@ void Coordinator::add_newcomers(Time now) {
   }
   if (hosts.empty()) return;
   x_code = k_nodes_missing; // if too few are left after that
-  stop(Restart::at_once, util::join(hosts, ", ") + " joined", now);
+  stop(Restart::at_once, fmt::format("{} joined", util::join(hosts, ", ")), now);
 }
 
 void Coordinator::tick(Time now) {
@@ -487,9 +490,9 @@ void Coordinator::tick(Time now) {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
   if (waited >= x_rules.join_timeout)
     return finish(k_nodes_missing,
-                  missing_nodes() + " within " + std::to_string(x_rules.join_timeout.count()) + " s", now);
+                  fmt::format("{} within {} s", missing_nodes(), x_rules.join_timeout.count()), now);
   if (waited < x_next_word) return;
-  x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
+  x_words.push_back(fmt::format("{} after {} s", missing_nodes(), waited.count()));
   x_next_word *= 3;
 }
 

@@ -2,7 +2,8 @@
 #include "run/agent/failure_report.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include <fmt/format.h>
 #include <set>
 
 #include "core/failures/failure_hints.hpp"
@@ -123,52 +124,54 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
 }
 
 std::string what_happens_next(const failures::RankFailure& note, const AfterFailure& after) {
-  const auto most = std::to_string(after.max_restarts);
-  if (after.restart > 0)
-    return "all ranks are started again" + describe_pause(after.pause) + " (restart " +
-           std::to_string(after.restart) + " of " + most + ")";
-  std::string text;
+  if (after.restart > 0) return describe_restart(after.restart, after.max_restarts, after.pause);
+  Lines parts;
   if (note.of_launcher)
-    text = "the ranks were stopped because of it";
+    parts.emplace_back("all ranks were stopped because of this");
   else if (after.world_size > 1)
-    text = "the other ranks were stopped because of rank " + std::to_string(note.rank);
+    parts.push_back(fmt::format("the other ranks were stopped because rank {} failed", note.rank));
   if (after.max_restarts > 0 && note.attempt >= after.max_restarts)
-    text += (text.empty() ? "" : "; ") +
-            (after.max_restarts == 1 ? "the one restart" : "all " + most + " restarts") +
-            std::string(after.max_restarts == 1 ? " was used" : " were used");
-  return text;
+    parts.push_back(after.max_restarts == 1 ? "the only restart was used"
+                                            : fmt::format("all {} restarts were used", after.max_restarts));
+  return util::join(parts, "; ");
 }
 
 } // namespace
 
 std::string describe_pause(std::chrono::seconds pause) {
-  return pause.count() == 0 ? "" : " after a pause of " + std::to_string(pause.count()) + " s";
+  return pause.count() == 0 ? "" : fmt::format(" after a pause of {} s", pause.count());
 }
 
-std::string render_failed_rank(const failures::RankFailure& note) {
-  if (note.of_launcher) return shown("hpcml itself failed on host " + note.host);
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f s", note.seconds);
-  std::string text = "rank " + std::to_string(note.rank) + " (local rank " + std::to_string(note.local_rank) +
-                     " on host " + note.host + (note.gpu.empty() ? "" : ", " + note.gpu) + ") " +
-                     (note.cut_short ? "failed" : launch::describe_end(note.status)) + " after " + seconds;
-  return shown(text);
+std::string describe_restart(unsigned restart, unsigned max_restarts, std::chrono::seconds pause) {
+  return fmt::format("all ranks are restarted{} (restart {} of {})", describe_pause(pause), restart,
+                     max_restarts);
+}
+
+std::string render_failed_rank(const failures::RankFailure& note, unsigned world_size) {
+  if (note.of_launcher) return shown(fmt::format("hpcml itself failed on {}", note.host));
+  const auto label =
+      rank_label({note.rank, world_size, note.host, static_cast<int>(note.local_rank)}, note.gpu);
+  return shown(fmt::format("{} {} after {:.1f} s", label,
+                           note.cut_short ? "failed" : launch::describe_end(note.status), note.seconds));
 }
 
 std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after) {
-  Lines report = {render_failed_rank(note)};
+  Lines report = {render_failed_rank(note, after.world_size)};
   if (note.out_of_memory)
-    report.push_back("  out of memory: " +
-                     shown(note.memory.empty() ? "the kernel killed a process of it" : note.memory));
-  if (!note.gpu_fault.empty()) report.push_back("  the node's kernel: " + shown(note.gpu_fault));
+    report.push_back(fmt::format("  {}", shown(note.memory.empty()
+                                                   ? "out of memory: the kernel killed a process of this rank"
+                                                   : note.memory)));
+  if (!note.gpu_fault.empty())
+    report.push_back(fmt::format("  kernel of the node: {}", shown(note.gpu_fault)));
   const auto message = lines_of(note.message);
   for (std::size_t i = 0; i < message.size() && i < k_most_message_lines; ++i)
     report.push_back((i == 0 ? "  error: " : "    ") + shown(message[i]));
   add_block(report, "traceback:", traceback_lines(note, message), k_most_traceback_lines);
   add_block(report, "last lines of its standard error:", other_last_lines(note), k_most_last_lines);
   if (const auto hint = failures::find_hint(note); !hint.empty())
-    report.push_back("  hint: " + util::visible(hint));
-  if (const auto next = what_happens_next(note, after); !next.empty()) report.push_back("  " + next);
+    report.push_back(fmt::format("  hint: {}", util::visible(hint)));
+  if (const auto next = what_happens_next(note, after); !next.empty())
+    report.push_back(fmt::format("  {}", next));
   return report;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one report of a run's first failure.
+// The report of a run's first failure.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace hpcml::agent {
 /// What the agents do about a failure.
 struct AfterFailure {
   unsigned world_size = 1;       ///< of the ranks that were running
-  unsigned restart = 0;          ///< the one that comes now, counted from 1; 0: none
-  unsigned max_restarts = 0;     ///< that were asked for
+  unsigned restart = 0;          ///< number of the restart that follows, from 1; 0: none
+  unsigned max_restarts = 0;     ///< --max-restarts
   std::chrono::seconds pause{0}; ///< before the restart
 };
 
@@ -24,7 +24,10 @@ struct AfterFailure {
 std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after);
 /// Returns " after a pause of 4 s"; an empty text if there is none.
 std::string describe_pause(std::chrono::seconds pause);
-/// Its first line: "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s".
-std::string render_failed_rank(const failures::RankFailure& note);
+/// Returns "all ranks are restarted after a pause of 4 s (restart 1 of 3)".
+std::string describe_restart(unsigned restart, unsigned max_restarts, std::chrono::seconds pause);
+/// Returns its first line: "rank 9/16 (node002, local 1, GPU 1) was killed by SIGSEGV after 12.3 s".
+/// `world_size` 0: unknown.
+std::string render_failed_rank(const failures::RankFailure& note, unsigned world_size);
 
 } // namespace hpcml::agent

@@ -2,6 +2,7 @@
 #include "run/agent/link.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ public:
       x_tick = Clock::now() + k_tick;
     }
     for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
-    for (const auto& line : x_coordinator.take_words()) util::log_info("hpcml agent: " + line);
+    for (const auto& line : x_coordinator.take_words()) util::log_info(line);
     if (x_orders.empty()) return std::nullopt;
     auto order = std::move(x_orders.front());
     x_orders.erase(x_orders.begin());
@@ -108,12 +109,14 @@ public:
   }
   std::string fault() const override {
     if (x_client.fd() >= 0 && !x_silent) return {};
-    const auto who = (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
-                     (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ")";
-    if (x_client.session_error() != store::SessionError::none) return who + " " + x_client.fault();
-    if (!x_silent) return who + " has gone";
-    return "no heartbeat from " + who + " for " + whole_seconds(x_heartbeat.options().timeout) +
-           ": treated as lost";
+    const auto peer =
+        fmt::format("{} ({}{})", x_own ? "the coordinator of the agents" : "the agent of the first node",
+                    x_name.empty() ? "" : fmt::format("{}, ", x_name), x_client.place());
+    if (x_client.session_error() != store::SessionError::none)
+      return fmt::format("{} {}", peer, x_client.fault());
+    if (!x_silent) return fmt::format("{} disconnected", peer);
+    return fmt::format("no heartbeat from {} for {}: treated as lost", peer,
+                       whole_seconds(x_heartbeat.options().timeout));
   }
   std::string place() const override { return x_client.place(); }
   std::string open_secret() const override { return x_open_secret; }
@@ -144,8 +147,8 @@ std::optional<store::Credentials> credentials_of(const RegisterRequest& registra
 std::string describe_other(const std::string& answer, const std::string& place) {
   const auto welcome = store::unpack_welcome(answer);
   if (welcome && welcome->refusal == store::JoinError::key)
-    return "the agent at " + place + " " + welcome->refused + ", and this one has none";
-  return "another program answers at " + place;
+    return fmt::format("the agent at {} {}, and this one has none", place, welcome->refused);
+  return fmt::format("another program answers at {}", place);
 }
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
@@ -176,14 +179,14 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& s
   const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
   auto word = seconds(20);
-  std::string reason = "no address of it is known";
+  std::string reason = "its address is unknown";
   for (;;) {
     for (const auto& place : search.places) {
       store::Client client(place.address, place.port, credentials_of(registration, search));
       const auto value = ask_place(client, registration, search, deadline);
       const auto reply = value ? unpack_reply(*value) : std::nullopt;
       if (client.session_error() != store::SessionError::none) {
-        reason = "the store at " + client.place() + " " + client.fault();
+        reason = fmt::format("the store at {} {}", client.place(), client.fault());
       } else if (!value) {
         reason = value.error().what;
       } else if (!reply) {
@@ -192,16 +195,17 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& s
         return std::unique_ptr<CoordinatorConnection>(
             std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
-        reason = "the agent at " + client.place() + " " + reply->refused;
+        reason = fmt::format("the agent at {} {}", client.place(), reply->refused);
         if (!reply->again) return CoordinatorError{{reason}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
-    if (search.is_over && search.is_over()) return CoordinatorError{{"asked to end"}, true};
+    if (search.is_over && search.is_over())
+      return CoordinatorError{{"this agent was stopped by a signal"}, true};
     if (Clock::now() >= deadline)
-      return CoordinatorError{{"the agent of the first node did not answer within " +
-                                   std::to_string(search.join_timeout.count()) + " s: " + reason,
-                               "is it started there, and may this node reach its port?"}};
+      return CoordinatorError{{fmt::format("the agent of the first node did not answer within {} s: {}",
+                                           search.join_timeout.count(), reason),
+                               "check that it is started there, and that this node can reach its port"}};
     if (waited >= word && search.slow) {
       search.slow(waited, reason);
       word *= 3;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/util/own_directory.hpp"
@@ -51,7 +52,9 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
   if (!request.log_directory.empty()) {
     std::error_code error;
     const auto base = fs::absolute(request.log_directory, error);
-    if (error) return util::Error{"cannot find directory " + request.log_directory + ": " + error.message()};
+    if (error)
+      return util::Error{
+          fmt::format("cannot find the directory '{}': {}", request.log_directory, error.message())};
     RunDirectory directory(base.string() + "/" + (run_id == "none" ? name_by_time() : directory_name(run_id)),
                            true);
     TRY_DONE(make_directory(directory.path()));
@@ -60,8 +63,8 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
   const auto base = context.env.get_or("TMPDIR", "/tmp");
   std::string path = base + "/hpcml-agent.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),
-                       "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
+    return util::Error{fmt::format("cannot create a directory in '{}': {}", base, std::strerror(errno)),
+                       "set TMPDIR to a directory of yours on this node, or set --log-dir"};
   RunDirectory directory(path, false);
   // Where no folder can be locked it stays behind an agent that is killed between two attempts.
   if (auto held = launch::hold_directory(path)) directory.x_held = *held;

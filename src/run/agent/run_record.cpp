@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -23,7 +24,7 @@ bool ends_within_line(int fd) {
 }
 
 util::Error cannot_write(const std::string& path, int error) {
-  return {"the run's record " + path + " cannot be written: " + std::strerror(error)};
+  return {fmt::format("cannot write the run record '{}': {}", path, std::strerror(error))};
 }
 
 } // namespace
@@ -65,7 +66,7 @@ util::Status RunRecord::add(const RecordEvent& event) {
   if (run != nullptr) x_run = *run;
   if (auto line = write_line(event); written) written = std::move(line);
   if (removed && written)
-    return util::Error{"the run's record " + x_path + " was removed, and goes on in a new file"};
+    return util::Error{fmt::format("the run record '{}' was removed; it continues in a new file", x_path)};
   return written;
 }
 

@@ -23,7 +23,7 @@ bool Service::is_agent(store::ClientId client, const RegisterRequest& registrati
 
 RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& registration,
                                 store::Time now) {
-  if (!is_agent(client, registration)) return {"does not take this process for an agent", false};
+  if (!is_agent(client, registration)) return {"does not accept this process as an agent", false};
   auto reply = x_coordinator.register_agent(client, registration, now);
   if (reply.refused.empty()) reply.secret = x_open_secret;
   return reply;
@@ -37,8 +37,9 @@ bool Service::on_message(store::ClientId client, const store::Message& message, 
   if (message.op == Op::compare_set && key == k_hello_key) {
     const auto registration =
         unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
-    const auto reply = registration ? reply_to(client, *registration, now)
-                                    : RegisterReply{"does not understand the agents of this hpcml", false};
+    const auto reply = registration
+                           ? reply_to(client, *registration, now)
+                           : RegisterReply{"does not support the agents of this version of hpcml", false};
     answers.message(client, pack_reply(reply));
   } else if (message.op == Op::set && key == k_event_key) {
     if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))

@@ -13,7 +13,9 @@ util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
-    const auto report = [](const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); };
+    const auto report = [](const std::string& line) {
+      launch::log_without_waiting(util::LogLevel::info, line);
+    };
     Service service(rules, report, channel.is_open ? channel.key->to_hex() : std::string());
     store::SessionGateOptions gate_rules{channel.key, rules.job};
     if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/agent/stop_messages.hpp"
 
+#include <fmt/format.h>
+
 #include "run/agent/failure_report.hpp"
 #include "run/agent/stacks.hpp"
 
@@ -28,13 +30,17 @@ std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_res
     lines.push_back(order.reason);
     if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
     if (restarts && order.stacks.empty())
-      lines.push_back("all ranks are restarted" + describe_pause(order.pause));
+      lines.push_back(fmt::format("all ranks are restarted{}", describe_pause(order.pause)));
     else if (restarts)
-      lines.push_back("all ranks are started again" + describe_pause(order.pause) + " (restart " +
-                      std::to_string(order.restarts) + " of " + std::to_string(max_restarts) + ")");
+      lines.push_back(describe_restart(order.restarts, max_restarts, order.pause));
   }
-  for (auto& line : lines) line.insert(0, "hpcml agent: ");
   return lines;
+}
+
+util::LogLevel level_of_stop(const AgentCommand& order) {
+  const bool has_failed = order.failure || !order.stacks.empty();
+  const bool is_requested = order.restarts_all || order.code > 128; // nodes joined, or a signal
+  return has_failed || !is_requested ? util::LogLevel::error : util::LogLevel::info;
 }
 
 std::string render_stalled(const AgentCommand& order) {

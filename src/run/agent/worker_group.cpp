@@ -2,6 +2,7 @@
 #include "run/agent/worker_group.hpp"
 
 #include <csignal>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -78,7 +79,7 @@ WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeConte
 
 void WorkerGroup::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
-  if (const auto added = x_record->add(event); !added) util::log_error("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) util::log_error(added.error());
 }
 
 void WorkerGroup::send_event(AgentEvent event) {
@@ -114,7 +115,7 @@ bool WorkerGroup::look(launch::Supervisor& ranks) {
   if (receives_commands() && !x_link.fault().empty()) {
     line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
-    util::log_error("hpcml agent: " + x_link.fault() + ": the ranks of " + x_context.host + " are stopped");
+    util::log_error(fmt::format("{}; the ranks of {} are stopped", x_link.fault(), x_context.host));
   }
   if (stop || end || line_lost) return true;
   if (x_stall) watch_for_stall(ranks);
@@ -125,14 +126,16 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
   if (order.kind == AgentCommand::Kind::lost) {
     ranks.kill(); // before anything else: the others continue without them
     end = order;
-    ranks.print_line("hpcml agent: the agent of " + x_context.host +
-                     " was treated as lost: its ranks are killed");
+    ranks.print_line(
+        util::LogLevel::error,
+        fmt::format("the agent of {} was treated as lost: its ranks are killed", x_context.host));
   } else if (order.kind == AgentCommand::Kind::end) {
     end = order;
   } else if (order.kind == AgentCommand::Kind::look) {
     read_stacks_of(ranks, order);
   } else if (order.kind == AgentCommand::Kind::name) {
-    x_report_stop(order, [&](const std::string& line) { ranks.print_line(line); });
+    x_report_stop(order,
+                  [&](util::LogLevel level, const std::string& text) { ranks.print_line(level, text); });
   } else if (order.kind == AgentCommand::Kind::stop && !stop) {
     stop = order;
     if (order.failure) x_reported = order.failure;
@@ -141,7 +144,8 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
     for (const auto& rank : ranks.ranks())
       if (rank.running) stopped.ranks.push_back(rank.rank);
     if (order.failure && !stopped.ranks.empty()) note(stopped);
-    x_report_stop(order, [&](const std::string& line) { ranks.print_line(line); });
+    x_report_stop(order,
+                  [&](util::LogLevel level, const std::string& text) { ranks.print_line(level, text); });
   }
 }
 
@@ -164,7 +168,7 @@ void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
 /// Before anything is killed.
 void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
-    util::log_error("hpcml agent: the kernel of " + x_context.host + " says: " + util::visible(fault));
+    util::log_error(fmt::format("the kernel of {} reports: {}", x_context.host, util::visible(fault)));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
@@ -185,7 +189,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
   if (x_attempt.kept) {
     file = x_attempt.directory + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
     if (const auto written = util::write_file(file, text); !written) {
-      util::log_error("hpcml agent: " + written.error().what);
+      util::log_error(written.error());
       file.clear();
     }
   }

@@ -27,11 +27,13 @@ struct Attempt {
   launch::World world; ///< as the first rank of this node sees it
   std::shared_ptr<launch::NodeSetup> node;
   std::string directory; ///< RANK/error.json and the like in it
-  bool kept = false;     ///< the folder stays
+  bool kept = false;     ///< the directory is kept
 };
 
-/// Tells people why all ranks are stopped, by a function that says a line.
-using StopReporter = std::function<void(const AgentCommand&, const std::function<void(const std::string&)>&)>;
+/// Writes a message of a level to the log.
+using MessageWriter = std::function<void(util::LogLevel, const std::string&)>;
+/// Reports why all ranks are stopped.
+using StopReporter = std::function<void(const AgentCommand&, const MessageWriter&)>;
 
 class WorkerGroup : public launch::RankObserver {
 public:

@@ -47,8 +47,8 @@ Actions requeue(BatchState& state, const std::string& reason, int code, Actions 
   const auto& facts = state.facts;
   state.code = code;
   if (facts.restarts >= facts.max_restarts) {
-    before.push_back(report(fmt::format("{}: job {} has reached its limit of {} restarts (--max-requeues); "
-                                        "to continue it: hpcml submit --continue {}",
+    before.push_back(report(fmt::format("{}: job {} reached its limit of {} restarts (--max-requeues)\n"
+                                        "hint: run hpcml submit --continue {} to continue it",
                                         reason, facts.job, facts.max_restarts, facts.job)));
     return end_after_work(state, code, std::move(before));
   }
@@ -81,9 +81,9 @@ Actions on_started(BatchState& state) {
   if (state.phase != Phase::starting) return {};
   const auto& facts = state.facts;
   if (!facts.continued_by.empty())
-    return end_with_code(state, 0,
-                         {report(fmt::format("job {} continues the work of job {}: nothing is started",
-                                             facts.continued_by, facts.job))});
+    return end_with_code(
+        state, 0,
+        {report(fmt::format("job {} replaced job {}: nothing is started", facts.continued_by, facts.job))});
   if (facts.starts_on_bad_node && facts.requeues && facts.restarts < facts.max_restarts)
     return requeue(state, "the job started on a node that was found faulty", 0);
   return choose_or_start(state);
@@ -93,7 +93,7 @@ Actions on_started(BatchState& state) {
 Actions give_up_or_requeue(BatchState& state) {
   const auto known = model::find_word<model::FailureClass>(state.failure);
   if (known && requeues_after(state, *known))
-    return requeue(state, "the run ended by: " + state.failure, state.code);
+    return requeue(state, fmt::format("the run failed ({})", state.failure), state.code);
   return end_with_code(state, state.code);
 }
 
@@ -114,7 +114,7 @@ Actions on_nodes_chosen(BatchState& state, const Event& event) {
   }
   if (state.phase == Phase::starting) {
     if (!event.yes) {
-      if (state.facts.requeues) return requeue(state, "too few of the job's nodes are healthy", 1);
+      if (state.facts.requeues) return requeue(state, "too few nodes of the job are healthy", 1);
       return end_with_code(state, 1);
     }
     state.run_nodes = event.text;
@@ -125,17 +125,17 @@ Actions on_nodes_chosen(BatchState& state, const Event& event) {
   state.run_nodes = event.text;
   ++state.facts.restarts;
   return start_script(
-      state,
-      {report(fmt::format("the run ended by: {}: starting it again in this job (restart {} of at most {})",
-                          state.failure, state.facts.restarts, state.facts.max_restarts)),
-       {ActionKind::count_restart, event.text}});
+      state, {report(fmt::format("the run failed ({}): restarting it in this job (restart {} of at most {})",
+                                 state.failure, state.facts.restarts, state.facts.max_restarts)),
+              {ActionKind::count_restart, event.text}});
 }
 
 Actions on_limit_near(BatchState& state) {
   if (!state.facts.saves || state.phase != Phase::running) return {};
   state.phase = Phase::saving;
   state.awaits_steps = true;
-  return {report(state.facts.lead_time + " to the time limit: asking the ranks to save and exit"),
+  return {report(fmt::format("{} left until the time limit: asking the ranks to save and exit",
+                             state.facts.lead_time)),
           {ActionKind::ask_to_save},
           {ActionKind::await_steps}};
 }
@@ -212,7 +212,7 @@ Actions on_preemption_known(BatchState& state, const Event& event) {
   if (event.yes && state.job_ends) return end_with_code(state, state.code);
   if (event.yes) {
     state.phase = Phase::awaiting_slurm;
-    return {report(fmt::format("{}: job {} waits for Slurm, which requeues it if the site does so",
+    return {report(fmt::format("{}: job {} waits for Slurm, which requeues it if the site is configured to",
                                k_preempted, state.facts.job))};
   }
   if (state.code == 0) return end_with_code(state, 0);
@@ -234,7 +234,7 @@ Actions on_cause_known(BatchState& state, const Event& event) {
 Actions on_save_time_over(BatchState& state) {
   if (state.phase != Phase::saving || !state.facts.requeues) return {};
   const bool knows_code = state.has_step_code || !state.script_runs;
-  return requeue(state, "the ranks have not ended in time", knows_code ? state.code : 1);
+  return requeue(state, "the ranks did not exit in time", knows_code ? state.code : 1);
 }
 
 Actions on_requeue_refused(BatchState& state, const Event& event) {
@@ -243,10 +243,10 @@ Actions on_requeue_refused(BatchState& state, const Event& event) {
   auto text = fmt::format("Slurm does not requeue job {}: {}", facts.job, event.text);
   // Nothing has run yet: the node may be healthy by now.
   if (std::exchange(state.facts.starts_on_bad_node, false) && !state.job_ends)
-    return choose_or_start(state, {report(text + "; it starts on its nodes")});
+    return choose_or_start(state, {report(fmt::format("{}; it starts on its nodes anyway", text))});
   return end_after_work(
       state, state.code,
-      {report(fmt::format("{}; to continue it: hpcml submit --continue {}", text, facts.job))});
+      {report(fmt::format("{}\nhint: run hpcml submit --continue {} to continue it", text, facts.job))});
 }
 
 } // namespace

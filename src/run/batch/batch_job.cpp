@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/batch/batch_job.hpp"
 
+#include <fmt/format.h>
+
 #include "core/node_health/bad_node_file.hpp"
 #include "core/util/text.hpp"
 
@@ -21,8 +23,8 @@ util::Result<Continuation> parse_continuation(std::string_view text, bool by_use
                             ? std::nullopt
                             : util::parse_unsigned(std::string(text.substr(colon + 1)));
   if (colon == 0 || !restarts || *restarts > 1'000'000)
-    return util::Error{"cannot read the script's argument '" + std::string(text) + "'",
-                       "it must be the first job and its restarts: 4711:2"};
+    return util::Error{fmt::format("cannot read the script's argument '{}'", text),
+                       "use the first job and its restarts, such as 4711:2"};
   return Continuation{std::string(text.substr(0, colon)), static_cast<unsigned>(*restarts), by_user};
 }
 

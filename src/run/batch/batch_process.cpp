@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -68,7 +69,8 @@ util::Status BatchProcess::set_up() {
   if (copy)
     x_kept_script = *copy;
   else
-    util::log_warning("hpcml: no copy of the script for 'hpcml submit --continue': " + copy.error().what);
+    util::log_warning(
+        fmt::format("cannot copy the script for 'hpcml submit --continue': {}", copy.error().what));
   return util::Done{};
 }
 
@@ -120,7 +122,7 @@ util::Result<int> BatchProcess::run() {
 
 void BatchProcess::perform(const Action& action) {
   switch (action.kind) {
-  case ActionKind::report: util::log_info("hpcml: " + action.text); break;
+  case ActionKind::report: util::log_info(action.text); break;
   case ActionKind::choose_nodes: {
     const auto nodes = choose_program_nodes(x_request, x_hpcml, x_script);
     if (is_pending(SIGTERM)) x_events.push_back({EventKind::job_ending}); // the check has taken a while
@@ -168,8 +170,8 @@ void BatchProcess::start_script(const std::string& nodes) {
     ::_exit(errno == ENOENT ? 127 : 126);
   }
   if (x_script_pid > 0) return;
-  util::log_error("hpcml: cannot start " + words.front() + ": " +
-                  (program ? std::strerror(errno) : "not in PATH"));
+  util::log_error(
+      fmt::format("cannot start '{}': {}", words.front(), program ? std::strerror(errno) : "not in PATH"));
   x_script_pid = 0;
   x_events.push_back({EventKind::script_ended, false, 127, {}});
 }
@@ -203,7 +205,7 @@ void BatchProcess::requeue() {
   x_retries_requeue = result.answer == RequeueAnswer::unreachable;
   x_next_try = Clock::now() + k_retry_interval;
   if (x_retries_requeue) {
-    util::log_debug("slurmctld does not answer: " + result.why);
+    util::log_debug(fmt::format("slurmctld does not answer: {}", result.why));
     x_events.push_back({EventKind::requeue_delayed});
     return;
   }

@@ -45,16 +45,15 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
 }
 
 void report_choice(const slurm::NodeChoice& choice, unsigned need) {
-  for (const auto& [node, why] : choice.bad)
-    util::log_warning(fmt::format("hpcml: {}: {}; it does not take part", node, why));
+  for (const auto& [node, why] : choice.bad) util::log_warning(fmt::format("{} is not used: {}", node, why));
   if (!choice.was_informed)
-    util::log_warning("hpcml: no node has reported that it is healthy: the first ones are used");
+    util::log_warning("no node reported that it is healthy: using the first nodes of the job");
   if (choice.chosen.size() < need)
-    return util::log_error(fmt::format("hpcml: the program needs {}, and {} of this job's are healthy",
+    return util::log_error(fmt::format("the program requires {}, but only {} of this job's nodes are healthy",
                                        util::counted(need, "node"), choice.chosen.size()));
-  util::log_info(
-      "hpcml: the program runs on " + model::compress_hostlist(choice.chosen) +
-      (choice.spare.empty() ? "; no node is spare" : "; spare: " + model::compress_hostlist(choice.spare)));
+  util::log_info(fmt::format("the program runs on {} (spare nodes: {})",
+                             model::compress_hostlist(choice.chosen),
+                             choice.spare.empty() ? "none" : model::compress_hostlist(choice.spare)));
 }
 
 } // namespace
@@ -70,10 +69,10 @@ util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& command
                                                   const std::vector<node_health::BadNode>& bad) {
   if (bad.empty()) return slurm::NodeExclusion{};
   const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
-  if (!record.ok()) return util::Error{record.command() + ": " + record.why_not};
+  if (!record.ok()) return util::Error{fmt::format("{}: {}", record.command(), record.why_not)};
   const auto partition = slurm::partition_of(record.output.out);
   const auto nodes = commands.ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N %t"});
-  if (!nodes.ok()) return util::Error{nodes.command() + ": " + nodes.why_not};
+  if (!nodes.ok()) return util::Error{fmt::format("{}: {}", nodes.command(), nodes.why_not)};
   TRY(const auto choice, slurm::parse_choice(record.output.out, nodes.output.out));
   auto exclusion = slurm::leave_out(bad, choice);
   exclusion.before = choice.excluded;
@@ -95,12 +94,13 @@ std::string choose_program_nodes(const BatchRequest& request, const std::string&
                                  const util::EnvSnapshot& env) {
   const auto nodes = model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST", ""));
   if (!nodes) {
-    util::log_error("hpcml: cannot read SLURM_JOB_NODELIST: " + nodes.error().what);
+    util::log_error(fmt::format("cannot read SLURM_JOB_NODELIST: {}", nodes.error().what));
     return {};
   }
   auto known = read_bad_nodes(env.get_or(node_health::k_bad_nodes_variable, ""));
   if (!known) {
-    util::log_warning("hpcml: " + known.error().what + "; no node is excluded because of it");
+    util::log_warning(
+        fmt::format("cannot read the list of faulty nodes, and excludes none: {}", known.error().what));
     known = std::vector<node_health::BadNode>{};
   }
   std::string answers;

@@ -22,11 +22,11 @@ std::string nodes_to_exclude(const BatchJob& job, const slurm::Commands& command
   const auto bad = read_bad_nodes(job.bad_nodes_file);
   const auto exclusion = bad ? find_exclusion(commands, job.name, *bad) : bad.error();
   if (!exclusion) {
-    util::log_warning("hpcml: the faulty nodes of job " + job.name +
-                      " are not excluded: " + exclusion.error().what);
+    util::log_warning(
+        fmt::format("the faulty nodes of job {} are not excluded: {}", job.name, exclusion.error().what));
     return {};
   }
-  for (const auto& line : exclusion->words) util::log_info("hpcml: " + line);
+  for (const auto& line : exclusion->words) util::log_info(line);
   return exclusion->exclude.empty() ? std::string() : model::compress_hostlist(exclusion->exclude);
 }
 
@@ -42,21 +42,20 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
   const auto restarts = job.restarts - job.starts_here + 1;
   options.push_back(k_successor_argument + job.first + ":" + std::to_string(restarts));
   for (auto& argument : script_arguments(job.command)) options.push_back(std::move(argument));
-  const auto submitted = script.empty() ? util::Error{"there is no copy of the script"}
+  const auto submitted = script.empty() ? util::Error{"no copy of the script exists"}
                                         : slurm::submit_job(request.submit_command, {}, options,
                                                             slurm::make_submit_environment(env, options).env);
   if (!submitted)
-    return util::log_warning(
-        fmt::format("hpcml: the exclude list of job {} cannot be changed, and no other job "
-                    "could be submitted: it starts again without a change: {}",
-                    job.name, submitted.error().what));
+    return util::log_warning(fmt::format(
+        "cannot change the exclude list of job {} or submit a replacement; it restarts unchanged: {}",
+        job.name, submitted.error().what));
   const auto successor = submitted->id + (job.array_task.empty() ? "" : "_" + job.array_task);
   if (const auto written = util::write_file(job.successor_file(), successor + "\n", 0600); !written)
-    util::log_warning("hpcml: " + written.error().what);
+    util::log_warning(written.error().what);
   const auto cancelled = commands.ask({"scancel", job.name});
   util::log_info(fmt::format(
-      "hpcml: the exclude list of job {} cannot be changed: job {} continues its work{}", job.name, successor,
-      cancelled.ok() ? "" : ", and job " + job.name + " ends when it starts"));
+      "cannot change the exclude list of job {}; submitted job {} as its replacement{}", job.name, successor,
+      cancelled.ok() ? "" : fmt::format(", and job {} exits when it starts", job.name)));
 }
 
 } // namespace

@@ -75,9 +75,9 @@ std::vector<fs::path> saved_job_directories(const util::EnvSnapshot& env, const 
 
 util::Result<std::string> keep_job(SavedJob job, const std::string& source,
                                    const std::vector<fs::path>& directories) {
-  if (!is_job_name(job.job)) return util::Error{"'" + job.job + "' is not the number of a job"};
+  if (!is_job_name(job.job)) return util::Error{fmt::format("'{}' is not a job number", job.job)};
   TRY(const auto text, util::read_input(source, {k_most_bytes}));
-  util::Result<std::string> kept = util::Error{"there is no directory for a copy of the script"};
+  util::Result<std::string> kept = util::Error{"no directory is available for a copy of the script"};
   for (const auto& directory : directories) {
     kept = keep_in(directory, job, text);
     if (kept) break;
@@ -87,8 +87,8 @@ util::Result<std::string> keep_job(SavedJob job, const std::string& source,
 
 util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<fs::path>& directories) {
   if (!is_job_name(job))
-    return util::Error{"'" + job + "' is not the number of a job",
-                       "use a number as 4711, of an array 4711_3"};
+    return util::Error{fmt::format("'{}' is not a job number", job),
+                       "use a number such as 4711, or 4711_3 for an array"};
   std::string places;
   for (const auto& directory : directories) {
     const auto path = record_path(directory, job);
@@ -103,7 +103,7 @@ util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<
     TRY(auto kept, parse_record(text, path.string()));
     kept.script = script_path(directory, job).string();
     TRY(const auto script, util::read_input(kept.script, own));
-    if (script.empty()) return util::Error{kept.script + " is empty"};
+    if (script.empty()) return util::Error{fmt::format("'{}' is empty", kept.script)};
     return kept;
   }
   return util::Error{

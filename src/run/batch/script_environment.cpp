@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
     const auto is_ipv4 = [](const std::string& text) { return text.find(':') == std::string::npos; };
     const auto first = std::find_if(found.begin(), found.end(), is_ipv4);
     if (first == found.end())
-      return util::Error{request.host + " has no IPv4 address for the ranks to connect to"};
+      return util::Error{fmt::format("{} has no IPv4 address for the ranks to connect to", request.host)};
     address = *first;
   }
   if (address.empty()) return util::Done{}; // the ranks use the name of the first node
@@ -63,8 +64,8 @@ std::string start_store(const std::string& name, const util::EnvSnapshot& env) {
           (void)!::write(ends[1], place.data(), place.size());
           ::close(ends[1]);
         },
-        [](const std::string& line) { util::log_info("hpcml store: " + line); });
-    if (!ended) util::log_error("hpcml: " + ended.error().what);
+        [](const std::string& line) { util::log_info(line); });
+    if (!ended) util::log_error(ended.error());
     ::_exit(ended ? 0 : 1);
   }
   ::close(ends[1]);
@@ -101,7 +102,7 @@ void append_line(const std::string& file, const std::string& line) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   const auto text = line + "\n";
   if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    util::log_warning("hpcml: cannot write " + file + ": " + std::strerror(errno));
+    util::log_warning(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
   if (fd >= 0) ::close(fd);
 }
 
@@ -111,8 +112,8 @@ util::Result<util::EnvSnapshot> prepare_script_environment(const BatchRequest& r
     std::error_code error;
     std::filesystem::create_directories(job.checkpoint_directory, error);
     if (error)
-      return util::Error{"cannot create the checkpoint directory " + job.checkpoint_directory + ": " +
-                         error.message()};
+      return util::Error{fmt::format("cannot create the checkpoint directory '{}': {}",
+                                     job.checkpoint_directory, error.message())};
   }
   if (request.program_nodes > 0) job.starts_here = count_lines(job.starts_file());
   job.restarts += job.starts_here;

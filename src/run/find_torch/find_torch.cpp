@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <sys/stat.h>
@@ -154,7 +155,7 @@ TorchFound not_found(Kind kind, std::string why) {
 TorchFound found_at(const std::string& text, const std::string& place) {
   TorchFound found;
   const auto version = parse_torch_version(text);
-  if (!version) return not_found(Kind::unknown, place + " tells no version of torch");
+  if (!version) return not_found(Kind::unknown, fmt::format("{} contains no version of torch", place));
   found.kind = Kind::found;
   found.version = *version;
   found.text = text;
@@ -183,7 +184,7 @@ std::optional<TorchFound> torch_in(const std::string& directory, const FileView&
     if (const auto version = quoted_behind(text.value_or(""), "__version__"))
       return found_at(*version, package + "/version.py");
   }
-  return is_package ? std::optional(not_found(Kind::unknown, package + " does not tell its version"))
+  return is_package ? std::optional(not_found(Kind::unknown, fmt::format("{} contains no version", package)))
                     : std::nullopt;
 }
 
@@ -193,8 +194,9 @@ std::optional<TorchFound> noted_torch(const std::string& directory, const std::v
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
       if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
       if (name == "torch.egg-link")
-        return not_found(Kind::unknown,
-                         directory + "/torch.egg-link points to a torch that is being developed");
+        return not_found(
+            Kind::unknown,
+            fmt::format("{}/torch.egg-link points to a development version of torch", directory));
       if (name.starts_with("torch-"))
         return found_at(name.substr(6, name.size() - 6 - ending.size()), directory + "/" + name);
     }
@@ -212,7 +214,7 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
   const auto why = visit_import_directories(program, line, env, cwd, files, see);
   if (found) return *found;
   if (!why.empty()) return not_found(Kind::unknown, why);
-  return not_found(Kind::none, program + " has no torch");
+  return not_found(Kind::none, fmt::format("{} has no torch", program));
 }
 
 } // namespace
@@ -235,7 +237,7 @@ namespace {
 
 TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
   const auto needs = read_elf_needs(program, files);
-  if (!needs) return not_found(Kind::unknown, program + " is no program whose libraries can be read here");
+  if (!needs) return not_found(Kind::unknown, fmt::format("the libraries of {} cannot be read", program));
   std::string library;
   for (const auto& name : needs->libraries) {
     if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
@@ -245,7 +247,7 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
     if (number != std::string::npos && parse_torch_version(name.substr(number + 4)))
       return found_at(name.substr(number + 4), program);
   }
-  if (library.empty()) return not_found(Kind::none, program + " is not linked with LibTorch");
+  if (library.empty()) return not_found(Kind::none, fmt::format("{} is not linked with LibTorch", program));
   auto directories = needs->directories;
   for (const auto& directory : util::split(env.get_or("LD_LIBRARY_PATH", ""), ':'))
     if (!directory.empty()) directories.push_back(directory);
@@ -257,9 +259,10 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
     directory = util::replace_all(util::replace_all(directory, "${ORIGIN}", origin), "$ORIGIN", origin);
     if (!files.exists(directory + "/" + library)) continue;
     if (auto found = torch_around(directory, files)) return *found;
-    return not_found(Kind::unknown, directory + "/" + library + " does not tell its version");
+    return not_found(Kind::unknown, fmt::format("{}/{} contains no version", directory, library));
   }
-  return not_found(Kind::unknown, library + " of " + program + " is not where its folders and variables say");
+  return not_found(Kind::unknown,
+                   fmt::format("{} of {} was not found in its library directories", library, program));
 }
 
 bool is_shell(const std::string& program) {
@@ -327,32 +330,34 @@ std::optional<TorchVersion> parse_torch_version(const std::string& text) {
 
 TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files) {
-  if (command.empty()) return not_found(Kind::unknown, "there is no command");
+  if (command.empty()) return not_found(Kind::unknown, "no command given");
   auto words = command;
   auto variables = env;
   if (!launch_chain::is_python(words[0])) {
     const auto started = launch_chain::find_started_program(command);
     if (!started)
-      return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
+      return not_found(Kind::unknown,
+                       fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
     for (const auto& outer : started->before)
       if (outer != "nsys" && outer != "ncu")
-        return not_found(Kind::unknown, outer + " chooses what is imported");
+        return not_found(Kind::unknown, fmt::format("{} selects the imported torch", outer));
     for (const auto& [name, value] : started->sets) variables.set(name, value);
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
   }
   if (!words.empty() && is_shell(words[0]))
-    return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
+    return not_found(Kind::unknown,
+                     fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
   for (int depth = 0; depth < 4; ++depth) {
     const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
-    if (!program) return not_found(Kind::unknown, (words.empty() ? command[0] : words[0]) + " is not found");
+    if (!program)
+      return not_found(Kind::unknown, fmt::format("{} was not found", words.empty() ? command[0] : words[0]));
     const auto head = files.read(*program, 1024);
     if (head && head->starts_with("#!")) {
       auto interpreter = interpreter_words(*head);
       if (interpreter.empty() || !launch_chain::is_python(interpreter[0]))
         return not_found(Kind::unknown,
-                         *program + " is a script" +
-                             (interpreter.empty() ? "" : " of " + util::base_name(interpreter[0])) +
-                             ", and what it starts is not seen");
+                         fmt::format("{} is a {} script, and the program that it starts is unknown", *program,
+                                     interpreter.empty() ? "shell" : util::base_name(interpreter[0])));
       words[0] = *program;
       words.insert(words.begin(), interpreter.begin(), interpreter.end());
       continue;
@@ -361,7 +366,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
       return torch_of_python(*program, {words.begin() + 1, words.end()}, variables, cwd, files);
     return torch_of_program(*program, variables, files);
   }
-  return not_found(Kind::unknown, command[0] + " is a script of a script");
+  return not_found(Kind::unknown, fmt::format("{} is a script that starts another script", command[0]));
 }
 
 } // namespace hpcml::find_torch

@@ -2,6 +2,7 @@
 #include "run/find_torch/import_path.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -150,7 +151,7 @@ bool visit_packages(Walk& walk, const std::string& program, const FileView& file
           find_installation(config_value(environment->text, "home") + "/" + util::base_name(program), files);
     if (own.name.empty()) own.name = base.name;
     if (own.name.empty()) {
-      why = environment->prefix + "/pyvenv.cfg does not tell its Python's version";
+      why = fmt::format("{}/pyvenv.cfg contains no Python version", environment->prefix);
       return false;
     }
     if (walk.visit_sites(own)) return true;
@@ -159,7 +160,7 @@ bool visit_packages(Walk& walk, const std::string& program, const FileView& file
     base = find_installation(program, files);
   }
   if (base.name.empty()) {
-    why = "the version of the Python at " + program + " is not known from its files";
+    why = fmt::format("the version of {} is unknown", program);
     return false;
   }
   return walk.visit_user(base.name) || walk.visit_sites(base) || walk.visit_easybuild(base.name);

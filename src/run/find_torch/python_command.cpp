@@ -2,6 +2,7 @@
 #include "run/find_torch/python_command.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,9 +51,8 @@ Result<std::string> find_active_python(const util::EnvSnapshot& env) {
   if (auto active = find_environment_python(env); !active.empty()) return active;
   for (const auto* name : {"python3", "python"})
     if (const auto found = util::find_program(name, env)) return *found;
-  return Error{
-      "there is no active Python: neither VIRTUAL_ENV nor CONDA_PREFIX has one, and PATH has no python3",
-      "activate an environment, or give the whole command behind --"};
+  return Error{"no active Python: neither VIRTUAL_ENV nor CONDA_PREFIX has one, and PATH has no python3",
+               "use an activated environment, or add the complete command after --"};
 }
 
 Result<std::string> find_python_of_program(const std::string& program, const util::EnvSnapshot& env) {
@@ -72,10 +72,11 @@ Result<std::string> find_python_of_program(const std::string& program, const uti
 Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                      const util::EnvSnapshot& env) {
   if (words.empty())
-    return Error{module ? "-m needs a module" : "there is no command", "hpcml launch [FLAGS] -- CMD…"};
+    return Error{module ? "-m requires a module" : "no command given",
+                 "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
   if (!module && is_compiled_program(words.front()))
-    return Error{words.front() + " is a compiled program, not a Python script",
-                 "put -- before it: hpcml launch … -- " + words.front()};
+    return Error{fmt::format("'{}' is a compiled program, not a Python script", words.front()),
+                 fmt::format("add -- before it: hpcml launch … -- {}", words.front())};
   TRY(const auto python, find_active_python(env));
   std::vector<std::string> command = {python,
                                       "-u"}; // as torchrun does: a killed rank must not lose its last lines

@@ -2,6 +2,7 @@
 #include "run/launch/agreement.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
@@ -39,20 +40,19 @@ util::Status agree_with_environment(const RuntimeContext& context, World& world,
     if (starts && name != "NODE_RANK" && name != "GROUP_RANK") continue;
     const auto existing = context.env.get_or(name, "");
     if (!existing.empty() && existing != value)
-      conflicts.push_back(name + "=" + existing + " (here: " + value + ")");
+      conflicts.push_back(fmt::format("{}={} (expected {})", name, existing, value));
   }
   const auto address = context.env.get_or("MASTER_ADDR", "");
   if (!address.empty() && address != world.address) {
     if (means_first_node(address, world, (starts ? world.layout.node_rank : world.layout.rank) == 0))
       world.address = address;
     else
-      conflicts.push_back("MASTER_ADDR=" + address + " (here: " + world.address + ")");
+      conflicts.push_back(fmt::format("MASTER_ADDR={} (expected {})", address, world.address));
   }
   if (conflicts.empty()) return util::Done{};
   return Error{
-      "the environment contradicts the step: " + util::join(conflicts, ", "),
-      "remove what sets these variables (an export in the script, a container hook, another launcher): "
-      "set before srun they are the same for every rank"};
+      fmt::format("the environment contradicts the step: {}", util::join(conflicts, ", ")),
+      "remove what sets these variables: an export in the script, a container hook or another launcher"};
 }
 
 util::EnvSnapshot without_outer_rank(util::EnvSnapshot env) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,8 +26,8 @@ namespace {
 constexpr int k_open_dir = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 Error cache_error(const std::string& path, const std::string& why) {
-  return Error{"cannot use the cache directory " + path + ": " + why,
-               "remove it, or point the cache elsewhere with a profile of your own (caches[].base)"};
+  return Error{fmt::format("cannot use the cache directory '{}': {}", path, why),
+               "remove it, or set another base in your own site profile (caches[].base)"};
 }
 
 bool lock(int fd, int how) {
@@ -89,7 +90,7 @@ std::vector<std::string> parts_of(const std::string& below) {
 util::Status make_below(const CacheDir& cache, const std::string& below) {
   if (below.starts_with("/") || below == ".." || below.starts_with("../") ||
       below.find("/../") != std::string::npos)
-    return cache_error(cache.path, "'" + below + "' leads out of it");
+    return cache_error(cache.path, fmt::format("'{}' is outside of it", below));
   std::string relative;
   for (const auto& part : parts_of(below)) {
     relative += (relative.empty() ? "" : "/") + part;
@@ -144,9 +145,8 @@ void remove_stale(const CacheDir& cache) {
 Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
                                const std::string& tag) {
   if (cache.name.empty() || cache.name.find('/') != std::string::npos || base.empty() || base.front() != '/')
-    return Error{"the profile's cache '" + cache.name + "' in '" + base +
-                     "' is no directory that can be made",
-                 "a name without '/', and an absolute base"};
+    return Error{fmt::format("the profile's cache '{}' in '{}' is not a valid directory", cache.name, base),
+                 "use a name without '/' and an absolute base"};
   return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
 }
 
@@ -165,13 +165,13 @@ Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string&
       return cache_error(path, errno == ENOTDIR || errno == ELOOP ? "it is a link or a file"
                                                                   : std::strerror(errno));
   }
-  if (dir.fd < 0) return cache_error(path, "it is removed as fast as it is made");
+  if (dir.fd < 0) return cache_error(path, "another process keeps removing it");
   struct stat found {};
   std::string wrong;
   if (::fstat(dir.fd, &found) != 0)
     wrong = std::strerror(errno);
   else if (found.st_uid != ::geteuid())
-    wrong = "it belongs to user " + std::to_string(found.st_uid);
+    wrong = fmt::format("it belongs to user {}", found.st_uid);
   else if ((found.st_mode & 077) != 0 && ::fchmod(dir.fd, 0700) != 0)
     wrong = std::strerror(errno);
   for (const auto& entry : cache.variables) {
@@ -194,7 +194,7 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   if (made.empty()) return util::Done{};
   const pid_t middle = ::fork();
   if (middle < 0)
-    return Error{std::string("cannot start the process that removes the caches: ") + std::strerror(errno)};
+    return Error{fmt::format("cannot start the process that removes the caches: {}", std::strerror(errno))};
   if (middle == 0) {
     // Two forks: the program must not find a child that it never started.
     const pid_t watcher = ::fork();
@@ -204,19 +204,19 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   int status = 0;
   while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) return Error{"cannot start the process that removes the caches"};
+  if (status != 0) return Error{"cannot start the process that removes the caches: its parent failed"};
   return util::Done{};
 }
 
 Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
   SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
-  if (held.directory.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
+  if (held.directory.fd < 0) return Error{fmt::format("cannot lock '{}': {}", path, std::strerror(errno))};
   ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
   held.watcher = ::fork();
   if (held.watcher == 0) watch({held.directory});
   if (held.watcher > 0) return held;
   ::close(held.directory.fd);
-  return Error{std::string("cannot start the process that removes a folder: ") + std::strerror(errno)};
+  return Error{fmt::format("cannot start the process that removes '{}': {}", path, std::strerror(errno))};
 }
 
 void release_directory(SelfRemovingDirectory& held) {

@@ -2,6 +2,7 @@
 #include "run/launch/container_environment.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <fnmatch.h>
 #include <optional>
 
@@ -65,10 +66,11 @@ util::Status check_container_environment(const std::vector<std::string>& command
   if ((!option && !engine->clears_environment) || passes_rank(*started)) return util::Done{};
   const auto passing = std::string(util::trim(engine->passing_options));
   return util::Error{
-      std::string(engine->words.name) + (option ? " " + *option : "") +
-          " starts the image without the ranks' variables: RANK, WORLD_SIZE, MASTER_ADDR and the others",
-      option             ? "remove " + *option
-      : !passing.empty() ? "add --" + passing + " to its options"
+      fmt::format("{} starts the image without the ranks' variables (RANK, WORLD_SIZE, MASTER_ADDR, ...)",
+                  option ? fmt::format("{} {}", engine->words.name, *option)
+                         : std::string(engine->words.name)),
+      option             ? fmt::format("remove {}", *option)
+      : !passing.empty() ? fmt::format("add --{} to its options", passing)
                          : "add -e RANK -e WORLD_SIZE -e LOCAL_RANK -e LOCAL_WORLD_SIZE -e MASTER_ADDR -e "
                            "MASTER_PORT to its options"};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <set>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,18 +55,17 @@ BindDecision decide_binding(BindMode requested, const IdSet& mask, const IdSet& 
   const bool whole = node.is_subset_of(mask);
   const bool own_mask = !whole && bound_by_srun(env);
   switch (requested) {
-  case BindMode::none: return {BindMode::none, mask, whole, "left alone"};
+  case BindMode::none: return {BindMode::none, mask, whole, "not bound"};
   case BindMode::verify: return {BindMode::verify, node, true, "bound by srun, compared with the plan"};
   case BindMode::apply:
-    if (own_mask)
-      return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
+    if (own_mask) return {BindMode::verify, node, true, "srun bound each task, and its mask is kept"};
     return {BindMode::apply, mask, whole, "bound by hpcml launch"};
   case BindMode::automatic: break;
   }
-  if (own_mask) return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
+  if (own_mask) return {BindMode::verify, node, true, "srun bound each task, and its mask is kept"};
   // One task with part of a node has what the job asked for: there is nothing to divide.
   if (!whole && local_world_size == 1)
-    return {BindMode::none, mask, false, "the task has the CPUs that the job asked for"};
+    return {BindMode::none, mask, false, "the task has the CPUs that the job requested"};
   return {BindMode::apply, mask, whole, "bound by hpcml launch"};
 }
 
@@ -73,10 +73,10 @@ std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) 
   std::vector<std::string> differences;
   if (planned.empty() || mask == planned) return differences;
   const IdSet missing = planned - mask, foreign = mask - planned;
-  std::string text = "it is bound to " + topo::cpus_text(mask) + ", the plan is " + topo::cpus_text(planned);
-  if (!missing.empty()) text += "; missing: " + missing.to_list();
-  if (!foreign.empty()) text += "; not planned: " + foreign.to_list();
-  differences.push_back(text);
+  const auto list = [](const IdSet& cpus) { return cpus.empty() ? std::string("none") : cpus.to_list(); };
+  differences.push_back(fmt::format("it is bound to {}, but the plan is {} (missing: {}, not planned: {})",
+                                    topo::cpus_text(mask), topo::cpus_text(planned), list(missing),
+                                    list(foreign)));
   return differences;
 }
 
@@ -84,12 +84,15 @@ util::Status apply_affinity(const IdSet& cpus) {
   const auto before = topo::read_allowed_cpus();
   const auto words = to_words(cpus, k_max_cpus);
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
-    return Error{"cannot bind to " + topo::cpus_text(cpus) + ": " + std::strerror(errno),
-                 before ? "the kernel allows " + before->to_list() : ""};
+    return Error{fmt::format("cannot bind to {}: {}", topo::cpus_text(cpus), std::strerror(errno)),
+                 before ? fmt::format("use CPUs that the kernel allows: {}", before->to_list()) : ""};
   const auto after = topo::read_allowed_cpus();
   if (after && !(*after == cpus))
-    return Error{"asked for " + topo::cpus_text(cpus) + ", the kernel gave " + topo::cpus_text(*after),
-                 "the step's cgroup allows less than its mask said; ask for these CPUs in the job"};
+    return Error{
+        fmt::format(
+            "requested {}, but the kernel granted {}: the step's cgroup allows fewer CPUs than its mask",
+            topo::cpus_text(cpus), topo::cpus_text(*after)),
+        "request these CPUs for the job"};
   return util::Done{};
 }
 

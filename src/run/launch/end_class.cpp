@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/end_class.hpp"
 
+#include <array>
 #include <csignal>
+#include <fmt/format.h>
 
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/exit_code.hpp"
 
@@ -12,7 +15,9 @@ namespace {
 
 using model::FailureClass;
 
-constexpr std::string_view k_run_ended = "hpcml launch: the run ended with ";
+/// The line of this version, and that of earlier ones.
+constexpr std::array<std::string_view, 2> k_ends = {"hpcml: the run exited with code ",
+                                                    "hpcml launch: the run ended with "};
 
 bool is_time_over(const util::EnvSnapshot& env, std::chrono::system_clock::time_point now) {
   const auto end = util::parse_unsigned(env.get_or("SLURM_JOB_END_TIME", ""));
@@ -51,18 +56,25 @@ std::optional<FailureClass> classify_end(const RunResult& end, const util::EnvSn
 }
 
 std::string describe_class(int code, FailureClass why) {
-  return std::string(k_run_ended) + std::to_string(code) + ": " + model::word_of(why);
+  return fmt::format("the run exited with code {}: {}", code, model::word_of(why));
+}
+
+void write_class(int code, FailureClass why) {
+  util::write_stderr_line(util::log_text(util::LogLevel::info, describe_class(code, why)));
 }
 
 std::optional<FailureClass> read_class(std::string_view line) {
-  const auto begin = line.find(k_run_ended);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const auto class_name = line.substr(begin + k_run_ended.size());
-  const auto colon = class_name.find(": ");
-  if (colon == std::string_view::npos || !util::parse_unsigned(class_name.substr(0, colon)))
-    return std::nullopt;
-  const auto word = model::parse_word<FailureClass>(util::trim(class_name.substr(colon + 2)));
-  return word ? std::optional(*word) : std::nullopt;
+  for (const auto end : k_ends) {
+    const auto begin = line.find(end);
+    if (begin == std::string_view::npos) continue;
+    const auto class_name = line.substr(begin + end.size());
+    const auto colon = class_name.find(": ");
+    if (colon == std::string_view::npos || !util::parse_unsigned(class_name.substr(0, colon)))
+      return std::nullopt;
+    const auto word = model::parse_word<FailureClass>(util::trim(class_name.substr(colon + 2)));
+    return word ? std::optional(*word) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 } // namespace hpcml::launch

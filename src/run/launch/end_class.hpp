@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why a run ended, as one word.
+// The class of a failure by which a run ended.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,16 @@
 
 namespace hpcml::launch {
 
-/// What is known at the end of a run.
+/// The facts that are known at the end of a run.
 struct RunResult {
   int code = 0;
   int signal = 0;             ///< that launch was sent; 0: none
-  bool asked_to_save = false; ///< the ranks were, since their job's time is over soon
+  bool asked_to_save = false; ///< the ranks were, because the time limit of their job is near
   bool rank_failed = false;   ///< one was the first to fail
-  bool out_of_memory = false; ///< and the kernel killed a process of it for want of memory
+  bool out_of_memory = false; ///< and the kernel killed a process of it (out of memory)
   bool launcher_failed = false;
   bool nodes_missing = false;
-  bool node_at_fault = false; ///< a node was found bad, and that is why it ended
+  bool node_at_fault = false; ///< it ended because a node is faulty
 };
 
 /// Nothing where it ended well, and nobody had asked for it. `env`: whether it is a job of Slurm's, and until
@@ -32,10 +32,13 @@ std::optional<model::FailureClass> classify_end(const RunResult& end, const util
                                                 std::chrono::system_clock::time_point now,
                                                 const AskSlurm& ask_slurm = {});
 
-/// The last line on standard error of a run that ended badly.
+/// Returns the last message of a run that failed.
 std::string describe_class(int code, model::FailureClass why);
 
-/// The class that such a line says, wherever it begins (`srun --label`); nothing in others.
+/// Writes it to standard error at every log level: the job's next start reads it.
+void write_class(int code, model::FailureClass why);
+
+/// Returns the class in a line with such a message, which may have a prefix (`srun --label`).
 std::optional<model::FailureClass> read_class(std::string_view line);
 
 } // namespace hpcml::launch

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ using util::Result;
 
 namespace {
 
-/// Tells this step's caches from those of other steps, restarts and (where nodes share the place) nodes.
+/// Returns what distinguishes the caches of this step from those of other steps, restarts and nodes.
 std::string cache_tag(const World& world) {
   const auto& id = world.identity;
   std::string tag = "job" + std::to_string(id.job) + "-step" + std::to_string(id.step);
@@ -32,29 +33,32 @@ std::string cache_tag(const World& world) {
   return tag + "-node" + std::to_string(world.layout.node_rank);
 }
 
-/// What to say instead of a program's name where it is a script, or lies in this folder.
+/// Returns what to use instead of a program's name if it is a script, or is in the working directory.
 std::string suggested_command(const std::string& name) {
-  if (name.ends_with(".py")) return "say python " + name;
+  if (name.ends_with(".py")) return fmt::format("use python {}", name);
   if (name.find('/') == std::string::npos && ::access(name.c_str(), X_OK) == 0)
-    return "it lies in this folder, which is not in PATH: say ./" + name;
+    return fmt::format("use ./{0}: {0} is in the working directory, which is not in PATH", name);
   return {};
 }
 
 Error exec_error(const std::string& name, int code) {
   struct stat found {};
   if (code == ENOENT && ::stat(name.c_str(), &found) == 0)
-    return Error{"cannot execute " + name + ": its interpreter is not there",
-                 "look at its first line (#!…), or at the loader that it was built for"};
+    return Error{fmt::format("cannot execute '{}': its interpreter does not exist", name),
+                 "check its first line (#!...), or the loader that it was built for"};
   if (code == ENOEXEC)
     return Error{
-        "cannot execute " + name + ": it is neither a program for this machine nor a script with a #! line",
-        "hpcml launch starts programs without a shell; add a #! line, or write `-- bash " + name + "`"};
+        fmt::format(
+            "cannot execute '{}': it is neither a program for this machine nor a script with a #! line",
+            name),
+        fmt::format("add a #! line, or use `-- bash {}`: hpcml launch starts programs without a shell",
+                    name)};
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
-    return Error{"cannot execute " + name + ": it is a directory"};
-  return Error{"cannot execute " + name + ": " + std::strerror(code),
+    return Error{fmt::format("cannot execute '{}': it is a directory", name)};
+  return Error{fmt::format("cannot execute '{}': {}", name, std::strerror(code)),
                code != EACCES          ? ""
                : name.ends_with(".py") ? suggested_command(name)
-                                       : "chmod +x " + name + " if it is a program"};
+                                       : fmt::format("run chmod +x {} if it is a program", name)};
 }
 
 /// A file of this name that is in PATH but may not be executed.
@@ -82,12 +86,12 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
   if (check == BindCheck::fail && !faults.empty())
-    return Error{"its placement is not what it should be: " + util::join(faults, "; "),
-                 std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
-                     "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
+    return Error{fmt::format("the binding check failed: {}", util::join(faults, "; ")),
+                 fmt::format("{}, or set --bind-check warn to start anyway",
+                             mode == BindMode::none ? "use --bind apply to bind the rank"
+                                                    : "run hpcml affinity to see the plan")};
   for (const auto& fault : faults)
-    util::log_warning("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " +
-                      host + ": " + fault);
+    util::log_warning(fmt::format("{}: {}", rank_label(location_of(setup.world.layout, host)), fault));
   return util::Done{};
 }
 
@@ -95,15 +99,16 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
 void report_warnings(const RankSetup& setup, const std::string& host) {
   if (setup.world.layout.rank == 0)
     for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
-      for (const auto& warning : *list) util::log_warning("hpcml launch: warning: " + warning);
+      for (const auto& warning : *list) util::log_warning(warning);
   if (setup.world.layout.local_rank == 0)
     for (const auto& warning : setup.node->node_warnings)
-      util::log_warning("hpcml launch: warning: " + host + ": " + warning);
+      util::log_warning(fmt::format("{}: {}", host, warning));
 }
 
 int fail(const RankSetup& setup, const RuntimeContext& context, const std::string& phase, const Error& error,
          int code = k_cannot_set_up) {
-  return report_failure({code, phase, error, setup.world.layout.rank, context.host}, context.env);
+  return report_failure({code, phase, error, location_of(setup.world.layout, context.host), context.host},
+                        context.env);
 }
 
 } // namespace
@@ -129,8 +134,7 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
     }
     opened.push_back(std::move(*cache));
   }
-  if (const auto watched = start_watcher(opened); !watched)
-    util::log_error("hpcml launch: " + watched.error().what);
+  if (const auto watched = start_watcher(opened); !watched) util::log_error(watched.error());
   return opened;
 }
 
@@ -153,9 +157,10 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
     const auto suggestion = suggested_command(command.front());
     return {k_not_found,
             "exec",
-            Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
-                  path                 ? "is it there on the compute node, too?"
-                  : suggestion.empty() ? "give its path, or load what provides it before the step"
+            Error{path ? fmt::format("cannot find '{}'", command.front())
+                       : fmt::format("cannot find '{}' in PATH", command.front()),
+                  path                 ? "check that it exists on the compute node"
+                  : suggestion.empty() ? "use its path, or load the module that provides it before the step"
                                        : suggestion},
             {},
             {}};
@@ -192,7 +197,7 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
   leave_world_watch(setup, request);
   reset_save_signal(find_save_signal(context.env));
   Failure failure = exec_command(request.command, setup.env);
-  failure.rank = setup.world.layout.rank;
+  failure.rank = location_of(setup.world.layout, context.host);
   failure.host = context.host;
   return report_failure(failure, context.env);
 }

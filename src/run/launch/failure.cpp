@@ -2,6 +2,7 @@
 #include "run/launch/failure.hpp"
 
 #include <chrono>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <thread>
@@ -22,7 +23,7 @@ std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
     if (!id.empty() && id.find('/') == std::string::npos) name += "-" + id;
   }
   const bool in_job = !env.get_or("SLURM_JOB_ID", "").empty();
-  if (failure.rank) name += "-rank" + std::to_string(*failure.rank);
+  if (failure.rank) name += "-rank" + std::to_string(failure.rank->rank);
   if (!in_job || !failure.rank) name += "-pid" + std::to_string(::getpid());
   return name + "-" + failure.phase + ".json";
 }
@@ -34,41 +35,34 @@ std::string render_record(const Failure& failure) {
       .add("program", "hpcml launch")
       .add("exit_code", failure.exit_code)
       .add("phase", failure.phase)
-      .add("rank", failure.rank)
+      .add("rank", failure.rank ? std::optional(failure.rank->rank) : std::nullopt)
       .add("host", failure.host)
       .add("what", failure.error.what)
       .add("hint", failure.error.hint)
       .text();
 }
 
-void log_without_waiting(const std::string& line) {
+void log_without_waiting(util::LogLevel level, const std::string& text) {
   pollfd end{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) util::log_info(line);
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) util::log_message(level, text);
 }
 
 std::string describe(const Failure& failure) {
-  std::string line = "hpcml launch: ";
-  if (failure.rank) line += "rank " + std::to_string(*failure.rank) + " on ";
-  if (!failure.host.empty()) line += failure.host + ": ";
-  line += failure.error.what;
-  if (!failure.error.hint.empty()) line += "\n  hint: " + failure.error.hint;
-  return line;
+  const auto place = failure.rank ? rank_label(*failure.rank) : failure.host;
+  const auto text = util::error_text(failure.error);
+  return place.empty() ? text : fmt::format("{}: {}", place, text);
 }
 
 int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
   util::log_error(describe(failure));
-  if (const auto more = record_failure(failure, env); !more.empty()) util::write_stderr_line(more);
+  if (const auto written = record_failure(failure, env); !written) util::log_error(written.error());
   return failure.exit_code;
 }
 
-std::string record_failure(const Failure& failure, const util::EnvSnapshot& env) {
+util::Status record_failure(const Failure& failure, const util::EnvSnapshot& env) {
   const auto directory = env.get_or("HPCML_ERROR_DIR", "");
-  if (directory.empty()) {
-    return ::isatty(STDERR_FILENO) == 0 ? render_record(failure) : "";
-  }
-  const auto written =
-      util::write_file(directory + "/" + record_name(failure, env), render_record(failure) + "\n");
-  return written ? "" : "hpcml launch: " + written.error().what;
+  if (directory.empty()) return util::Done{};
+  return util::write_file(directory + "/" + record_name(failure, env), render_record(failure) + "\n");
 }
 
 void wait_for_output_flush(const util::EnvSnapshot& env) {

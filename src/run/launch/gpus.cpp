@@ -2,6 +2,7 @@
 #include "run/launch/gpus.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/text.hpp"
@@ -32,9 +33,10 @@ VisibleGpus of_variable(const std::string& name, const std::string& value, unsig
   });
   gpus.cut = absent != gpus.entries.end();
   if (!gpus.cut) return gpus;
-  gpus.source += " names GPU " + *absent + ", this node has GPU" +
-                 (on_node == 1 ? " 0" : "s 0-" + std::to_string(on_node - 1)) +
-                 ": the runtime leaves it out, and what stands behind it";
+  gpus.source =
+      fmt::format("{}={} names GPU {}, but this node has {}: the runtime ignores this entry and the "
+                  "following ones",
+                  name, value, *absent, on_node == 1 ? "GPU 0" : fmt::format("GPUs 0-{}", on_node - 1));
   gpus.entries.erase(absent, gpus.entries.end());
   return gpus;
 }
@@ -75,24 +77,25 @@ VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks,
                         unsigned per_rank) {
   const auto count = gpus.entries.size();
-  const auto text = [](std::size_t number) {
-    return std::to_string(number) + (number == 1 ? " GPU" : " GPUs");
-  };
-  const std::string hint = "ask for the GPUs in the job (gen --gpus-per-node) and give them to the step; "
-                           "`srun nvidia-smi -L` or `srun rocm-smi` shows what a task gets";
+
+  const std::string hint =
+      "request the GPUs for the job and the step (gen --gpus-per-node), or run `srun nvidia-smi -L` "
+      "(`srun rocm-smi`) to see the GPUs of a task";
   if (count < per_rank)
-    return util::Error{
-        "this rank counts on " + text(per_rank) + ", but " +
-            (count == 0 ? "none is visible" : "only " + std::to_string(count) + " is visible") + " (" +
-            gpus.source + ")",
-        hint};
+    return util::Error{fmt::format("this rank requires {}, but {} visible ({})",
+                                   util::counted(per_rank, "GPU"),
+                                   count == 0   ? "none is"
+                                   : count == 1 ? "only 1 is"
+                                                : fmt::format("only {} are", count),
+                                   gpus.source),
+                       hint};
   const auto whole = static_cast<std::size_t>(ranks) * per_rank;
   if (count >= whole) return util::Done{};
   const auto on_node = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
   const bool own_list = count == per_rank && (!on_node || *on_node >= whole);
   if (own_list) return util::Done{};
-  return util::Error{"the " + std::to_string(ranks) + " ranks of this node count on " + text(whole) +
-                         ", but " + std::to_string(count) + " are visible (" + gpus.source + ")",
+  return util::Error{fmt::format("the {} ranks of this node require {}, but {} are visible ({})", ranks,
+                                 util::counted(whole, "GPU"), count, gpus.source),
                      hint};
 }
 

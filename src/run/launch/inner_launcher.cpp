@@ -2,6 +2,7 @@
 #include "run/launch/inner_launcher.hpp"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <system_error>
 
 #include "core/model/container_engine.hpp"
@@ -44,14 +45,15 @@ util::Error alone_on_each_node(const launch_chain::StartedLauncher& inner, const
   if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
     line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes +
            " " + util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
-  return {inner.written + " on each of " + nodes +
-              " nodes is told of no other (no meeting place and number of nodes): " + nodes +
-              " trainings instead of one",
-          plain +
-              (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
-              "; hpcml gen --launcher " +
-              (inner.row->ranks == model::RankStartMethod::agent ? inner.name : "torchrun") +
-              " writes all of it; where each node is to train by itself, give each a job (--array)"};
+  return {
+      fmt::format(
+          "{0} on each of {1} nodes has no rendezvous endpoint and number of nodes: {1} separate trainings "
+          "instead of one",
+          inner.written, nodes),
+      fmt::format(
+          "{}{}; or use hpcml gen --launcher {}, which sets it up (for separate trainings: --array)", plain,
+          line.empty() ? "" : fmt::format("; or connect the nodes: hpcml launch … -- bash -c '{}'", line),
+          inner.row->ranks == model::RankStartMethod::agent ? inner.name : "torchrun")};
 }
 
 /// An agent in a world of several ranks, or with options for several, that starts one separate rank.
@@ -89,34 +91,40 @@ launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher
 std::string agent_warning(const launch_chain::StartedLauncher& inner, const World& world) {
   if (is_refused(inner) || !is_alone_on_each_node(inner, world)) return {};
   const auto error = alone_on_each_node(inner, world, "");
-  return error.what + (inner.sure ? ", unless " + inner.name + "'s configuration file names them"
-                                  : ", unless what stands beside it names them");
+  return inner.sure ? fmt::format("{}, unless the configuration file of {} sets them", error.what, inner.name)
+                    : fmt::format("{}, unless other commands set them", error.what);
 }
 
 util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   const bool agent = inner.role == launch_chain::Role::agent;
   const unsigned started_count = agent ? layout.local_world_size : layout.world_size;
-  const std::string count = std::to_string(started_count);
-  const std::string plain = "leave " + inner.written +
-                            " out, since hpcml launch has made the ranks: hpcml launch … -- " +
-                            program_after(inner);
+
+  const std::string plain =
+      fmt::format("remove {}, because hpcml launch starts the ranks: hpcml launch … -- {}", inner.written,
+                  program_after(inner));
   if (is_alone_on_cpus(inner, world))
-    return util::Error{inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::no_gpus)) +
-                           " starts one process on each node, which trains alone whatever its options are",
-                       plain};
+    return util::Error{
+        fmt::format(
+            "{} --{} starts one process per node, which trains separately regardless of other options",
+            inner.written, inner.row->option_for(OptionMeaning::no_gpus)),
+        plain};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))
-    return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
+    return alone_on_each_node(inner, world, fmt::format("use one task per GPU and {}", plain));
   if (started_count <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)
-    return util::Error{inner.written + " starts tasks itself, and each of the " + count +
-                           " ranks would start it: " + count + " worlds instead of one",
-                       plain};
-  return util::Error{inner.written + " starts the ranks of a node itself, and each of the " + count +
-                         " ranks on this node would start it: " + count +
-                         " worlds on the same GPUs instead of one",
-                     plain + "; or give it one task per node: srun --ntasks-per-node=1 hpcml launch … -- " +
-                         inner.written + " …"};
+    return util::Error{
+        fmt::format(
+            "{0} starts tasks itself, and each of the {1} ranks would run it: {1} worlds instead of one",
+            inner.written, started_count),
+        plain};
+  return util::Error{
+      fmt::format(
+          "{0} starts the ranks of a node itself, and each of the {1} ranks on this node would run it: {1} "
+          "worlds on the same GPUs instead of one",
+          inner.written, started_count),
+      fmt::format("{}; or use one task per node: srun --ntasks-per-node=1 hpcml launch … -- {} …", plain,
+                  inner.written)};
 }
 
 util::Status check_outer_launcher(const util::EnvSnapshot& env) {
@@ -126,12 +134,11 @@ util::Status check_outer_launcher(const util::EnvSnapshot& env) {
   if (!(ours || theirs) || world.value_or(1) < 2) return util::Done{};
   const std::string outer = ours ? "hpcml launch" : "torchrun";
   return util::Error{
-      "this process is rank " + env.get_or("RANK", "?") + " of " + std::to_string(*world) + " of " + outer +
-          " already: the ranks that it would start were a world of their own, one in each of "
-          "the " +
-          std::to_string(*world),
-      "leave one of the two launchers out; where a second world is meant, env -u WORLD_SIZE hpcml "
-      "launch …"};
+      fmt::format("this process is already rank {0}/{1} of {2}: its ranks would be a separate world in each "
+                  "of the {1} "
+                  "ranks",
+                  env.get_or("RANK", "?"), *world, outer),
+      "remove one of the two launchers, or use `env -u WORLD_SIZE hpcml launch …` for a separate world"};
 }
 
 } // namespace hpcml::launch

@@ -18,7 +18,7 @@ util::Status InputRelay::open() {
   if (::isatty(STDIN_FILENO) == 0) return util::Done{};
   // A rank that reads nothing must not stop us.
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
-    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+    return util::Error{std::string("cannot create a pipe: ") + std::strerror(errno)};
   x_in = ends[0];
   x_out = ends[1];
   return util::Done{};

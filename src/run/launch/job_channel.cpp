@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/job_channel.hpp"
 
+#include <fmt/format.h>
+
 #include "run/launch/rendezvous_ports.hpp"
 
 namespace hpcml::launch {
@@ -26,8 +28,8 @@ Result<JobChannel> find_job_channel(const util::EnvSnapshot& env, const slurm::S
 }
 
 std::string describe_channel(const JobChannel& channel) {
-  return channel.is_shared && !channel.is_open ? "key from " + channel.origin
-                                               : "no key (" + channel.origin + ")";
+  return channel.is_shared && !channel.is_open ? fmt::format("key from {}", channel.origin)
+                                               : fmt::format("no key ({})", channel.origin);
 }
 
 Result<std::string> make_job_secret(const util::EnvSnapshot& env) {

@@ -2,6 +2,7 @@
 #include "run/launch/join_rendezvous.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
 
@@ -100,9 +101,9 @@ private:
     if (!seeking.credentials) seeking.failure_retry_window = k_keyless_retry_window;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
-        util::log_info("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" +
-                       x_context.host + ") has waited " + std::to_string(waited.count()) +
-                       " s for rank 0's launcher on " + x_setup.world.first_node + ": " + status);
+        util::log_info(fmt::format("{} has waited {} s for the launcher of rank 0 on {}: {}",
+                                   rank_label(location_of(x_setup.world.layout, x_context.host)),
+                                   waited.count(), x_setup.world.first_node, status));
       };
     return store::find_store(who, seeking);
   }
@@ -110,7 +111,9 @@ private:
   /// Whether a store may be that of a run before this one, whatever it says of its step.
   bool may_be_of_another_run() const { return x_setup.world.identity.one_of_many; }
 
-  static util::Status cannot_begin(const std::string& why) { return Error{"the step cannot begin: " + why}; }
+  static util::Status cannot_begin(const std::string& why) {
+    return Error{fmt::format("the step cannot start: {}", why)};
+  }
 
   std::vector<StoreAddress> served_places() const {
     std::vector<StoreAddress> places;
@@ -141,8 +144,9 @@ private:
       }
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
-        util::log_info("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
-                       " is not for it: " + sought.reason);
+        util::log_info(
+            fmt::format("rank 0 starts the rendezvous store, because the one in {} cannot be used: {}",
+                        k_store_variable, sought.reason));
     }
     return lead_own(std::move(who));
   }
@@ -171,9 +175,10 @@ private:
     const auto program = who.decision->port;
     ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
     const auto own = serve(std::move(ports));
-    if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
+    if (!own) return util::with_context(own.error(), "cannot start the rendezvous store");
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.reason};
+    if (!sought.found)
+      return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason)};
     x_served.reset();
     notify_program(*sought.found);
     return wait_for_all(*sought.found);
@@ -183,22 +188,23 @@ private:
   /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
-      util::log_info("hpcml launch: the store of " + std::string(k_store_variable) +
-                     " is not used: " + x_setup.world.channel.origin);
+      util::log_info(fmt::format("the rendezvous store in {} is not used: {}", k_store_variable,
+                                 x_setup.world.channel.origin));
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_context, program));
     const auto ports =
         serves_programs(decision) ? std::vector{program} : std::vector(x_ports.begin() + 1, x_ports.end());
     const auto own = x_setup.node->store_port != 0 ? Result<StoreAddress>(own_place(x_setup.node->store_port))
                                                    : serve_in_time(ports);
-    if (!own && serves_programs(decision)) return port_in_use(program, "the store of the ranks", own.error());
-    if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
+    if (!own && serves_programs(decision)) return port_in_use(program, "the rendezvous store", own.error());
+    if (!own) return util::with_context(own.error(), "cannot start the rendezvous store");
     auto who = announcement();
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     who.decision = decision;
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.reason};
+    if (!sought.found)
+      return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason)};
     apply_alone(decision);
     return wait_for_all(*sought.found);
   }
@@ -248,10 +254,10 @@ private:
     if (!found.client.fault().empty()) return all.error();
     found.client.put_get(store::k_missing_key);
     const auto missing = found.client.wait_for_value(Clock::now() + std::chrono::seconds(2));
-    return Error{"not all ranks have come within " + std::to_string(x_timeout.count()) + " s" +
-                     (missing && !missing->empty() ? ": " + util::join(util::split(*missing, '\n'), "; ")
-                                                   : std::string()),
-                 "--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"};
+    return Error{fmt::format("rendezvous timed out after {} s: {}", x_timeout.count(),
+                             missing && !missing->empty() ? util::join(util::split(*missing, '\n'), "; ")
+                                                          : "some ranks did not connect"),
+                 "set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"};
   }
 
   util::Status follow() {
@@ -269,11 +275,12 @@ private:
   util::Status not_found(const store::StoreSearchResult& sought, bool has_no_place) const {
     if (has_no_place)
       return Error{
-          "the name " + x_setup.world.address + " of rank 0's node does not resolve here",
-          "name an address in MASTER_ADDR, or start with --rendezvous-timeout 0 what needs no meeting"};
-    return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
-                     std::to_string(x_timeout.count()) + " s: " + sought.reason,
-                 "--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"};
+          fmt::format("the name of rank 0's node, '{}', does not resolve on this node",
+                      x_setup.world.address),
+          "set MASTER_ADDR to an address, or use --rendezvous-timeout 0 for ranks without a rendezvous"};
+    return Error{fmt::format("the launcher of rank 0 on {} did not answer within {} s: {}",
+                             x_setup.world.first_node, x_timeout.count(), sought.reason),
+                 "set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"};
   }
 
   /// Where rank 0's launcher may have a store, the likeliest first.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/launch.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/container_environment.hpp"
@@ -32,9 +34,10 @@ std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Runtime
 void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
-    util::log_warning("hpcml launch: warning: this is no task of srun, so only " + context.host +
-                      " of the job's " + std::to_string(*nodes) +
-                      " nodes is used; srun hpcml launch … uses them all");
+    util::log_warning(
+        fmt::format("only {} of the job's {} nodes is used: this process is not a task of srun\n"
+                    "hint: use srun hpcml launch … to use all nodes",
+                    context.host, *nodes));
 }
 
 /// What this process is to do, and its node as planned for that.
@@ -72,7 +75,7 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const
 std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, const RuntimeContext& context,
                                                  const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
-    return LaunchError{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
+    return LaunchError{"layout", {"no command given", "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."}};
   if (const auto fault = model::find_contradiction(request.rank_request))
     return LaunchError{"layout", *fault};
   auto view = read_node(request);
@@ -105,10 +108,10 @@ int give_up(const LaunchRequest& request, const RuntimeContext& context, const L
   // Who starts all ranks has nobody else to tell.
   if (world && (why.one_rank || world->layout.node_count() > 1))
     notify_failure(*world, request, context, why.error.what);
-  const auto rank = !world         ? rank_of_task(request, context)
-                    : why.one_rank ? std::optional(world->layout.rank)
-                                   : std::nullopt;
-  return report_failure({k_cannot_set_up, why.phase, why.error, rank, context.host}, context.env);
+  std::optional<RankLocation> place;
+  if (const auto task = rank_of_task(request, context); !world && task) place = {*task, 0, context.host};
+  if (world && why.one_rank) place = location_of(world->layout, context.host);
+  return report_failure({k_cannot_set_up, why.phase, why.error, place, context.host}, context.env);
 }
 
 int run_decided(const LaunchRequest& request, const RuntimeContext& context, const ResolvedLaunch& decided) {
@@ -143,7 +146,7 @@ int run_decided(const LaunchRequest& request, const RuntimeContext& context, con
     if (outcome.code == 0 && evidence &&
         report_separate_worlds(std::move(*evidence), store ? &connected : nullptr)) {
       outcome.code = k_cannot_set_up;
-      util::log_error(describe_class(outcome.code, model::FailureClass::program));
+      write_class(outcome.code, model::FailureClass::program);
     }
   }
   for (auto& cache : caches) release_cache(cache);
@@ -161,9 +164,9 @@ std::variant<World, Failure> find_first_world(const LaunchRequest& request, cons
   if (starts_ranks(role)) return node->world;
   return Failure{k_cannot_set_up,
                  "layout",
-                 {"this task is to become one rank, and an agent starts the ranks of its node",
-                  "start one task per node, and say how many ranks it starts: srun --ntasks-per-node=1 hpcml "
-                  "launch --nproc-per-node N …"},
+                 {"an agent starts the ranks of a node, but this task is a single rank",
+                  "use one task per node and --nproc-per-node: srun --ntasks-per-node=1 hpcml launch "
+                  "--nproc-per-node N …"},
                  {},
                  context.host};
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,11 +59,11 @@ std::string LogFile::lose(std::string_view bytes) {
   x_inside_line = bytes.back() != '\n';
   if (!x_in_gap) {
     x_in_gap = true;
-    x_mark = (x_last == '\n' ? "" : "\n") + std::string("[hpcml launch: output is missing here: ") +
-             describe_write_error(x_error) + "]\n";
+    x_mark = fmt::format("{}[hpcml: output is missing here: {}]\n", x_last == '\n' ? "" : "\n",
+                         describe_write_error(x_error));
   }
-  return first ? x_path + " cannot be written: " + describe_write_error(x_error) +
-                     "; the ranks go on, and what is lost of it is counted"
+  return first ? fmt::format("cannot write {}: {}; the ranks continue, and lost output is counted", x_path,
+                             describe_write_error(x_error))
                : "";
 }
 
@@ -97,9 +98,10 @@ std::string LogFile::close() {
   const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
   x_fd = -1;
   if (x_lost > 0)
-    return x_path + ": " + std::to_string(x_lost) + " bytes are lost: " + describe_write_error(x_error);
-  if (removed) return x_path + " was removed while ranks wrote into it: what it held is lost";
-  return failed == 0 ? "" : x_path + " may not be whole: " + describe_write_error(failed);
+    return fmt::format("{} bytes of {} are lost: {}", x_lost, x_path, describe_write_error(x_error));
+  if (removed)
+    return fmt::format("{} was removed while ranks were writing to it: its content is lost", x_path);
+  return failed == 0 ? "" : fmt::format("{} may be incomplete: {}", x_path, describe_write_error(failed));
 }
 
 } // namespace hpcml::launch

@@ -2,6 +2,7 @@
 #include "run/launch/node_setup.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,14 +39,15 @@ void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vec
       continue;
     }
     wanted = variable->value;
-    dropped.push_back(variable->name + (kept.empty() ? " is left out" : "=" + kept));
+    dropped.push_back(kept.empty() ? fmt::format("{} is not set", variable->name)
+                                   : fmt::format("{}={}", variable->name, kept));
     variable->value = kept;
     variable = kept.empty() ? env.erase(variable) : std::next(variable);
   }
   if (!dropped.empty())
-    setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted +
-                                  " (it has " + util::join(present, ", ") +
-                                  "): " + util::join(dropped, ", "));
+    setup.node_warnings.push_back(
+        fmt::format("this node does not have all interfaces {} of {} (it has {}): {}", wanted, site.id,
+                    util::join(present, ", "), util::join(dropped, ", ")));
 }
 
 /// Plans GLOO_SOCKET_IFNAME if no variable names it and the step has other nodes, by the node's way to these.
@@ -57,12 +59,11 @@ void settle_gloo_interface(NodeSetup& setup, const NetworkView& network) {
   if (planned || setup.env.get(k_name) || setup.world.layout.node_count() < 2) return;
   const auto interface = choose_gloo_interface(network, setup.env.get_or("NCCL_SOCKET_IFNAME", ""));
   if (!interface.empty())
-    env.push_back(
-        {k_name,
-         interface,
-         false,
-         model::Scope::task,
-         {model::OriginKind::rule, "the interface by which this node reaches the others", {}, {}, {}}});
+    env.push_back({k_name,
+                   interface,
+                   false,
+                   model::Scope::task,
+                   {model::OriginKind::rule, "interface of the route to the other nodes", {}, {}, {}}});
 }
 
 /// Plans the ranks' limits, and warns where the limit of locked memory is too low for the node's or the
@@ -73,11 +74,12 @@ void settle_limits(NodeSetup& setup, const NodeView& node, const std::string& si
   const auto& locked = node.limits.locked_memory;
   const auto fault = check_locked_memory(locked, fabric);
   if (!fault) return;
-  setup.node_warnings.push_back(fault->can_be_raised
-                                    ? "locked memory was limited to " + describe_bytes(locked.soft) +
-                                          " (ulimit -l), too little for " + fabric +
-                                          ": raised to the hard limit, " + describe_bytes(locked.hard)
-                                    : fault->what + "; " + fault->next);
+  setup.node_warnings.push_back(
+      fault->can_be_raised
+          ? fmt::format("the locked memory limit of {} (ulimit -l) is too low for {}: raised "
+                        "to the hard limit ({})",
+                        describe_bytes(locked.soft), fabric, describe_bytes(locked.hard))
+          : fmt::format("{}\nhint: {}", fault->what, fault->next));
 }
 
 } // namespace
@@ -138,14 +140,14 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
   }
   const auto positions = topo::find_rank_order(gpus, topo::renumber_links(node.links, numbers), order);
   if (!positions && order.kind == model::RankOrder::list)
-    return util::Error{"--rank-order " + order.text() + ": " + positions.error().what,
+    return util::Error{fmt::format("--rank-order {}: {}", order.text(), positions.error().what),
                        positions.error().hint};
   if (!positions) {
-    warnings.push_back("--rank-order " + order.text() + ": " + positions.error().what +
-                       "; the ranks take the GPUs by their numbers");
+    warnings.push_back(fmt::format("--rank-order {}: {}; ranks use the GPUs in numerical order", order.text(),
+                                   positions.error().what));
     return util::Done{};
   }
-  visible = reorder_gpus(visible, *positions, "in the order " + order.text());
+  visible = reorder_gpus(visible, *positions, fmt::format("in the order {}", order.text()));
   std::vector<model::GpuPlace> ordered;
   for (const auto at : *positions) ordered.push_back(places[at]);
   places = std::move(ordered);
@@ -184,19 +186,20 @@ std::string too_few_gpus(const NodeSetup& setup, bool starts) {
     if (!on_node || *on_node == 0 || *on_node >= ranks) return {};
     all = std::max<std::size_t>(seen, *on_node);
   }
-  return std::to_string(ranks) + " ranks, but " + std::to_string(all) + (all == 1 ? " GPU" : " GPUs") + " (" +
-         gpus.visible.source + "): ranks share them, set_device(LOCAL_RANK) fails from rank " +
-         std::to_string(all) + " on, and NCCL takes one process per GPU; start " + std::to_string(all) +
-         (all == 1 ? " rank" : " ranks") + " on a node, or ask for " + std::to_string(ranks) + " GPUs";
+  return fmt::format(
+      "{} ranks share {} ({}): set_device(LOCAL_RANK) fails from rank {} on, and NCCL accepts one "
+      "process per GPU\nhint: use {} per node, or request {} GPUs",
+      ranks, util::counted(all, "GPU"), gpus.visible.source, all, util::counted(all, "rank"), ranks);
 }
 
 /// A variable that somebody has set and that takes the rank's cores away from its program.
 std::string thread_binding(const util::EnvSnapshot& env) {
   for (const auto* name : {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
     if (const auto value = env.get(name); value && plan::binds_threads(name, *value))
-      return std::string(name) + "=" + *value +
-             " is set: with it `import torch` binds a rank to the first of its cores, and its data loaders "
-             "with it; unset it where the program loads data";
+      return fmt::format(
+          "with {}={}, `import torch` binds a rank and its data loaders to the first of its cores\n"
+          "hint: remove it if the program loads data",
+          name, *value);
   return {};
 }
 
@@ -212,10 +215,10 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
   // A job that owns a node may see GPUs that it did not ask for.
   gpus.cpu_only = request.gpus_per_task == 0U;
   if (gpus.cpu_only && request.backend == Backend::nccl)
-    return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)",
-                       "--backend gloo, or give the ranks GPUs"};
+    return util::Error{"NCCL requires GPUs, but this rank has none (--gpus-per-task 0)",
+                       "use --backend gloo, or request GPUs for the ranks"};
   if (gpus.found.cut && gpus.found.entries.empty() && !gpus.cpu_only)
-    return util::Error{gpus.found.source, "name GPUs that are there; -1 hides them all"};
+    return util::Error{gpus.found.source, "use the GPU numbers of this node, or -1 to hide all GPUs"};
   gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.found;
   places = visible_places(gpus.visible, node, setup.env);
   TRY_DONE(put_in_order(request, node, gpus.visible, places, setup.warnings));
@@ -246,8 +249,8 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
       setup.warnings.push_back(std::move(doubt));
   if (starts_ranks(role) && model::is_on(request.rank_request.coordinator))
     setup.warnings.push_back(
-        "JAX counts srun's tasks, and ranks that launch starts are none: tell it their number, "
-        "jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
+        "JAX counts the tasks of srun, not the ranks that hpcml launch starts\n"
+        "hint: use jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
         "process_id=int(os.environ[\"RANK\"]))");
   std::vector<model::GpuPlace> places;
   TRY_DONE(find_gpus(request, node, starts_ranks(role), setup, places));
@@ -276,8 +279,9 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   settle_gloo_interface(setup, node.network);
   settle_limits(setup, node, request.site ? site.network.fabric : node.site_fabric);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
-    setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" +
-                             request.profile_hash + ", here " + site.hash + "); this one is used");
+    setup.warnings.push_back(
+        fmt::format("the script was generated with another version of the profile '{}' ({}): using {}",
+                    site.id, request.profile_hash, site.hash));
   return setup;
 }
 

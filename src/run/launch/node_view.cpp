@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/node_view.hpp"
 
+#include <fmt/format.h>
+
 #include "core/topo/live_nics.hpp"
 #include "run/launch/interfaces.hpp"
 
@@ -28,11 +30,13 @@ util::Result<NodeView> read_node(const LaunchRequest& request) {
   TRY(auto mask, topo::read_allowed_cpus());
   auto cpus = topo::read_live_cpus();
   if (!cpus && request.bind != BindMode::none)
-    return util::Error{cpus.error().what, cpus.error().hint + " --bind none starts the program without it"};
+    return util::Error{cpus.error().what, cpus.error().hint.empty()
+                                              ? "use --bind none to start the program without binding"
+                                              : fmt::format("{}, or use --bind none", cpus.error().hint)};
   if (!cpus) cpus = cores_of(mask);
   if (mask.empty())
-    return util::Error{"this process may use no CPU at all",
-                       "look at the step's --cpu-bind and at the job's cgroup"};
+    return util::Error{"this process may not use any CPU",
+                       "check --cpu-bind of the step and the cgroup of the job"};
   NodeView node{std::move(*cpus), std::move(mask), topo::read_live_gpus(), {}, {}, {}};
   node.limits = read_limits();
   if (node.limits.locked_memory.soft < k_enough_locked_memory) node.locking_fabric = read_locking_fabric();

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,15 +81,15 @@ OrphanReaper::OrphanReaper(std::size_t count) : x_count(count) {
 
 util::Status OrphanReaper::start() {
   const auto failed = [](const char* what) {
-    return util::Error{std::string("cannot ") + what +
-                       " for the process that ends the ranks if launch is killed: " + std::strerror(errno)};
+    return util::Error{
+        fmt::format("cannot {} for the cleanup process of the ranks: {}", what, std::strerror(errno))};
   };
   void* shared =
       ::mmap(nullptr, x_count * sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return failed("get memory");
+  if (shared == MAP_FAILED) return failed("allocate memory");
   x_groups = static_cast<volatile pid_t*>(shared);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("create a pipe");
   x_line = ends[1];
   const std::string entry = std::string(k_launch_variable) + "=" + x_mark;
   x_pid = ::fork();

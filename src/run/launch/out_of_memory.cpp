@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 
 #include "core/util/file.hpp"
 #include "core/util/memory_place.hpp"
@@ -126,18 +127,20 @@ std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& be
                                     [&](const auto& level) { return risen(level, &MemoryLevel::kills) > 0; });
   if (counted == after.end()) return std::nullopt;
   const auto kills = risen(*counted, &MemoryLevel::kills);
-  const auto killed = "the kernel killed " + std::to_string(kills) +
-                      (kills == 1 ? " process" : " processes") +
-                      (counted->path.empty() ? " of this node" : "") + " for want of memory";
+  const auto killed = util::counted(kills, "process");
   auto full = std::find_if(after.begin(), after.end(), [&](const auto& level) {
     return level.limit && risen(level, &MemoryLevel::hits) > 0;
   });
   if (full == after.end())
     full = std::find_if(after.begin(), after.end(), [](const auto& level) { return level.has_been_full; });
   if (full != after.end())
-    return killed + ": " + owner_of(full->path) + " of " + render_bytes(*full->limit) + " was reached (" +
-           full->path + ")";
-  return killed + (counted->path.empty() ? "" : ": the node had none left, or a limit around its groups");
+    return fmt::format("out of memory: the kernel killed {}: {} of {} was reached ({})", killed,
+                       owner_of(full->path), render_bytes(*full->limit), full->path);
+  return counted->path.empty()
+             ? fmt::format("out of memory: the kernel killed {} of this node", killed)
+             : fmt::format(
+                   "out of memory: the kernel killed {}: the node or an enclosing cgroup had none left",
+                   killed);
 }
 
 } // namespace hpcml::launch

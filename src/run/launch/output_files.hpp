@@ -16,7 +16,7 @@
 
 namespace hpcml::launch {
 
-/// Where there is a place to say something: a sentence without "hpcml launch: ".
+/// Receives a message without the prefix "hpcml: ".
 using MessageSink = std::function<void(const std::string&)>;
 
 /// The files of some routes, by the routes' order.

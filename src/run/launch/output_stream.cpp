@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -54,7 +55,7 @@ util::Status OutputStream::watch(int set, std::size_t source) const {
   event.events = EPOLLIN;
   event.data.u64 = source;
   if (::epoll_ctl(set, EPOLL_CTL_ADD, x_sources[source].fd, &event) == 0) return util::Done{};
-  return util::Error{std::string("cannot watch a rank's output: ") + std::strerror(errno)};
+  return util::Error{fmt::format("cannot read the output of a rank: {}", std::strerror(errno))};
 }
 
 util::Status OutputStream::add_source(std::size_t source, int fd) {
@@ -115,9 +116,9 @@ void OutputStream::write_some() {
     return source.route.shown && source.route.outlives_reader();
   });
   if (any && x_report)
-    x_report(std::string(x_target == STDOUT_FILENO ? "standard output" : "standard error") +
-             " cannot be written any more (" + std::strerror(x_queue.error()) +
-             "); the ranks go on, and their output goes into its files");
+    x_report(fmt::format(
+        "cannot write to {} any more ({}); the ranks continue, and their output goes to its files",
+        x_target == STDOUT_FILENO ? "standard output" : "standard error", std::strerror(x_queue.error())));
 }
 
 std::optional<OutputStream::Clock::time_point> OutputStream::last_written(std::size_t source) const {

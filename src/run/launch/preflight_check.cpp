@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/preflight_check.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unistd.h>
@@ -73,14 +73,11 @@ std::string preflight_success(const std::string& lines) {
     if (!object.is_object() || object.value("event", "") != "summary" || !object.contains("ranks")) continue;
     std::set<std::string> hosts;
     for (const auto& rank : object["ranks"]) hosts.insert(rank.value("host", ""));
-    const auto count = [](std::size_t number, const std::string& noun) {
-      return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-    };
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.1f", object.value("seconds", 0.0));
-    return "the preflight passed: " + count(object["ranks"].size(), "rank") + " on " +
-           count(hosts.size(), "host") + " met, every sum and every message is right (" +
-           object.value("backend", "") + ", " + seconds + " s)";
+
+    return fmt::format(
+        "preflight passed: {} on {} connected, all sums and messages are correct ({}, {:.1f} s)",
+        util::counted(object["ranks"].size(), "rank"), util::counted(hosts.size(), "host"),
+        object.value("backend", ""), object.value("seconds", 0.0));
   }
   return {};
 }
@@ -88,14 +85,14 @@ std::string preflight_success(const std::string& lines) {
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
                                      const RuntimeContext& context) {
   const auto failure = [&](int code, Error error) {
-    return Failure{code, "preflight", std::move(error), setup.world.layout.rank, context.host};
+    return Failure{code, "preflight", std::move(error), location_of(setup.world.layout, context.host),
+                   context.host};
   };
   const auto program = context.choose_preflight(request.command, setup.env);
   if (!program)
-    return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
-                                     program.error().hint + ", or leave --preflight out"});
-  if (setup.world.layout.rank == 0 && !program->note.empty())
-    util::log_info("hpcml launch: " + program->note);
+    return failure(k_cannot_set_up, {fmt::format("--preflight: {}", program.error().what),
+                                     fmt::format("{}, or remove --preflight", program.error().hint)});
+  if (setup.world.layout.rank == 0 && !program->note.empty()) util::log_info(program->note);
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
@@ -103,20 +100,19 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   const auto output = util::run_process(words, env, preflight_limit(k_preflight_seconds));
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) {
-    if (const auto success = preflight_success(output->out); !success.empty())
-      util::log_info("hpcml launch: " + success);
+    if (const auto success = preflight_success(output->out); !success.empty()) util::log_info(success);
     return std::nullopt;
   }
   Error result = preflight_result(output->out);
   if (result.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');
-    result.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
-                  (lines.back().empty() ? "" : ": " + lines.back());
+    result.what = fmt::format("{} exited with code {}: {}", util::base_name(words[0]), output->exit_code,
+                              lines.back().empty() ? "it printed no error" : lines.back());
   }
   if (output->exit_code == k_preflight_failed)
     for (const auto& host : faulty_hosts(output->out))
       report_bad_node({host, "it failed the preflight"}, context.env);
-  result.what = "the preflight failed: " + result.what;
+  result.what = fmt::format("preflight failed: {}", result.what);
   return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, result);
 }
 

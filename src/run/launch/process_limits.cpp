@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fmt/format.h>
 #include <string_view>
 #include <sys/resource.h>
 #include <utility>
@@ -66,14 +67,17 @@ std::optional<LockedMemoryFault> check_locked_memory(const Limit& limit, const s
   LockedMemoryFault fault;
   fault.can_be_raised = limit.hard >= k_enough_locked_memory;
   if (fault.can_be_raised) {
-    fault.what = "locked memory is limited to " + describe_bytes(limit.soft) + " (ulimit -l), and " + fabric +
-                 " needs more; the hard limit is " + describe_bytes(limit.hard);
-    fault.next = "use hpcml launch, which raises it; or set ulimit -l unlimited in the script, or "
-                 "--propagate=NONE for sbatch";
+    fault.what =
+        fmt::format("locked memory is limited to {} (ulimit -l), but {} requires more; the hard limit is {}",
+                    describe_bytes(limit.soft), fabric, describe_bytes(limit.hard));
+    fault.next = "use hpcml launch, which raises it, or set ulimit -l unlimited in the script (or use "
+                 "sbatch --propagate=NONE)";
   } else {
-    fault.what = "locked memory is limited to " + describe_bytes(limit.hard) + " (ulimit -Hl), and " +
-                 fabric + " needs more: NCCL and MPI cannot register their buffers";
-    fault.next = "ask the site to raise LimitMEMLOCK of slurmd on its nodes";
+    fault.what =
+        fmt::format("locked memory is limited to {} (ulimit -Hl), but {} requires more: NCCL and MPI cannot "
+                    "register their buffers",
+                    describe_bytes(limit.hard), fabric);
+    fault.next = "request a higher LimitMEMLOCK of slurmd from the site";
   }
   return fault;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,12 +163,12 @@ std::vector<std::size_t> RankGroups::give_up() {
 
 std::string signal_name(int signal) {
   const char* name = util::find_signal_name(signal);
-  return name != nullptr ? name : "signal " + std::to_string(signal);
+  return name != nullptr ? name : fmt::format("signal {}", signal);
 }
 
 std::string describe_end(int status) {
-  if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status));
-  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return fmt::format("was killed by {}", signal_name(WTERMSIG(status)));
+  return fmt::format("exited with code {}", WEXITSTATUS(status));
 }
 
 } // namespace hpcml::launch

@@ -75,7 +75,7 @@ private:
   OrphanReaper x_guard;
 };
 
-/// "was killed by SIGSEGV" or "ended with exit code 3".
+/// Returns "was killed by SIGSEGV" or "exited with code 3".
 std::string describe_end(int status);
 /// "SIGTERM"; the number where the name is not known.
 std::string signal_name(int signal);

@@ -2,6 +2,7 @@
 #include "run/launch/rank_report.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/topo/affinity.hpp"
 #include "core/util/shell_quote.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 std::string numa_text(const model::CpuShape& shape, const model::IdSet& cpus) {
   const auto nodes = topo::numa_of(shape, cpus);
-  return shape.numa.size() > 1 && !nodes.empty() ? " (NUMA " + nodes.to_list() + ")" : "";
+  return shape.numa.size() > 1 && !nodes.empty() ? fmt::format(" (NUMA {})", nodes.to_list()) : "";
 }
 
 std::string binding_text(const RankSetup& setup) {
@@ -22,16 +23,16 @@ std::string binding_text(const RankSetup& setup) {
   const NodeSetup& node = *setup.node;
   switch (node.binding.mode) {
   case BindMode::apply:
-    return planned.empty() ? "none: no core is free for this rank"
-                           : "CPUs " + planned.to_list() + ", " + node.binding.why;
+    return planned.empty() ? "none: no core is available for this rank"
+                           : fmt::format("CPUs {}, {}", planned.to_list(), node.binding.why);
   case BindMode::verify:
-    return "CPUs " + node.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " +
-           node.binding.why;
+    return fmt::format("CPUs {} unchanged (planned: {}), {}", node.mask.to_list(), planned.to_list(),
+                       node.binding.why);
   case BindMode::none:
   case BindMode::automatic: break;
   }
-  return "CPUs " + node.mask.to_list() + " as they are, " +
-         (node.agent ? "the agent gets the node" : node.binding.why);
+  return fmt::format("CPUs {} unchanged, {}", node.mask.to_list(),
+                     node.agent ? "the agent uses the whole node" : node.binding.why);
 }
 
 /// The GPUs that are the rank's own, and all that it sees where these are more: "1 of 0,1".
@@ -41,21 +42,20 @@ std::string gpus_text(const RankSetup& setup) {
   if (setup.node->agent || gpus.visible.entries.empty()) return setup.gpus;
   const auto own = gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size,
                                       std::max(1U, gpus.per_rank));
-  return own == setup.gpus ? own : own + " of " + setup.gpus;
+  return own == setup.gpus ? own : fmt::format("{} of {}", own, setup.gpus);
 }
 
 } // namespace
 
 std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus) {
   const auto& layout = setup.world.layout;
-  std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " +
-                     std::to_string(layout.world_size) + " on " + host + ", local rank " +
-                     std::to_string(layout.local_rank) + ", GPU " + gpus_text(setup) + ", CPUs " +
-                     kernel_cpus.to_list() + numa_text(setup.node->cpus, kernel_cpus);
-  if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
-  line += ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
+  std::string line =
+      fmt::format("{}: GPU {}, CPUs {}{}", rank_label(location_of(layout, host)), gpus_text(setup),
+                  kernel_cpus.to_list(), numa_text(setup.node->cpus, kernel_cpus));
+  if (!setup.plan.binding.nic.empty()) line += fmt::format(", NIC {}", setup.plan.binding.nic);
+  line += fmt::format(", master {}:{}", setup.world.address, setup.world.port);
   const auto& channel = setup.world.channel;
-  return channel.key ? line + ", " + describe_channel(channel) : line;
+  return channel.key ? fmt::format("{}, {}", line, describe_channel(channel)) : line;
 }
 
 std::string gpus_of_rank(const RankSetup& setup) {

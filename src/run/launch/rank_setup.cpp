@@ -2,6 +2,7 @@
 #include "run/launch/rank_setup.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/model/gpu_vendor.hpp"
@@ -32,13 +33,13 @@ public:
     x_setup.changes.emplace_back(name, value);
   }
 
-  /// A value of the site; what somebody has set already counts more, and is said.
+  /// Sets a value of the site, unless the variable is already set: then the other value is reported.
   void offer(const std::string& name, const std::string& value) {
     const auto existing = x_setup.env.get(name);
     if (!existing) return set(name, value);
     if (*existing != value)
-      x_setup.warnings.push_back(name + "=" + *existing + " is set already and kept; hpcml would set " +
-                                 value);
+      x_setup.warnings.push_back(
+          fmt::format("{}={} is already set and is kept; hpcml would set {}", name, *existing, value));
   }
 
   void remove(const std::string& name) {
@@ -62,8 +63,8 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
     if (value)
       builder.set(variable.name, *value);
     else
-      setup.warnings.push_back(variable.name + " needs a shell to be set (" + variable.value +
-                               "); the job script has to export it");
+      setup.warnings.push_back(fmt::format("a shell must evaluate {} ({})\nhint: set it in the job script",
+                                           variable.name, variable.value));
   }
 }
 
@@ -76,8 +77,8 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
   std::string name = visible.variable.empty() ? setup.node->plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
-    setup.warnings.push_back(std::string(own ? "GPU visibility \"own\"" : "--rank-order") +
-                             " needs to know the GPUs' vendor: name the site with --site");
+    setup.warnings.push_back(fmt::format("{} requires the vendor of the GPUs\nhint: set --site",
+                                         own ? "GPU visibility 'own'" : "--rank-order"));
     return;
   }
   const auto& layout = setup.world.layout;
@@ -145,11 +146,11 @@ void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) 
   const auto& gpus = setup.node->gpus;
   const auto flag = "--tf32 " + model::word_of(choice);
   if (gpus.visible.entries.empty())
-    setup.warnings.push_back(flag + " changes nothing: no GPU is seen here, and CPUs have no TF32");
+    setup.warnings.push_back(fmt::format("{} has no effect: no GPU is visible, and CPUs have no TF32", flag));
   const auto variables = model::tf32_variables(choice, gpus.vendor);
   const auto warn = [&](const std::string& name) {
     if (const auto old = setup.env.get(name); old && !old->empty())
-      setup.warnings.push_back(name + "=" + *old + " was set, and gives way to " + flag);
+      setup.warnings.push_back(fmt::format("{} replaces {}={}", flag, name, *old));
   };
   for (const auto& [name, value] : variables.set) {
     if (setup.env.get_or(name, value) != value) warn(name);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -132,12 +133,12 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   x_first_rank = layout.rank - layout.local_rank;
   int ends[2];
   const auto failed = [](const char* what) {
-    return util::Error{std::string("cannot ") + what +
-                           " for the process that starts the ranks: " + std::strerror(errno),
-                       "look at `ulimit -n` and `ulimit -u`"};
+    return util::Error{
+        fmt::format("cannot {} for the process that starts the ranks: {}", what, std::strerror(errno)),
+        "check `ulimit -n` and `ulimit -u`"};
   };
   // Each message is one, and the end of its writer is seen.
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("make a socket");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("create a socket");
   const pid_t launch = ::getpid();
   x_pid = ::fork();
   if (x_pid == 0) {
@@ -157,12 +158,13 @@ util::Result<RankProcess> RankStarter::next() {
   Started started;
   int ends[k_ends] = {-1, -1};
   if (!receive_started(x_line, started, ends))
-    return util::Error{"the process that starts the ranks has ended", "did something kill it?"};
+    return util::Error{"the process that starts the ranks exited", "check whether something killed it"};
   if (started.error != 0)
     return util::Error{
-        std::string(started.no_pipe ? "cannot make a pipe for a rank's output: " : "cannot start a rank: ") +
-            std::strerror(started.error),
-        "look at `ulimit -n` and `ulimit -u`"};
+        fmt::format("cannot {}: {}",
+                    started.no_pipe ? "create a pipe for the output of a rank" : "start a rank",
+                    std::strerror(started.error)),
+        "check `ulimit -n` and `ulimit -u`"};
   ::setpgid(started.pid, started.pid); // here and there, so that it holds whoever is first
   RankProcess process;
   process.rank = x_first_rank + x_local;

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -54,7 +55,7 @@ std::string number_of(const sockaddr* address, socklen_t length) {
 Result<std::string> interface_address(const std::string& interface) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0)
-    return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
+    return Error{fmt::format("cannot list the network interfaces: {}", std::strerror(errno))};
   std::string four, six;
   std::vector<std::string> names;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
@@ -71,8 +72,9 @@ Result<std::string> interface_address(const std::string& interface) {
   ::freeifaddrs(list);
   if (!four.empty()) return four;
   if (!six.empty()) return six;
-  return Error{"this node has no interface '" + interface + "' that is up and has an address",
-               "interfaces here: " + (names.empty() ? "none" : util::join(names, ", "))};
+  return Error{
+      fmt::format("this node has no interface '{}' that is up and has an address", interface),
+      fmt::format("use one of the node's interfaces: {}", names.empty() ? "none" : util::join(names, ", "))};
 }
 
 std::vector<std::string> addresses_of(const std::string& name) {
@@ -151,7 +153,7 @@ Result<unsigned> free_loopback_port() {
                      ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length) == 0;
   const int code = errno;
   if (fd >= 0) ::close(fd);
-  if (!found) return Error{std::string("cannot find a free port on 127.0.0.1: ") + std::strerror(code)};
+  if (!found) return Error{fmt::format("cannot find a free port on 127.0.0.1: {}", std::strerror(code))};
   return static_cast<unsigned>(ntohs(place.sin_port));
 }
 

@@ -2,6 +2,7 @@
 #include "run/launch/rendezvous_decision.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/util/host_names.hpp"
@@ -36,8 +37,8 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     const auto kept = store::keep_port(port, addresses);
     if (kept) return port;
     if (world.port_given) {
-      util::log_info("hpcml launch: rank 0's program will not be able to serve at port " +
-                     std::to_string(port) + ", which was asked for: " + kept.error().what);
+      util::log_warning(
+          fmt::format("rank 0's program cannot use the requested port {}: {}", port, kept.error().what));
       break;
     }
   }
@@ -76,7 +77,7 @@ StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request
   const auto& choice = request.rank_request.store;
   if (setup.node->agent) {
     StoreSelection words;
-    words.reason = "each rank is an agent, which serves a store of its own: --store own is not for it";
+    words.reason = "--store own has no effect: each rank is an agent with its own store";
     words.is_reported = choice && choice->value == StoreChoice::own;
     return words;
   }
@@ -89,7 +90,7 @@ StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request
 store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
                                   const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
   const auto words = select_store(setup, request);
-  if (words.is_reported) util::log_info("hpcml launch: " + words.reason);
+  if (words.is_reported) util::log_info(words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
@@ -102,7 +103,7 @@ util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchR
                                            const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto words = select_store(setup, request);
-  if (words.is_reported && leads) util::log_info("hpcml launch: " + words.reason);
+  if (words.is_reported && leads) util::log_info(words.reason);
   store::Decision decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;
@@ -147,9 +148,10 @@ void apply_decision(RankSetup& setup, const LaunchRequest& request, const store:
 }
 
 util::Error port_in_use(std::uint16_t port, const std::string& for_whom, const util::Error& why) {
-  return util::Error{"port " + std::to_string(port) + " for " + for_whom + " is in use: " + why.what,
-                     "set --master-port, or run 'hpcml config key' on a login node: ranks that share a key "
-                     "agree on another port"};
+  return util::Error{
+      fmt::format("port {} for {} is in use: {}", port, for_whom, why.what),
+      "set --master-port, or run 'hpcml config key' on a login node: ranks with a key agree on a free "
+      "port"};
 }
 
 std::string find_own_address(const std::vector<std::string>& preferred) {

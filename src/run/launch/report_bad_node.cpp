@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/util/log.hpp"
@@ -21,8 +22,9 @@ void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& e
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
-    util::log_warning("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " +
-                      file + " cannot be written: " + std::strerror(errno));
+    util::log_warning(
+        fmt::format("cannot record the faulty node {} ({}) in {}: {}; the next start does not exclude it",
+                    bad.node, bad.why, file, std::strerror(errno)));
   if (fd >= 0) ::close(fd);
 }
 

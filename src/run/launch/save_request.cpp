@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <optional>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -171,10 +172,9 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::_exit(program());
   }
-  if (child < 0) { // nobody hands anything on, and the rank runs all the same
+  if (child < 0) { // the rank runs without the process that forwards the signal
     util::log_warning(
-        std::string("hpcml launch: warning: a request to save does not reach all of this rank: ") +
-        std::strerror(errno));
+        fmt::format("the save signal may not reach all processes of this rank: {}", std::strerror(errno)));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

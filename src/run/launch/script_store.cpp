@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -111,8 +112,9 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   const auto name = find_served_name(options, env);
   TRY(const auto channel, find_job_channel(env, identity, false));
   if (!channel.is_shared && !options.name.empty())
-    report("no rank of hpcml launch can use this store: " + channel.origin +
-           "; set HPCML_JOB_SECRET first (docs/concepts/security.md)");
+    report(fmt::format("ranks of hpcml launch cannot use this store: {}\nhint: set HPCML_JOB_SECRET before "
+                       "(docs/concepts/security.md)",
+                       channel.origin));
   const auto job = rendezvous_job(identity);
   store::RendezvousService rendezvous({job, "", options.patience}, report);
   store::SessionGate gate({channel.key, job}, rendezvous, report);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <optional>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -54,11 +55,11 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 }
 
 void report_not_connected(unsigned world_size) {
-  util::log_warning("hpcml: warning: no program of the " + std::to_string(world_size) +
-                    " ranks connected to the rendezvous store: each ran as a world of 1");
   util::log_warning(
-      "hpcml: hint: for independent programs use --rendezvous-timeout 0; for Accelerate on CPUs set "
-      "ACCELERATE_USE_CPU=true");
+      fmt::format("no program of the {} ranks connected to the rendezvous store: each ran as a world of 1\n"
+                  "hint: use --rendezvous-timeout 0 for independent programs, or set "
+                  "ACCELERATE_USE_CPU=true for Accelerate on CPUs",
+                  world_size));
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.
@@ -95,8 +96,7 @@ bool is_known_to_have_failed(pid_t pid) {
     const auto evidence = ask_store(address, port, world, find_rank_credentials(world));
     if (failed || !evidence || evidence->seen.joined) ::_exit(0);
     const auto fault = check_worlds(*evidence);
-    if (fault == WorldFault::separate)
-      for (const auto& line : describe_separate_worlds(*evidence)) util::log_error(line);
+    if (fault == WorldFault::separate) util::log_error(describe_separate_worlds(*evidence));
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
     if (ended || fault == WorldFault::separate) ::_exit(0);
   }
@@ -137,8 +137,7 @@ bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activ
   case WorldFault::not_connected: report_not_connected(evidence.world_size); return false;
   case WorldFault::separate: break;
   }
-  if (!evidence.is_reported)
-    for (const auto& line : describe_separate_worlds(evidence)) util::log_error(line);
+  if (!evidence.is_reported) util::log_error(describe_separate_worlds(evidence));
   return true;
 }
 

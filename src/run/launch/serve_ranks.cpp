@@ -62,7 +62,7 @@ std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& 
   if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;
   const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
   if (!store) {
-    util::log_error("hpcml launch: " + store.error().what);
+    util::log_error(store.error());
     return std::nullopt;
   }
   node->env.set(k_store_variable, store::place_text(world.address, store->port));

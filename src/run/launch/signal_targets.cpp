@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <sys/stat.h>
@@ -197,10 +198,9 @@ void send_to_targets(const std::vector<SignalTarget>& targets, int save_signal) 
 std::string describe_unhandled(const std::vector<unsigned>& ranks, unsigned world_size,
                                const std::string& host, int save_signal) {
   const bool single = ranks.size() == 1;
-  return std::string("hpcml: warning: ") + (single ? "rank " : "ranks ") + model::IdSet::of(ranks).to_list() +
-         " of " + std::to_string(world_size) + " (" + host + ") " + (single ? "does" : "do") +
-         " not handle " + signal_name(save_signal) + " and cannot save: not signalled, " +
-         (single ? "it runs" : "they run") + " to the time limit";
+  return fmt::format("{} {}/{} ({}) {} not handle {} and cannot save: not signalled, {} until the time limit",
+                     single ? "rank" : "ranks", model::IdSet::of(ranks).to_list(), world_size, host,
+                     single ? "does" : "do", signal_name(save_signal), single ? "it runs" : "they run");
 }
 
 } // namespace hpcml::launch

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -86,7 +87,7 @@ void keep_only(std::vector<int> kept) {
   gate.set_port(listening.port);
   store::Server server(std::move(listening), {}, gate);
   const auto ended = server.run(-1);
-  if (!ended) util::log_error("hpcml launch: " + ended.error().what);
+  if (!ended) util::log_error(ended.error());
   ::_exit(ended ? 0 : 1);
 }
 
@@ -99,9 +100,9 @@ void keep_only(std::vector<int> kept) {
   bool holds_errors = true;
   const auto report = [&](const std::string& line) {
     if (holds_errors)
-      util::log_info("hpcml launch: " + line);
+      util::log_info(line);
     else
-      report_additional(program, "hpcml launch: " + line);
+      report_additional(program, util::log_text(util::LogLevel::info, line));
   };
   store::RendezvousService rendezvous(order.rules, report);
   store::SessionGate gate(order.gate, rendezvous, report);
@@ -133,7 +134,7 @@ void close_all(const store::Listening& listening) {
 }
 
 Error cannot_fork() {
-  return Error{std::string("cannot start the store's process: ") + std::strerror(errno)};
+  return Error{fmt::format("cannot start the process of the rendezvous store: {}", std::strerror(errno))};
 }
 
 } // namespace
@@ -160,7 +161,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
     if (::chdir("/") != 0) ::_exit(1);
     store::raise_file_limit();
     const auto ended = serve(std::move(listening));
-    if (!ended) util::log_error("hpcml launch: " + ended.error().what);
+    if (!ended) util::log_error(ended.error());
     ::_exit(ended ? 0 : 1);
   }
   close_all(listening);
@@ -171,7 +172,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
   const auto serve_in_child = [&](store::Listening listening) {
-    const auto report = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
+    const auto report = [](const std::string& line) { util::log_info(line); };
     store::RendezvousService rendezvous(order.rules, report);
     store::SessionGate gate(order.gate, rendezvous, report);
     rendezvous.set_port(listening.port);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/store_messages.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::launch {
 namespace {
 
@@ -22,30 +24,38 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   using Kind = find_torch::TorchFound::Kind;
   const auto name = "torch " + torch.text;
   if (choice == StoreChoice::env)
-    return leave_to_program("rank 0's program serves the store (--store env)", false);
+    return leave_to_program("rank 0's program provides the rendezvous store (--store env)", false);
   if (torch.kind == Kind::none && choice == StoreChoice::automatic)
-    return leave_to_program("no store is served: " + torch.why, false);
+    return leave_to_program(fmt::format("hpcml starts no rendezvous store: {}", torch.why), false);
   // "1" is a word that torch's Python does not read and its C++ does: rank 0 tries to serve, finds the port
   // taken and becomes a client as the others are, and stores on other ports are served as ever.
   if (torch.kind == Kind::found && at_least(torch.version, 2, 7))
-    return {true, store::AgentStore::allowed, name + " meets at the store that hpcml serves", false};
+    return {true, store::AgentStore::allowed, fmt::format("{} uses the rendezvous store of hpcml", name),
+            false};
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
-      return leave_to_program("rank 0's program serves the store, because its torch is not known here: " +
-                                  torch.why + " (--store own where it is 2.7 or later)",
-                              true);
-    return leave_to_program("rank 0's program serves the store: " + name +
-                                " cannot meet at another's and serve its private groups",
-                            false);
+      return leave_to_program(
+          fmt::format("rank 0's program provides the rendezvous store, because its torch version is "
+                      "unknown: {}\nhint: use --store own if it is 2.7 or later",
+                      torch.why),
+          true);
+    return leave_to_program(
+        fmt::format("rank 0's program provides the rendezvous store: {} cannot use another store and "
+                    "provide those of its subgroups",
+                    name),
+        false);
   }
   if (torch.kind == Kind::found && at_least(torch.version, 1, 9))
     return {true, store::AgentStore::always,
-            name + " meets at the store that hpcml serves; with it a tcp:// group on another port, or a "
-                   "TCPStore of the program's own, finds no server",
+            fmt::format(
+                "{} uses the rendezvous store of hpcml: tcp:// groups on other ports and the program's own "
+                "TCPStores find no server",
+                name),
             true};
   if (torch.kind == Kind::found)
-    return leave_to_program("rank 0's program serves the store: " + name + " knows no other", true);
-  return {true, store::AgentStore::allowed, "the program is taken to have torch 2.7 or later (--store own)",
+    return leave_to_program(
+        fmt::format("rank 0's program provides the rendezvous store: {} supports no other", name), true);
+  return {true, store::AgentStore::allowed, "assuming that the program has torch 2.7 or later (--store own)",
           true};
 }
 

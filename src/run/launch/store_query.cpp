@@ -2,6 +2,7 @@
 #include "run/launch/store_query.hpp"
 
 #include <deque>
+#include <fmt/format.h>
 #include <optional>
 #include <poll.h>
 
@@ -46,9 +47,10 @@ void run(std::deque<Query>& queries, Clock::time_point deadline) {
 
 std::string describe(const Query& query) {
   const auto& client = query.client;
-  if (!client.fault().empty()) return client.place() + " " + client.fault();
-  if (query.is_done) return client.place() + " does not speak this version's protocol";
-  return client.place() + (client.is_connected() ? " does not answer" : " cannot be reached");
+  if (!client.fault().empty()) return fmt::format("{} {}", client.place(), client.fault());
+  if (query.is_done) return fmt::format("{} does not use the protocol of this version", client.place());
+  return fmt::format("{} {}", client.place(),
+                     client.is_connected() ? "does not answer" : "cannot be reached");
 }
 
 } // namespace
@@ -79,7 +81,7 @@ std::variant<store::StoreReport, StoreQueryError> query_stores(const std::vector
     if (query.report && (found == nullptr || (found->report->ranks == 0 && query.report->ranks > 0)))
       found = &query;
   if (found != nullptr) return *found->report;
-  StoreQueryError none{"there is no address to ask"};
+  StoreQueryError none{"no address to query"};
   if (!queries.empty()) none = {describe(queries.front()), queries.front().client.session_error()};
   // The error of a store of hpcml's is more useful than that of a closed port.
   for (const auto& query : queries) {

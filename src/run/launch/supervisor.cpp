@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -40,11 +41,11 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
       x_oversight(oversight), x_start_of_ranks{request, context, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO, routes_to_output(is_one_file(STDOUT_FILENO, STDERR_FILENO)),
-            [this](const std::string& loss) { print_line("hpcml launch: " + loss); }),
+            [this](const std::string& loss) { print_line(util::LogLevel::warning, loss); }),
       x_groups(x_count) {
   if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
     x_err.emplace(STDERR_FILENO, routes_to_errors(context.stderr_is_terminal),
-                  [this](const std::string& loss) { print_line("hpcml launch: " + loss); });
+                  [this](const std::string& loss) { print_line(util::LogLevel::warning, loss); });
   sigset_t watched;
   ::sigemptyset(&watched);
   for (const int signal : k_watched) ::sigaddset(&watched, signal);
@@ -69,7 +70,9 @@ Supervisor::~Supervisor() {
   ::sigprocmask(SIG_SETMASK, &x_mask_before, nullptr);
 }
 
-void Supervisor::print_line(const std::string& line) { errors().print_line(line); }
+void Supervisor::print_line(util::LogLevel level, const std::string& text) {
+  errors().print_line(util::log_text(level, text));
+}
 
 void Supervisor::join_at(pid_t store) {
   x_store = store;
@@ -85,16 +88,16 @@ util::Status Supervisor::raise_file_limit() {
   rlimit raised = files;
   raised.rlim_cur = std::min(wanted, files.rlim_max);
   if (raised.rlim_cur < wanted || ::setrlimit(RLIMIT_NOFILE, &raised) != 0)
-    return util::Error{std::to_string(x_count) + " ranks need " + std::to_string(wanted) +
-                           " open files here, and no more than " + std::to_string(files.rlim_max) +
-                           " are allowed (ulimit -Hn)",
-                       "start fewer ranks on this node, or have the limit raised"};
+    return util::Error{
+        fmt::format("{} ranks require {} open files, which exceeds the hard limit ({}, ulimit -Hn)", x_count,
+                    wanted, files.rlim_max),
+        "use fewer ranks on this node, or request a higher limit"};
   x_raised_files = true;
   return util::Done{};
 }
 
 util::Status Supervisor::prepare() {
-  if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
+  if (x_signals < 0) return util::Error{fmt::format("cannot receive signals: {}", std::strerror(errno))};
   TRY_DONE(raise_file_limit());
   TRY_DONE(open_files());
   if (!x_oversight) x_memory = read_memory_levels();
@@ -199,7 +202,8 @@ void Supervisor::ask_overseer() {
 void Supervisor::kill_all() {
   if (x_ending != 0) {
     x_killed = true;
-    print_line("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
+    print_line(util::LogLevel::warning,
+               fmt::format("the ranks did not exit after {} and are killed", signal_name(x_ending)));
   }
   kill();
 }
@@ -225,7 +229,7 @@ void Supervisor::take_end_of_store() {
   const auto status = x_groups.ended_spared(x_store);
   if (!status || !x_store_fault.empty() || x_failed || x_stopped || x_ending != 0) return;
   if (!x_groups.any_running()) return;
-  x_store_fault = "the process that serves the ranks' store " + describe_end(*status);
+  x_store_fault = fmt::format("the process of the rendezvous store {}", describe_end(*status));
   if (x_oversight) x_oversight->overseer->on_store_lost(x_store_fault);
   x_stopped = true;
   stop_others();

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/util/log.hpp"
+#include "hpcml/rank_label.hpp"
 #include "run/launch/input_relay.hpp"
 #include "run/launch/out_of_memory.hpp"
 #include "run/launch/output_stream.hpp"
@@ -66,7 +68,7 @@ public:
   /// Kills all ranks at once. Their overseer must also have them stopped.
   void kill();
   /// A line of our own on standard error, between those of the ranks.
-  void print_line(const std::string& line);
+  void print_line(util::LogLevel level, const std::string& text);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
   /// Every rank was started, and has ended with 0.
   bool all_succeeded() const;
@@ -114,6 +116,7 @@ private:
   void take_late_signals();
   void report_lost_output();
   std::string output_fault() const;
+  RankLocation location_of_rank(const RankProcess& process) const;
   std::string describe_failure() const;
   void report_class_of(const Outcome& outcome);
 

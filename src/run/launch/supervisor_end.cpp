@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -31,28 +32,31 @@ std::string Supervisor::output_fault() const {
   const auto fault = [](const OutputStream& stream, const char* name) -> std::string {
     const int error = stream.fault();
     if (error == 0 || error == EPIPE) return {};
-    return std::string(name) +
-           " cannot be written: " + (error == ENOSPC || error == EDQUOT ? "disk full: " : "") +
-           std::strerror(error);
+    return fmt::format("cannot write to {}: {}{}", name,
+                       error == ENOSPC || error == EDQUOT ? "disk full: " : "", std::strerror(error));
   };
   auto text = fault(x_out, "standard output");
   if (text.empty() && x_err) text = fault(*x_err, "standard error");
   return text;
 }
 
+RankLocation Supervisor::location_of_rank(const RankProcess& process) const {
+  return {process.rank, x_start_of_ranks.node->world.layout.world_size, x_context.host,
+          static_cast<int>(process.local_rank)};
+}
+
 std::string Supervisor::describe_failure() const {
   const auto& process = x_groups.ranks()[*x_failed];
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f",
-                std::chrono::duration<double>(process.end - x_start).count());
-  std::string text = "rank " + std::to_string(process.rank) + " (local " +
-                     std::to_string(process.local_rank) + " on host " + x_context.host + ") " +
-                     describe_end(process.status) + " after " + seconds + " s";
+  std::string text =
+      fmt::format("{} {} after {:.1f} s", rank_label(location_of_rank(process)), describe_end(process.status),
+                  std::chrono::duration<double>(process.end - x_start).count());
   const int signal = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
-  if (x_killed && signal == SIGKILL) return text + ": it had not ended after " + signal_name(x_ending);
-  if (x_received != 0 && signal == x_received) return text + ", the signal that hpcml launch was sent";
-  if (const auto fault = output_fault(); !fault.empty()) text += ", since " + fault;
-  if (x_out_of_memory) text += ": " + *x_out_of_memory;
+  if (x_killed && signal == SIGKILL)
+    return fmt::format("{}: it did not exit after {}", text, signal_name(x_ending));
+  if (x_received != 0 && signal == x_received)
+    return fmt::format("{}, the signal that hpcml launch received", text);
+  if (const auto fault = output_fault(); !fault.empty()) text += fmt::format(": {}", fault);
+  if (x_out_of_memory) text += fmt::format(": {}", *x_out_of_memory);
   if (x_groups.ranks().size() > 1) text += "; the others were stopped";
   return text;
 }
@@ -105,13 +109,11 @@ void Supervisor::report_lost_output() {
   const auto lost = [](OutputStream& stream, const char* name) -> std::string {
     const auto bytes = stream.queue().size();
     stream.queue().drop();
-    return bytes == 0 ? ""
-                      : "hpcml launch: nobody reads " + std::string(name) + ": " + std::to_string(bytes) +
-                            " bytes of it are lost";
+    return bytes == 0 ? "" : fmt::format("the reader of {} is blocked: {} bytes are lost", name, bytes);
   };
   const auto text = lost(x_out, "standard output");
   const auto more = x_err ? lost(*x_err, "standard error") : std::string();
-  if (!text.empty()) print_line(text);
+  if (!text.empty()) print_line(util::LogLevel::warning, text);
   if (!more.empty() && x_err) x_err->queue().drop();
   errors().write_some();
 }
@@ -131,7 +133,7 @@ void Supervisor::report_class_of(const Outcome& outcome) {
                                  .out_of_memory = x_out_of_memory.has_value(),
                                  .launcher_failed = !x_store_fault.empty()},
                                 x_context.env, std::chrono::system_clock::now(), x_context.ask_slurm);
-  if (why && outcome.code != 0) print_line(describe_class(outcome.code, *why));
+  if (why && outcome.code != 0) print_line(util::LogLevel::info, describe_class(outcome.code, *why));
 }
 
 Outcome Supervisor::finish() {
@@ -160,18 +162,23 @@ Outcome Supervisor::finish() {
   }
   if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
   if (!x_oversight && (x_failed || !x_store_fault.empty())) {
-    Failure failure{outcome.code, "store", {x_store_fault + ": the ranks are stopped"}, {}, x_context.host};
+    Failure failure{
+        outcome.code, "store", {fmt::format("{}: the ranks are stopped", x_store_fault)}, {}, x_context.host};
     if (x_failed)
-      failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_context.host};
-    print_line("hpcml launch: " + failure.error.what);
+      failure = {outcome.code,
+                 "run",
+                 {describe_failure()},
+                 location_of_rank(x_groups.ranks()[*x_failed]),
+                 x_context.host};
+    print_line(util::LogLevel::error, failure.error.what);
     report_class_of(outcome);
-    if (!x_context.env.get_or("HPCML_ERROR_DIR", "").empty())
-      if (const auto more = record_failure(failure, x_context.env); !more.empty()) print_line(more);
+    if (const auto written = record_failure(failure, x_context.env); !written)
+      print_line(util::LogLevel::error, written.error().what);
   }
   while (pump()) {
   }
   if (!x_failed && !output_fault().empty()) {
-    print_line("hpcml launch: " + output_fault());
+    print_line(util::LogLevel::error, output_fault());
     outcome.code = k_cannot_set_up;
     errors().write_some();
   }

@@ -78,7 +78,7 @@ void Supervisor::look_at_worlds() {
   evidence.local_ranks = x_count;
   evidence.reporting = ranks_in_worlds_of_one();
   if (!expects_one_world(node, x_request) || check_worlds(evidence) != WorldFault::separate) return;
-  for (const auto& line : describe_separate_worlds(evidence)) print_line(line);
+  print_line(util::LogLevel::error, util::error_text(describe_separate_worlds(evidence)));
   x_worlds_reported = true;
 }
 

@@ -87,7 +87,8 @@ void Supervisor::deliver_save_request(int signal) {
     if (targets.empty() && !tree.empty()) unhandled.push_back(rank.rank);
   }
   if (!unhandled.empty())
-    print_line(describe_unhandled(unhandled, x_start_of_ranks.node->world.layout.world_size, x_context.host,
+    print_line(util::LogLevel::warning,
+               describe_unhandled(unhandled, x_start_of_ranks.node->world.layout.world_size, x_context.host,
                                   signal));
 }
 

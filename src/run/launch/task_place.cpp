@@ -2,6 +2,7 @@
 #include "run/launch/task_place.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/model/mpi_ranks.hpp"
@@ -76,12 +77,11 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout 
   const auto& front = place.layout.nodes.front();
   if (place.layout.rank == 0 && place.layout.host != front && place.layout.numbered &&
       slurm::spans_components(env, place.layout))
-    return Error{"rank 0 is on " + place.layout.host +
-                     ", and the tasks of the job's other components look for "
-                     "it on " +
-                     front + ", the first node: they are told of no list of hosts",
-                 "let the list of the first component begin with " + front +
-                     ", or give it another --distribution"};
+    return Error{
+        fmt::format("rank 0 is on {}, but the other components of the job expect it on {}, their first node",
+                    place.layout.host, front),
+        fmt::format("use a node list of the first component that begins with {}, or another --distribution",
+                    front)};
   const auto address = first_node(place.layout, env, first, of_component);
   if (address) {
     place.first_node = *address;
@@ -119,10 +119,12 @@ Result<TaskPlace> place_by_launcher(const RuntimeContext& context, const model::
     if (!address.empty() && util::short_host_name(node) == address) place.first_node = node;
   if (layout.rank == 0 && layout.host != place.first_node)
     return Error{
-        "rank 0 runs on " + layout.host + ", but the other ranks look for it on " + place.first_node +
-            (address.empty() ? ", the job's first node" : ", as MASTER_ADDR says"),
-        "tell all of them: MASTER_ADDR=" + layout.host + " before " + rule.name +
-            " (Open MPI: mpirun -x MASTER_ADDR=" + layout.host + "); or let it begin with that node"};
+        fmt::format("rank 0 runs on {}, but the other ranks expect it on {} ({})", layout.host,
+                    place.first_node, address.empty() ? "the first node of the job" : "from MASTER_ADDR"),
+        fmt::format(
+            "set MASTER_ADDR={0} before {1} (Open MPI: mpirun -x MASTER_ADDR={0}), or use a host list that "
+            "begins with {2}",
+            layout.host, rule.name, place.first_node)};
   return place;
 }
 
@@ -153,8 +155,8 @@ Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeCon
     }
   }
   if (rule) return place_by_launcher(context, *rule);
-  return Error{"this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
-               "start it with srun, or say --nproc-per-node N to start the ranks here"};
+  return Error{"this process is not a task of a step: SLURM_PROCID and SLURM_STEP_NODELIST are not set",
+               "use srun, or --nproc-per-node N to start the ranks on this node"};
 }
 
 } // namespace hpcml::launch

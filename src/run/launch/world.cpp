@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/world.hpp"
 
+#include <fmt/format.h>
 #include <numeric>
 #include <optional>
 
@@ -30,15 +31,16 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   const auto text = env.get_or("MASTER_PORT", "");
   if (request.master_port) {
     if (!text.empty() && text != std::to_string(*request.master_port))
-      return Error{"--master-port is " + std::to_string(*request.master_port) + ", but MASTER_PORT=" + text +
-                       " is set already",
-                   "leave one of them out"};
+      return Error{
+          fmt::format("--master-port is {}, but MASTER_PORT={} is already set", *request.master_port, text),
+          "remove one of them"};
     return std::optional(*request.master_port);
   }
   if (text.empty()) return std::optional<unsigned>();
   const auto port = util::parse_unsigned(text);
   if (!port || *port == 0 || *port > 65535)
-    return Error{"MASTER_PORT='" + text + "' is no port", "unset it: hpcml launch chooses one per step"};
+    return Error{fmt::format("MASTER_PORT='{}' is not a valid port", text),
+                 "remove it: hpcml launch chooses one for each step"};
   return std::optional(static_cast<unsigned>(*port));
 }
 
@@ -80,10 +82,12 @@ Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContex
     // The ranks are counted along the nodes, however the tasks are.
     TRY(auto task, find_task_place(request, context, FirstNode::of_nodes));
     if (task.layout.local_world_size != 1)
-      return Error{"--nproc-per-node starts the ranks of a node, but this step has " +
-                       std::to_string(task.layout.local_world_size) + " tasks on this node",
-                   "give srun one task per node (--ntasks=" + std::to_string(task.layout.node_count()) +
-                       " --ntasks-per-node=1), or leave --nproc-per-node out"};
+      return Error{
+          fmt::format("--nproc-per-node starts the ranks of a node, but this step has {} tasks on this node",
+                      task.layout.local_world_size),
+          fmt::format("use one task per node (srun --ntasks={} --ntasks-per-node=1), or remove "
+                      "--nproc-per-node",
+                      task.layout.node_count())};
     world = world_of_place(std::move(task));
   } else {
     world.identity = slurm::read_step_identity(context.env);

@@ -9,6 +9,7 @@
 
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
+#include "hpcml/rank_label.hpp"
 #include "run/launch/job_channel.hpp"
 #include "run/launch/launch_request.hpp"
 
@@ -38,6 +39,11 @@ struct World {
   std::optional<AgentFacts> agent = {}; ///< where one has started the rank
   JobChannel channel = {};              ///< by which the launchers of its ranks trust each other
 };
+
+/// Returns the place of the layout's rank, for messages.
+inline RankLocation location_of(const slurm::StepLayout& layout, const std::string& host) {
+  return {layout.rank, layout.world_size, host, static_cast<int>(layout.local_rank)};
+}
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
 /// agree; the error names each that does not.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/world_evidence.hpp"
 
+#include <fmt/format.h>
+
 #include "core/model/id_set.hpp"
 
 namespace hpcml::launch {
@@ -23,14 +25,14 @@ WorldFault check_worlds(const WorldEvidence& evidence) {
   return evidence.serves_store && !evidence.connected ? WorldFault::not_connected : WorldFault::none;
 }
 
-std::vector<std::string> describe_separate_worlds(const WorldEvidence& evidence) {
+util::Error describe_separate_worlds(const WorldEvidence& evidence) {
   const auto& ranks = evidence.reporting;
-  const auto who = ranks.empty() ? std::to_string(evidence.seen.worlds_of_one()) + " programs each set up"
-                   : ranks.size() == 1 ? "rank " + std::to_string(ranks.front()) + " reports"
-                                       : "ranks " + model::IdSet::of(ranks).to_list() + " each report";
-  return {std::string(k_separate_begin) + who + std::string(k_separate_part) +
-              std::to_string(evidence.world_size) + ": they do not train together",
-          "hpcml: hint: remove what sets the world in the program (devices=1, world_size=1), or use "
+  const auto reporters = ranks.empty() ? fmt::format("{} programs each set up", evidence.seen.worlds_of_one())
+                         : ranks.size() == 1
+                             ? fmt::format("rank {} reports", ranks.front())
+                             : fmt::format("ranks {} each report", model::IdSet::of(ranks).to_list());
+  return {fmt::format("{}{}{}: they do not train together", reporters, k_separate_part, evidence.world_size),
+          "remove what sets the world in the program (devices=1, world_size=1), or use "
           "--rendezvous-timeout 0 for independent programs"};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/store/activity.hpp"
 
 namespace hpcml::launch {
@@ -29,8 +30,8 @@ enum class WorldFault {
 
 WorldFault check_worlds(const WorldEvidence& evidence);
 
-/// The lines that report such programs: an error, then a hint.
-std::vector<std::string> describe_separate_worlds(const WorldEvidence& evidence);
+/// Returns the error that reports such programs.
+util::Error describe_separate_worlds(const WorldEvidence& evidence);
 
 /// True if a line of a log is that error, wherever it begins (`srun --label`).
 bool reports_separate_worlds(std::string_view line);

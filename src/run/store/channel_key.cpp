@@ -33,29 +33,27 @@ std::string home_of_user() {
 }
 
 Error invalid_file(const std::string& path, const std::string& what, const std::string& hint) {
-  return Error{"key file " + path + " " + what, hint};
+  return Error{fmt::format("key file '{}' {}", path, what), hint};
 }
 
 util::Status check_file(const std::string& path, const struct stat& found) {
   const std::string remake = "remove it and run 'hpcml config key'";
   if (!S_ISREG(found.st_mode)) return invalid_file(path, "is not a regular file", remake);
   if (found.st_uid != ::geteuid())
-    return invalid_file(path, "belongs to another user (uid " + std::to_string(found.st_uid) + ")", remake);
+    return invalid_file(path, fmt::format("belongs to another user (uid {})", found.st_uid), remake);
   if ((found.st_mode & 077) != 0)
     return invalid_file(
-        path, "has mode " + fmt::format("{:04o}", found.st_mode & 07777) + ": other users may access it",
+        path, fmt::format("has mode {:04o}: other users may access it", found.st_mode & 07777),
         "remove it and run 'hpcml config key', or run chmod 600 if no other user has read it");
   if (found.st_size != static_cast<off_t>(sizeof(util::Digest)))
-    return invalid_file(path,
-                        "has " + std::to_string(found.st_size) + " bytes; a key has " +
-                            std::to_string(sizeof(util::Digest)),
-                        remake);
+    return invalid_file(
+        path, fmt::format("has {} bytes, but a key has {}", found.st_size, sizeof(util::Digest)), remake);
   return util::Done{};
 }
 
 Error cannot(const std::string& what, const std::string& path) {
   const int code = errno;
-  return Error{"cannot " + what + " " + path + ": " + std::strerror(code)};
+  return Error{fmt::format("cannot {} '{}': {}", what, path, std::strerror(code))};
 }
 
 /// Writes a key into a new file at `path`.
@@ -124,7 +122,8 @@ Result<ChannelKey> load_user_key(const std::string& path) {
   const util::ScopedDescriptor file(
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) {
-    if (errno == ELOOP) return invalid_file(path, "is a symbolic link", "name the file that it points to");
+    if (errno == ELOOP)
+      return invalid_file(path, "is a symbolic link", "use the path of the file that it points to");
     return ChannelKey{{}, cannot("open key file", path).what};
   }
   struct stat found {};
@@ -133,7 +132,7 @@ Result<ChannelKey> load_user_key(const std::string& path) {
   util::Digest bytes{};
   const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
   if (count != static_cast<ssize_t>(bytes.size())) return cannot("read", path);
-  ChannelKey key{SecretKey::take(bytes), "key file " + path};
+  ChannelKey key{SecretKey::take(bytes), fmt::format("key file {}", path)};
   util::wipe(bytes.data(), bytes.size());
   return key;
 }
@@ -179,13 +178,13 @@ Result<ChannelKey> find_channel_key(const util::EnvSnapshot& env,
     if (const auto text = env.get_or(k_job_secret_variable, ""); !text.empty()) {
       const auto key = SecretKey::parse(text);
       if (!key)
-        return Error{std::string(k_job_secret_variable) + " is not 64 hexadecimal digits",
-                     "unset it: a script of hpcml gen sets it for its steps"};
+        return Error{fmt::format("{} is not 64 hexadecimal digits", k_job_secret_variable),
+                     "remove it: scripts of hpcml gen set it for their steps"};
       return ChannelKey{*key, k_job_secret_variable};
     }
   }
   const auto path = key_file.empty() ? user_key_path(env) : key_file;
-  if (path.empty()) return ChannelKey{{}, "there is no home directory for a key file"};
+  if (path.empty()) return ChannelKey{{}, "no home directory for a key file"};
   TRY(auto found, load_user_key(path));
   if (!found.key && !key_file.empty()) return Error{found.origin};
   if (found.key) found.key = derive(*found.key);

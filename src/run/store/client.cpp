@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -29,7 +30,7 @@ Client::Client(const std::string& address, std::uint16_t port, const std::option
     : x_place(place_text(address, port)) {
   const auto to = parse_address(address, port);
   if (!to) {
-    end("'" + address + "' is no numeric address");
+    end(fmt::format("'{}' is not a numeric address", address));
     return;
   }
   x_out.push_back(static_cast<char>(Op::validate));
@@ -111,8 +112,8 @@ void Client::advance_session() {
   x_session_error = x_session->on_answer(answer);
   if (x_session_error != SessionError::none) {
     x_fault = x_session_error == SessionError::version
-                  ? "is another version of hpcml (protocol " + std::to_string(x_session->server_version()) +
-                        ", here " + std::to_string(k_session_version) + ")"
+                  ? fmt::format("uses another version of hpcml (protocol {}, here {})",
+                                x_session->server_version(), k_session_version)
                   : session_error_text(x_session_error);
     end(x_fault);
     return;
@@ -146,7 +147,7 @@ bool Client::receive_some() {
     const ssize_t count = ::recv(x_fd, bytes.data(), bytes.size(), 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno == EAGAIN ? true : end(std::strerror(errno));
-    if (count == 0) return end("it ended the connection");
+    if (count == 0) return end("it closed the connection");
     x_in.append(bytes.data(), static_cast<std::size_t>(count));
     const bool unproven = x_session && !x_session->is_established();
     if (x_in.size() > sizeof(std::uint64_t) + (unproven ? k_most_unproven_bytes : k_longest_answer))
@@ -188,7 +189,7 @@ std::optional<std::string> Client::take_value() {
   if (!has_value()) return std::nullopt;
   const auto length = *length_of_value();
   if (length > k_longest_answer) {
-    end("its answer is none of a store");
+    end("its answer is not that of a store");
     return std::nullopt;
   }
   std::string value = x_in.substr(sizeof length, length);
@@ -205,12 +206,13 @@ util::Result<std::string> Client::wait_for_value(Time deadline) {
   for (;;) {
     const bool on = advance();
     if (auto value = take_value()) return std::move(*value);
-    if (!on || x_fd < 0) return util::Error{"the store at " + x_place + " does not answer: " + x_fault};
+    if (!on || x_fd < 0)
+      return util::Error{fmt::format("the store at {} does not answer: {}", x_place, x_fault)};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0)
-      return util::Error{"the store at " + x_place +
-                         (x_connected ? " has not answered" : " cannot be reached") + " in time"};
+      return util::Error{fmt::format("the store at {} {} in time", x_place,
+                                     x_connected ? "did not answer" : "could not be reached")};
     pollfd wait{x_fd, wanted(), 0};
     ::poll(&wait, 1, static_cast<int>(std::min<long long>(left.count(), 60'000)));
   }

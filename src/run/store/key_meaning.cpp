@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <vector>
 
 #include "core/util/text.hpp"
@@ -43,9 +44,9 @@ void name_group(KeyMeaning& meaning, std::string_view name) {
   if (meaning.is_default)
     meaning.group = "the default group";
   else if (number_of(name))
-    meaning.group = "group " + std::string(name);
+    meaning.group = fmt::format("group {}", name);
   else
-    meaning.group = "the group '" + shown_key(name) + "'";
+    meaning.group = fmt::format("the group '{}'", shown_key(name));
 }
 
 /// The name among the parts before a group's own keys: torch 2 writes default_pg, 0, NAME, DEVICE; torch 1
@@ -57,7 +58,7 @@ void name_group_of(KeyMeaning& meaning, Parts parts) {
   if (!meaning.is_torchs) {
     name_group(meaning, parts.empty() ? "" : parts.back());
     meaning.is_default = false;
-    if (parts.empty()) meaning.group = "a group of the program's own";
+    if (parts.empty()) meaning.group = "a group of the program";
     return;
   }
   name_group(meaning, device ? (parts.size() > 2 ? parts.back() : "") : (parts.size() > 1 ? parts[1] : ""));

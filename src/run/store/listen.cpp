@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <limits>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,11 +25,11 @@ std::uint16_t port_of(int fd) {
 
 util::Error refused(const std::string& address, std::uint16_t port) {
   const int error = errno;
-  util::Error failure{"the store cannot listen at " + (address.empty() ? "any address" : address) +
-                      ", port " + std::to_string(port) + ": " + std::strerror(error)};
+  util::Error failure{fmt::format("the store cannot listen at {}, port {}: {}",
+                                  address.empty() ? "any address" : address, port, std::strerror(error))};
   if (error == EADDRINUSE)
-    failure.hint = "another program has this port: choose another one, or 0 for any that is free";
-  if (error == EADDRNOTAVAIL) failure.hint = "the address belongs to no interface of this node";
+    failure.hint = "use another port, or 0 for a free one: another program uses this port";
+  if (error == EADDRNOTAVAIL) failure.hint = "use an address of this node's interfaces";
   return failure;
 }
 
@@ -121,7 +122,7 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
   }
   for (const std::string& text : addresses) {
     const auto address = parse_address(text, result.port);
-    if (!address) return fail(util::Error{"'" + text + "' is no address: the store listens at numeric ones"});
+    if (!address) return fail(util::Error{fmt::format("'{}' is not a numeric address", text)});
     const int fd = listen_on(*address, true);
     if (fd < 0) return fail(refused(text, result.port));
     result.sockets.push_back(fd);
@@ -144,7 +145,7 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
 
 util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
                                         const std::vector<std::uint16_t>& ports) {
-  util::Result<Listening> listening = util::Error{"there is no port to serve at"};
+  util::Result<Listening> listening = util::Error{"no port was given for the store"};
   for (const auto port : ports)
     if (listening = listen_at(addresses, port); listening) break;
   return listening;

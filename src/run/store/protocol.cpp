@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace hpcml::store {
 
@@ -58,8 +59,7 @@ public:
     std::uint64_t size = 0;
     if (!number(size)) return false;
     if (size > most) {
-      fault =
-          std::string(what) + " of " + std::to_string(size) + " bytes, the most is " + std::to_string(most);
+      fault = fmt::format("{} of {} bytes exceeds the limit ({})", what, size, most);
       return false;
     }
     if (!has_bytes(size)) return false;
@@ -86,7 +86,7 @@ bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, Me
   std::uint64_t count = 0;
   if (!reader.number(count)) return false;
   if (count > limits.keys) {
-    reader.fault = std::to_string(count) + " keys in one message, the most is " + std::to_string(limits.keys);
+    reader.fault = fmt::format("{} keys in one message exceed the limit ({})", count, limits.keys);
     return false;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -148,7 +148,7 @@ ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Message
   const std::size_t opcode = static_cast<unsigned char>(bytes[0]);
   const bool old = dialect == Dialect::torch1;
   if (opcode >= (old ? k_torch1_ops.size() : k_forms.size())) {
-    found.fault = "no operation has the number " + std::to_string(opcode);
+    found.fault = fmt::format("unknown operation {}", opcode);
     return found;
   }
   message.op = old ? k_torch1_ops[opcode] : static_cast<Op>(opcode);
@@ -157,7 +157,8 @@ ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Message
   Reader reader(bytes, 1);
   if (read_form(reader, k_forms[static_cast<std::size_t>(message.op)], limits, message)) {
     found.length = reader.at();
-    if (message.op == Op::validate && message.number != k_magic) found.fault = "a greeting of no torch";
+    if (message.op == Op::validate && message.number != k_magic)
+      found.fault = "the handshake is not that of torch";
   }
   found.needed = reader.needed;
   if (!reader.fault.empty()) found.fault = std::move(reader.fault);

@@ -2,19 +2,21 @@
 #include "run/store/rank_registry.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
+#include "hpcml/rank_label.hpp"
 
 namespace hpcml::store {
 
 namespace {
 
-/// So many are named one by one; more of them by their nodes.
+/// Up to this number of ranks, each is named; more are named by node.
 constexpr std::size_t k_named = 4;
 constexpr std::size_t k_named_nodes = 8;
 
 std::string seconds_text(RankRegistry::Time from, RankRegistry::Time to) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(to - from).count()) + " s";
+  return fmt::format("{} s", std::chrono::duration_cast<std::chrono::seconds>(to - from).count());
 }
 
 /// "8-11,14"
@@ -49,9 +51,10 @@ std::vector<std::string> RankRegistry::announce(const JoinRequest& request, cons
   member.host = request.host;
   member.local_rank = request.local_rank;
   if (!request.failed.empty())
-    return {"rank " + std::to_string(request.rank) + " of " + std::to_string(x_members.size()) + " (" +
-            request.host + ", local rank " + std::to_string(request.local_rank) +
-            ") could not be set up: " + request.failed};
+    return {fmt::format(
+        "{} could not start: {}",
+        rank_label({request.rank, request.world_size, request.host, static_cast<int>(request.local_rank)}),
+        request.failed)};
   const bool missed = member.missed && !member.announced;
   if (!member.announced) {
     member.since = now;
@@ -62,7 +65,8 @@ std::vector<std::string> RankRegistry::announce(const JoinRequest& request, cons
   member.missed = false;
   x_by_process[{peer, request.pid}] = request.rank;
   if (!missed) return {};
-  return {name(request.rank) + " has arrived now, " + seconds_text(x_first, now) + " after the first"};
+  return {
+      fmt::format("{} connected, {} after the first rank", name(request.rank), seconds_text(x_first, now))};
 }
 
 std::optional<unsigned> RankRegistry::rank_of(const std::string& peer, std::int64_t pid) const {
@@ -90,8 +94,8 @@ std::vector<std::string> RankRegistry::program_came(ClientId client, const std::
   if (!x_any_program) x_first_program = now;
   x_any_program = true;
   if (!missed) return {};
-  return {"the program of " + name(*rank) + " has come now, " + seconds_text(x_first_program, now) +
-          " after the first"};
+  return {fmt::format("the program of {} connected, {} after the first program", name(*rank),
+                      seconds_text(x_first_program, now))};
 }
 
 void RankRegistry::client_left(ClientId client) {
@@ -150,25 +154,28 @@ std::string RankRegistry::free_hosts() const {
   std::vector<std::string> hosts;
   for (std::size_t node = 0; node < x_nodes.size(); ++node)
     if (ranks_per_host[x_nodes[node]] < x_tasks_per_node[node]) hosts.push_back(x_nodes[node]);
-  if (hosts.size() > k_named_nodes) return std::to_string(hosts.size()) + " nodes";
+  if (hosts.size() > k_named_nodes) return fmt::format("{} nodes", hosts.size());
   return util::join(hosts, ", ");
 }
 
 std::string RankRegistry::name(unsigned rank) const { return name(rank, known_slots()); }
 
 std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& slots) const {
-  std::string text = "rank " + std::to_string(rank) + " of " + std::to_string(x_members.size());
-  if (rank < slots.size() && !slots[rank].host.empty())
-    return text + " (" + slots[rank].host + ", local rank " + std::to_string(slots[rank].local_rank) + ")";
+  RankLocation location{rank, static_cast<unsigned>(x_members.size())};
+  if (rank < slots.size() && !slots[rank].host.empty()) {
+    location.host = slots[rank].host;
+    location.local_rank = static_cast<int>(slots[rank].local_rank);
+    return rank_label(location);
+  }
   const auto hosts = free_hosts();
-  return hosts.empty() ? text : text + " (tasks are missing on " + hosts + ")";
+  return rank_label(location, hosts.empty() ? "" : fmt::format("tasks are missing on {}", hosts));
 }
 
 std::string RankRegistry::range_text(const std::vector<unsigned>& ranks,
                                      const std::vector<Slot>& slots) const {
   const std::string& host = slots[ranks.front()].host;
-  return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks) + " of " +
-         std::to_string(x_members.size()) + (host.empty() ? "" : " (" + host + ")");
+  return fmt::format("{} {}/{}{}", ranks.size() == 1 ? "rank" : "ranks", ranges(ranks), x_members.size(),
+                     host.empty() ? "" : fmt::format(" ({})", host));
 }
 
 /// A sentence for each rank, or, of many, for each node.
@@ -178,7 +185,7 @@ std::vector<std::string> RankRegistry::describe_missing(const std::vector<unsign
   std::vector<std::string> lines;
   const auto where = known_slots();
   if (ranks.size() <= k_named) {
-    for (const unsigned rank : ranks) lines.push_back(name(rank, where) + " " + what_of_one);
+    for (const unsigned rank : ranks) lines.push_back(fmt::format("{} {}", name(rank, where), what_of_one));
     return lines;
   }
   std::map<std::string, std::vector<unsigned>> by_host;
@@ -186,14 +193,14 @@ std::vector<std::string> RankRegistry::describe_missing(const std::vector<unsign
   std::vector<unsigned> rest;
   for (const auto& [host, mine] : by_host) {
     if (lines.size() < k_named_nodes)
-      lines.push_back(range_text(mine, where) + " " + (mine.size() == 1 ? what_of_one : what));
+      lines.push_back(fmt::format("{} {}", range_text(mine, where), mine.size() == 1 ? what_of_one : what));
     else
       rest.insert(rest.end(), mine.begin(), mine.end());
   }
   std::sort(rest.begin(), rest.end());
   if (!rest.empty())
-    lines.push_back("and ranks " + ranges(rest) + " on " + std::to_string(by_host.size() - k_named_nodes) +
-                    " other nodes " + what);
+    lines.push_back(
+        fmt::format("and ranks {} on {} other nodes {}", ranges(rest), by_host.size() - k_named_nodes, what));
   return lines;
 }
 
@@ -217,13 +224,15 @@ std::vector<std::string> RankRegistry::missing(Time now, std::size_t unknown) co
   const auto waited = seconds_text(x_first, now);
   auto lines = describe_missing(
       unannounced(),
-      "have not arrived for " + waited + "; none of their tasks was started, or they ended at once",
-      "has not arrived for " + waited + "; its task was never started, or ended at once");
+      fmt::format("have not connected for {}: their tasks did not start or exited early", waited),
+      fmt::format("has not connected for {}: its task did not start or exited early", waited));
   const auto program_waited = seconds_text(x_first_program, now);
-  const std::string what = " not arrived at the store for " + program_waited + " after the first program; ";
-  for (auto& line :
-       describe_missing(ranks_without_program(unknown), "have" + what + "their tasks were started",
-                        "has" + what + "its task was started"))
+  for (auto& line : describe_missing(
+           ranks_without_program(unknown),
+           fmt::format("have not connected to the store {} after the first program: their tasks are running",
+                       program_waited),
+           fmt::format("has not connected to the store {} after the first program: its task is running",
+                       program_waited)))
     lines.push_back(std::move(line));
   return lines;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/store/rejection_log.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/text.hpp"
 
 namespace hpcml::store {
@@ -10,7 +12,7 @@ namespace {
 constexpr std::size_t k_most_peers = 8; ///< that get a line each
 
 std::string peer_and_reason(const std::string& peer, const std::string& why) {
-  return (peer.empty() ? std::string("unknown address") : peer) + ": " + why;
+  return fmt::format("{}: {}", peer.empty() ? "unknown address" : peer, why);
 }
 
 } // namespace
@@ -18,7 +20,7 @@ std::string peer_and_reason(const std::string& peer, const std::string& why) {
 std::vector<std::string> RejectionLog::add(const std::string& peer, const std::string& why, Time now) {
   if (x_peers.count(peer) == 0 && x_peers.size() < k_most_peers) {
     x_peers.insert(peer);
-    return {"rejected a client at " + peer_and_reason(peer, why)};
+    return {fmt::format("rejected a client at {}", peer_and_reason(peer, why))};
   }
   if (x_counted == 0) x_due = now + x_interval;
   ++x_counted;
@@ -28,7 +30,7 @@ std::vector<std::string> RejectionLog::add(const std::string& peer, const std::s
 
 std::vector<std::string> RejectionLog::tick(Time now) {
   if (x_counted == 0 || now < x_due) return {};
-  auto line = "rejected " + util::counted(x_counted, "more client") + ", the last one at " + x_last;
+  auto line = fmt::format("rejected {}, the last one at {}", util::counted(x_counted, "more client"), x_last);
   x_counted = 0;
   x_interval *= 10;
   return {std::move(line)};

@@ -2,9 +2,11 @@
 #include "run/store/rendezvous_service.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/rank_label.hpp"
 
 namespace hpcml::store {
 
@@ -72,7 +74,7 @@ std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& reques
   const auto refuse = [](JoinError why, std::string clause) {
     return JoinAccepted{why, std::move(clause), {}, {}};
   };
-  if (request.job != x_rules.job) return refuse(JoinError::job, "is another job's store");
+  if (request.job != x_rules.job) return refuse(JoinError::job, "belongs to another job");
   if (!x_rules.step.empty() && request.step != x_rules.step)
     return refuse(JoinError::step, "serves another step of this job");
   const auto& members = x_registry.members();
@@ -83,8 +85,7 @@ std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& reques
     return refuse(JoinError::run, "serves another run of this step");
   const auto size = x_registry.begun() ? members.size() : x_rules.world_size;
   if (size != 0 && request.world_size != size)
-    return refuse(JoinError::size,
-                  "serves " + std::to_string(size) + " ranks, not " + std::to_string(request.world_size));
+    return refuse(JoinError::size, fmt::format("serves {} ranks, not {}", size, request.world_size));
   return std::nullopt;
 }
 
@@ -100,9 +101,9 @@ void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answ
   if (!request.failed.empty()) {
     answers.message(client, pack_welcome(JoinAccepted{}));
     if (x_unproven_lines++ < k_most_unproven_lines)
-      x_report("rank " + std::to_string(request.rank) + " of " + std::to_string(request.world_size) + " (" +
-               request.host +
-               ", not authenticated) reports that it could not be set up: " + first_line(request.failed));
+      x_report(fmt::format("{} could not start: {}",
+                           rank_label({request.rank, request.world_size, request.host}, "not authenticated"),
+                           first_line(request.failed)));
     return;
   }
   request.decision.reset();
@@ -130,14 +131,15 @@ void RendezvousService::announce(ClientId client, const Message& message, Answer
   const bool is_own =
       request && identity &&
       *identity == PeerIdentity{PeerRole::rank, request->job, identity_text(request->step), request->rank};
-  const auto refused =
-      is_own ? refusal(*request) : JoinAccepted{JoinError::words, "does not understand this hpcml", {}, {}};
+  const auto refused = is_own
+                           ? refusal(*request)
+                           : JoinAccepted{JoinError::words, "does not support this version of hpcml", {}, {}};
   if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = request->step;
   if (!x_registry.begun() && request->world_size > x_most_clients)
-    x_report("the step has " + std::to_string(request->world_size) + " ranks, and this store can have " +
-             std::to_string(x_most_clients) +
-             " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
+    x_report(fmt::format("{} ranks exceed the limit of this store ({} clients)\n"
+                         "hint: request a higher hard limit of open files (ulimit -Hn) on its node",
+                         request->world_size, x_most_clients));
   const auto news = x_registry.announce(*request, x_peers[client].address, now);
   if (request->failed.empty())
     report(news);
@@ -200,14 +202,14 @@ bool RendezvousService::receive_own(ClientId client, const Message& message, Ans
 
 void RendezvousService::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
   if (!why.empty())
-    x_report("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
+    x_report(fmt::format("disconnected a client at {}: {}", peer.empty() ? "unknown address" : peer, why));
   const auto found = x_peers.find(client);
   if (found == x_peers.end()) return;
   if (found->second.launcher) --x_launchers;
   if (found->second.elsewhere) --x_programs_elsewhere;
   // It waits for all; a rank that comes later would begin without it.
   if (found->second.leads && --x_leaders == 0 && !all_known()) {
-    x_failure = x_registry.name(0) + " has ended before all ranks had come";
+    x_failure = fmt::format("{} exited before all ranks connected", x_registry.name(0));
     notify_complete();
   }
   x_peers.erase(found);

@@ -2,6 +2,7 @@
 #include "run/store/reserved_port.hpp"
 
 #include <cerrno>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -42,8 +43,8 @@ util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addre
   for (const auto& address : addresses) kept = leave_connection(address, port) || kept;
   ::close(whole);
   if (kept) return util::Done{};
-  return util::Error{"port " + std::to_string(port) +
-                     " cannot be kept: no address of this node reaches the node itself"};
+  return util::Error{
+      fmt::format("cannot reserve port {}: this node cannot reach itself at any of its addresses", port)};
 }
 
 } // namespace hpcml::store

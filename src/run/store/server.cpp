@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -95,7 +96,7 @@ util::Status Server::watch(int fd, unsigned events, bool known) {
   event.events = events;
   event.data.fd = fd;
   if (::epoll_ctl(x_epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return util::Done{};
-  return util::Error{std::string("the store cannot watch a connection: ") + std::strerror(errno)};
+  return util::Error{fmt::format("the store cannot read a connection: {}", std::strerror(errno))};
 }
 
 void Server::turn_away(int socket) {
@@ -104,7 +105,7 @@ void Server::turn_away(int socket) {
   const int fd = ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) ::close(fd);
   x_spare = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  x_observer.left(0, {}, "no descriptor is left for another client (ulimit -n)", x_now);
+  x_observer.left(0, {}, "no file descriptor is left (ulimit -n)", x_now);
 }
 
 void Server::accept_all(int socket) {
@@ -121,7 +122,7 @@ void Server::accept_all(int socket) {
     watch_for_death(fd, x_limits.clients_read);
     auto client = std::make_unique<Connection>(fd, peer_name(address));
     if (x_client_count >= x_limits.clients) {
-      x_observer.left(0, client->peer(), "the store has as many clients as it may have", x_now);
+      x_observer.left(0, client->peer(), "the store has its maximum number of clients", x_now);
       continue;
     }
     if (!watch(fd, EPOLLIN, false)) continue;
@@ -177,7 +178,7 @@ void Server::end_stalled() {
     if (Connection* client = find(id);
         client != nullptr && !client->proven && !client->paused && client->memory() > k_free &&
         (client->pending() != 0 || !client->received().empty()) && x_now - client->moved >= k_stall)
-      end(*client, "it left a message incomplete or an answer unread while memory was short");
+      end(*client, "its message was incomplete or its answer unread while memory was short");
 }
 
 void Server::end(Connection& client, const std::string& why) {
@@ -272,7 +273,8 @@ void Server::answer_late() {
 
 util::Status Server::run(int stop) {
   x_epoll = ::epoll_create1(EPOLL_CLOEXEC);
-  if (x_epoll < 0) return util::Error{std::string("the store has no event loop: ") + std::strerror(errno)};
+  if (x_epoll < 0)
+    return util::Error{fmt::format("cannot create the event loop of the store: {}", std::strerror(errno))};
   for (const int fd : x_listening.sockets) TRY_DONE(watch(fd, EPOLLIN, false));
   if (stop >= 0) TRY_DONE(watch(stop, EPOLLIN, false));
   std::array<epoll_event, 512> events;
@@ -283,7 +285,7 @@ util::Status Server::run(int stop) {
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
     if (count < 0 && errno != EINTR)
-      return util::Error{std::string("the store's event loop ended: ") + std::strerror(errno)};
+      return util::Error{fmt::format("the event loop of the store failed: {}", std::strerror(errno))};
     x_now = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];

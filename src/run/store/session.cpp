@@ -2,6 +2,7 @@
 #include "run/store/session.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "run/store/packed.hpp"
 
@@ -66,10 +67,10 @@ std::string identity_text(std::string_view text) {
 }
 
 std::string peer_text(const PeerIdentity& identity) {
-  const auto number = std::to_string(identity.number);
+
   switch (identity.role) {
-  case PeerRole::rank: return "rank " + number + " of step " + identity.step;
-  case PeerRole::agent: return "the agent of node " + number + " of run " + identity.step;
+  case PeerRole::rank: return fmt::format("rank {} of step {}", identity.number, identity.step);
+  case PeerRole::agent: return fmt::format("the agent of node {} of run {}", identity.number, identity.step);
   case PeerRole::viewer: break;
   }
   return "hpcml store show";
@@ -78,14 +79,14 @@ std::string peer_text(const PeerIdentity& identity) {
 std::string session_error_text(SessionError error) {
   switch (error) {
   case SessionError::none: return "has the same key";
-  case SessionError::malformed: return "does not speak hpcml's protocol";
-  case SessionError::version: return "is another version of hpcml";
+  case SessionError::malformed: return "does not use the protocol of hpcml";
+  case SessionError::version: return "uses another version of hpcml";
   case SessionError::no_key: return "has no key";
   case SessionError::key_required: return "requires a key";
   case SessionError::wrong_key: return "has another key";
   case SessionError::relayed: return "forwards to another port";
   case SessionError::other_job: return "serves another job";
-  case SessionError::forged: return "sent a message that was changed, repeated or is out of order";
+  case SessionError::forged: return "sent a modified, repeated or misordered message";
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/store/session_gate.hpp"
 
+#include <fmt/format.h>
+
 #include "run/store/hpcml_protocol.hpp"
 #include "run/store/packed.hpp"
 
@@ -16,7 +18,7 @@ bool is_own(const Message& message) {
 
 /// A rank without a key is most often one whose environment was cut.
 std::string hint_for(const std::string& who) {
-  return who + " has no key: does every rank get HPCML_JOB_SECRET (srun --export)?";
+  return fmt::format("{} has no key: check that srun --export passes HPCML_JOB_SECRET to every rank", who);
 }
 
 } // namespace
@@ -71,18 +73,18 @@ void SessionGate::report(const std::vector<std::string>& lines) const {
 Receipt SessionGate::receive(ClientId client, const Message& message, Answers& answers, Time now) {
   const bool has_session = find(client) != nullptr;
   if (!is_own(message)) {
-    if (has_session) return {true, "it mixes a session with a program's messages"};
+    if (has_session) return {true, "it mixed messages of a session and of a program"};
     SealingAnswers sealing(*this, answers);
     return x_inner.receive(client, message, sealing, now);
   }
-  if (message.keys.size() != 1) return {true, "it uses hpcml's own keys"};
+  if (message.keys.size() != 1) return {true, "it used reserved keys of hpcml"};
   if (message.keys.front() == k_session_key) {
     const auto value = message.values.empty() ? std::string_view() : message.values.back();
     if (message.op == Op::compare_set && !has_session) return receive_request(client, value, answers);
     if (message.op == Op::set && has_session) return receive_sealed(client, value, answers, now);
-    return {true, "it uses hpcml's own keys"};
+    return {true, "it used reserved keys of hpcml"};
   }
-  if (has_session) return {true, "it speaks outside of its session"};
+  if (has_session) return {true, "it sent a message outside of its session"};
   return receive_plain(client, message, answers, now);
 }
 
@@ -108,13 +110,13 @@ Receipt SessionGate::receive_request(ClientId client, std::string_view bytes, An
   case SessionError::none: return {true};
   case SessionError::other_job:
     made.first->second.looks_elsewhere = true;
-    return {true, "it is another job's"};
+    return {true, "it belongs to another job"};
   case SessionError::key_required:
-    return {true, peer_text(session.identity()) + " has a key, and this store has none"};
+    return {true, fmt::format("{} has a key, but this store has none", peer_text(session.identity()))};
   case SessionError::version:
-    return {true, "another version of hpcml (protocol " + std::to_string(session.client_version()) +
-                      ", here " + std::to_string(k_session_version) + ")"};
-  default: return {true, "it does not speak hpcml's protocol"};
+    return {true, fmt::format("it uses another version of hpcml (protocol {}, here {})",
+                              session.client_version(), k_session_version)};
+  default: return {true, "it does not use the protocol of hpcml"};
   }
 }
 
@@ -126,13 +128,15 @@ Receipt SessionGate::receive_sealed(ClientId client, std::string_view bytes, Ans
       x_inner.authenticated(client, session.identity(), now);
       return {true, {}, true};
     }
-    return {true, error == SessionError::wrong_key ? "it has not proved the key of this job"
-                                                   : "it does not speak hpcml's protocol"};
+    return {true, error == SessionError::wrong_key ? "it does not have the key of this job"
+                                                   : "it does not use the protocol of hpcml"};
   }
   const auto body = session.channel()->open(bytes);
-  if (!body) return {true, peer_text(session.identity()) + " " + session_error_text(SessionError::forged)};
+  if (!body)
+    return {true,
+            fmt::format("{} {}", peer_text(session.identity()), session_error_text(SessionError::forged))};
   const auto inner = unpack_inner(*body);
-  if (!inner) return {true, "it does not speak hpcml's protocol"};
+  if (!inner) return {true, "it does not use the protocol of hpcml"};
   Message message;
   message.op = inner->op;
   message.keys = {inner->key};
@@ -140,7 +144,7 @@ Receipt SessionGate::receive_sealed(ClientId client, std::string_view bytes, Ans
   if (inner->op == Op::compare_set) message.values = {std::string_view(), inner->value};
   SealingAnswers sealing(*this, answers);
   auto receipt = x_inner.receive(client, message, sealing, now);
-  if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it does not speak hpcml's protocol";
+  if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it does not use the protocol of hpcml";
   receipt.taken = true; // nothing of a session ever reaches the programs' keys
   return receipt;
 }
@@ -151,14 +155,14 @@ Receipt SessionGate::receive_plain(ClientId client, const Message& message, Answ
       (announces && x_rules.plain == PlainMessages::announcements)) {
     SealingAnswers sealing(*this, answers); // others may be answered as well
     auto receipt = x_inner.receive(client, message, sealing, now);
-    if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it uses hpcml's own keys";
+    if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it used reserved keys of hpcml";
     receipt.taken = true;
     return receipt;
   }
   if (message.op == Op::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
   const auto who =
       announces && !message.values.empty() ? unpack_announcement(message.values.back()) : std::nullopt;
-  if (who && who->job == x_rules.job) return {true, hint_for("rank " + std::to_string(who->rank))};
+  if (who && who->job == x_rules.job) return {true, hint_for(fmt::format("rank {}", who->rank))};
   return {true, "it has no key"};
 }
 

@@ -2,6 +2,7 @@
 #include "run/store/stall.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/util/text.hpp"
@@ -20,26 +21,28 @@ std::chrono::seconds whole_seconds(RankStatus::Time from, RankStatus::Time to) {
 }
 
 std::string time_text(RankStatus::Time from, RankStatus::Time to) {
-  return std::to_string(whole_seconds(from, to).count()) + " s";
+  return fmt::format("{} s", whole_seconds(from, to).count());
 }
 
 std::string wait_text(const std::string& key) {
   const auto meaning = read_key(key);
-  return meaning.kind == Kind::other ? "the key '" + shown_key(key) + "'" : meaning.group;
+  return meaning.kind == Kind::other ? fmt::format("the key '{}'", shown_key(key)) : meaning.group;
 }
 
 /// What a rank that others wait for does itself.
 std::string doing(const RankStatus& rank, RankStatus::Time now) {
   const auto ago = time_text(rank.since, now);
   switch (rank.state) {
-  case State::absent: return "its task has not arrived";
-  case State::started: return "its task was started " + ago + " ago, its program has not come to the store";
-  case State::lost: return "its program left the store " + ago + " ago";
+  case State::absent: return "its task has not connected";
+  case State::started:
+    return fmt::format("its task started {} ago, but its program has not connected to the store", ago);
+  case State::lost: return fmt::format("its program disconnected from the store {} ago", ago);
   case State::connected: break;
   }
   if (!rank.waits_for.empty())
-    return "it waits for " + wait_text(rank.waits_for) + " itself, for " + time_text(rank.waits_since, now);
-  return "it last spoke to the store " + ago + " ago and waits for nothing there";
+    return fmt::format("it also waits, for {} ({})", wait_text(rank.waits_for),
+                       time_text(rank.waits_since, now));
+  return fmt::format("it last accessed the store {} ago and does not wait there", ago);
 }
 
 /// Those who wait for one thing.
@@ -89,25 +92,24 @@ private:
     const bool own_key = meaning.kind == Kind::other;
     Stall stall;
     stall.key = waiters.who.front()->waits_for;
-    stall.what = own_key ? "the key '" + shown_key(stall.key) + "'" : meaning.group;
+    stall.what = own_key ? fmt::format("the key '{}'", shown_key(stall.key)) : meaning.group;
     auto since = x_snapshot.now;
     for (const auto* rank_status : waiters.who) {
       since = std::min(since, rank_status->waits_since);
       stall.waiters.push_back(rank_status->short_name);
     }
     stall.waited = whole_seconds(since, x_snapshot.now);
-    std::string of = stall.what;
-    if (meaning.kind == Kind::unique_id) of += "'s unique id";
-    if (meaning.kind == Kind::sequence) of += "'s number";
+    auto of = stall.what;
+    if (meaning.kind == Kind::unique_id) of = fmt::format("the unique ID of {}", stall.what);
+    if (meaning.kind == Kind::sequence) of = fmt::format("the sequence number of {}", stall.what);
     const auto time = time_text(since, x_snapshot.now);
     const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(), [](const RankStatus* rank_status) {
       return rank_status->rank.has_value();
     });
-    const auto who = waiters.who.size() == 1
-                         ? waiters.who.front()->name + " has waited "
-                         : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
-                               range_text(stall.waiters) + ") have waited ";
-    stall.text = who + time + " for " + of + ": ";
+    stall.text = waiters.who.size() == 1
+                     ? fmt::format("{} has waited {} for {}: ", waiters.who.front()->name, time, of)
+                     : fmt::format("{} {} ({}) have waited {} for {}: ", waiters.who.size(),
+                                   ranks ? "ranks" : "programs", range_text(stall.waiters), time, of);
     if (const auto wrong_text = wrong_world(waiters); !wrong_text.empty()) {
       stall.text += wrong_text;
       return stall;
@@ -129,17 +131,17 @@ private:
     for (const auto* rank_status : waiters.who) {
       const auto member = read_key(rank_status->waits_for).member;
       if (member && *member >= x_snapshot.world_size)
-        return rank_status->name + " waits for a rank " + std::to_string(*member) + ", but the step has " +
-               std::to_string(x_snapshot.world_size) + " ranks: its WORLD_SIZE is another";
+        return fmt::format("{} waits for rank {}, but the step has {} ranks: its WORLD_SIZE differs",
+                           rank_status->name, *member, x_snapshot.world_size);
     }
     return {};
   }
 
   static std::string clash_text(const Snapshot::Clash& clash, const KeyMeaning& of) {
-    return clash.first + " and " + clash.second + " have both entered " + of.group + " as its member " +
-           std::to_string(*of.member) +
-           (of.is_default ? ": RANK is the same for both"
-                          : ": they make their groups in another order, or of other ranks");
+    return fmt::format(
+        "{} and {} both entered {} as member {}: {}", clash.first, clash.second, of.group, *of.member,
+        of.is_default ? "they have the same RANK"
+                      : "they create their groups in a different order, or with different ranks");
   }
 
   std::string clash_text(const KeyMeaning& meaning) const {
@@ -171,9 +173,8 @@ private:
     for (const auto& rank_status : x_snapshot.ranks)
       idle += rank_status.state == State::connected && rank_status.waits_for.empty() ? 1 : 0;
     if (idle <= waiters.who.size()) return {};
-    return "; the " + std::to_string(idle) +
-           " others that wait for nothing here may be in a collective that " +
-           (waiters.who.size() == 1 ? "it has" : "they have") + " left out";
+    return fmt::format("; the {} others that do not wait here may be in a collective that {} skipped", idle,
+                       waiters.who.size() == 1 ? "it has" : "they have");
   }
 
   bool is_waiter(const Waiters& waiters, const RankStatus& rank_status) const {
@@ -253,25 +254,25 @@ private:
     const bool own_key = meaning.kind == Kind::other;
     const bool first = meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence;
     const std::string deed = own_key ? "has not set it" : first ? "has not set it" : "has not entered it";
-    std::string text = own_key ? "nobody has set it" : first ? "its first rank sets it" : "";
+    std::string text = own_key ? "no process has set it" : first ? "its first rank sets it" : "";
     if (suspects.empty()) {
-      if (!text.empty()) return text + (own_key ? ", and all ranks wait for it" : "");
-      return "none of the ranks that are known here is missing from it";
+      if (!text.empty()) return own_key ? fmt::format("{}, and all ranks wait for it", text) : text;
+      return "no known rank is missing from it";
     }
     if (!text.empty()) text += "; ";
-    if (!certain && !own_key && suspects.size() > 1) text += "at least one of these " + deed + ": ";
+    if (!certain && !own_key && suspects.size() > 1) text += fmt::format("at least one of these {}: ", deed);
     std::size_t named_count = 0;
     for (const auto* suspect : suspects) {
       if (named_count == k_named_suspects) break;
       text += (named_count++ > 0 ? "; " : "") + suspect->name;
       if (certain || suspects.size() == 1)
-        text += " " + (own_key ? std::string("does not wait for it") : deed);
-      text += ": " + doing(*suspect, x_snapshot.now);
+        text += fmt::format(" {}", own_key ? "does not wait for it" : deed);
+      text += fmt::format(": {}", doing(*suspect, x_snapshot.now));
     }
     if (suspects.size() == named_count) return text;
     std::vector<std::string> others;
     for (auto at = named_count; at < suspects.size(); ++at) others.push_back(suspects[at]->short_name);
-    return text + "; and " + (others.size() == 1 ? "rank " : "ranks ") + range_text(others);
+    return fmt::format("{}; and {} {}", text, others.size() == 1 ? "rank" : "ranks", range_text(others));
   }
 
   const Snapshot& x_snapshot;
@@ -288,7 +289,7 @@ std::string range_text(const std::vector<std::string>& short_names) {
   for (std::size_t i = 0; i < numbers.size();) {
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    parts.push_back(std::to_string(numbers[i]) + (last > i ? "-" + std::to_string(numbers[last]) : ""));
+    parts.push_back(last > i ? fmt::format("{}-{}", numbers[i], numbers[last]) : std::to_string(numbers[i]));
     i = last + 1;
   }
   auto text = util::join(parts, ",");

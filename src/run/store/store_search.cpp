@@ -28,7 +28,7 @@ struct Attempt {
   std::unique_ptr<Client> client = nullptr;
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;
-  std::string reason = "not asked yet";
+  std::string reason = "not queried yet";
   JoinError refusal = JoinError::none; ///< by a store that is for others
 
   bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
@@ -72,13 +72,13 @@ bool try_place(Attempt& attempt, const std::string& announcement,
     attempt.client->put_compare_set(k_announce_key, "?", announcement);
     attempt.begun = now;
     // A place that has refused is asked again, and its reason applies until it answers otherwise.
-    if (attempt.refusal == JoinError::none) attempt.reason = "has not answered";
+    if (attempt.refusal == JoinError::none) attempt.reason = "did not answer";
   }
   const bool on = attempt.client->advance();
   if (const auto value = attempt.client->take_value()) {
     const auto found = unpack_welcome(*value);
     if (!found) {
-      attempt.put_off(now, k_after_refusal, "is another program's");
+      attempt.put_off(now, k_after_refusal, "belongs to another program");
       return false;
     }
     if (found->refusal == JoinError::none || (!credentials && found->refusal != JoinError::key)) {
@@ -121,7 +121,7 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 } // namespace
 
 StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking) {
-  if (seeking.places.empty()) return {{}, "there is no address to ask"};
+  if (seeking.places.empty()) return {{}, "no address to query"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
   auto report_at = start + seeking.patience;
@@ -139,7 +139,7 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
       Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
       if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0)
         return {std::move(found), {}};
-      attempt.put_off(now, k_after_refusal, "says that the step cannot begin");
+      attempt.put_off(now, k_after_refusal, "reports that the step cannot start");
       if (failed) continue;
       failed.emplace(std::move(found));
       deadline = std::min(deadline, now + seeking.failure_retry_window);

@@ -2,6 +2,7 @@
 #include "run/store/table.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace hpcml::store {
 
@@ -45,7 +46,7 @@ bool Table::all_there(const std::vector<std::string_view>& keys) const {
 
 std::string Table::room_for(std::uint64_t more, std::uint64_t less) const {
   if (x_bytes - less + more <= x_most_bytes) return {};
-  return "the store is full: it holds at most " + std::to_string(x_most_bytes) + " bytes";
+  return fmt::format("the store is full: its values exceed the limit ({} bytes)", x_most_bytes);
 }
 
 std::string Table::store(std::string_view key, std::string_view value) {
@@ -91,7 +92,7 @@ std::string Table::count(ClientId client, const Message& message, Answers& answe
   std::uint64_t sum = barrier ? 1 : static_cast<std::uint64_t>(message.number);
   if (const std::string* now = find(key)) {
     const auto before = parse_counter(*now);
-    if (!before) return "the value to be counted up is no number";
+    if (!before) return "the value to increment is not a number";
     sum += static_cast<std::uint64_t>(*before); // wraps around, as torch's does
   }
   const auto total = static_cast<std::int64_t>(sum);
@@ -150,15 +151,15 @@ void Table::answer_value(ClientId client, std::string_view key, Answers& answers
 
 std::string Table::get(ClientId client, Dialect dialect, const Message& message, Answers& answers) const {
   // torch 1.13's server drops the connection here, and its clients count on nothing else.
-  if (dialect == Dialect::torch1 && !find(message.keys[0])) return "it asks for a key that is not there";
+  if (dialect == Dialect::torch1 && !find(message.keys[0])) return "it requested a key that does not exist";
   for (const std::string_view key : message.keys) answer_value(client, key, answers);
   return {};
 }
 
 std::string Table::room_for_wait(std::uint64_t bytes) const {
   if (x_wait_bytes + bytes <= k_most_wait_bytes) return {};
-  return "the store is full: the keys that clients wait for have at most " +
-         std::to_string(k_most_wait_bytes) + " bytes";
+  return fmt::format("the store is full: the keys that clients wait for exceed the limit ({} bytes)",
+                     k_most_wait_bytes);
 }
 
 std::string Table::begin_wait(ClientId client, const std::vector<std::string_view>& keys) {
@@ -249,7 +250,7 @@ std::string Table::apply(ClientId client, Dialect dialect, const Message& messag
     return full;
   };
   switch (message.op) {
-  case Op::validate: return "a second greeting";
+  case Op::validate: return "it sent a second handshake";
   case Op::set: return set(0);
   case Op::compare_set: return compare_set(client, message, answers);
   case Op::get:
@@ -296,7 +297,7 @@ std::string Table::apply(ClientId client, Dialect dialect, const Message& messag
   case Op::queue_len: answer_number(client, queue_length(message.keys[0]), answers); return {};
   case Op::list_keys: list(client, answers); return {};
   }
-  return "an operation that is none";
+  return "it requested an unknown operation";
 }
 
 } // namespace hpcml::store

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "run/store/watch.hpp"
 
+#include "hpcml/rank_label.hpp"
+
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "run/store/key_meaning.hpp"
 #include "run/store/packed.hpp"
@@ -167,8 +170,8 @@ std::optional<unsigned> Watch::rank_of(ClientId client, const RankRegistry& regi
 
 std::string Watch::name_of(ClientId client) const {
   const Trace& trace = x_traces[client];
-  return (trace.pid ? "process " + std::to_string(*trace.pid) : "a program") +
-         (trace.peer.empty() ? "" : " at " + trace.peer);
+  const auto program = trace.pid ? fmt::format("process {}", *trace.pid) : "a program";
+  return trace.peer.empty() ? program : fmt::format("{} at {}", program, trace.peer);
 }
 
 std::string Watch::name_of(ClientId client, const RankRegistry& registry) const {
@@ -176,9 +179,8 @@ std::string Watch::name_of(ClientId client, const RankRegistry& registry) const 
   const auto rank = x_traces[client].rank;
   auto process = name_of(client);
   if (!rank) return process;
-  return registry.begun() && *rank < registry.members().size()
-             ? registry.name(*rank)
-             : "rank " + std::to_string(*rank) + " (" + process + ")";
+  return registry.begun() && *rank < registry.members().size() ? registry.name(*rank)
+                                                               : rank_label({*rank}, process);
 }
 
 RankStatus Watch::status_of(ClientId client, Time now) const {
@@ -217,7 +219,7 @@ void Watch::add_members(const RankRegistry& registry, Snapshot& snapshot) const 
     if (lost != x_lost.end()) rank_status.since = lost->second;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
-    rank_status.name = "rank " + rank_status.short_name;
+    rank_status.name = rank_label({rank});
     snapshot.ranks.push_back(std::move(rank_status));
   }
 }
@@ -310,7 +312,7 @@ std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::
         read_key(stall.key).kind == KeyMeaning::Kind::other ? stall.key : read_key(stall.key).place;
     const auto known = x_said.find(place);
     Said report = known == x_said.end() ? Said{stall.what, patience} : known->second;
-    // Who has not arrived is said by those who count the arrivals.
+    // The registry reports ranks that have not connected.
     const bool is_counted =
         !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
           return rank < registry.members().size() && registry.members()[rank].missed;
@@ -323,7 +325,7 @@ std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::
   }
   for (const auto& [place, report] : x_said)
     if (still.count(place) == 0 && report.next > patience)
-      lines.push_back("nobody waits any longer for " + report.what);
+      lines.push_back(fmt::format("no rank waits for {} any more", report.what));
   x_said = std::move(still);
   return lines;
 }

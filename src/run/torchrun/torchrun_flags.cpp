@@ -2,6 +2,7 @@
 #include "run/torchrun/torchrun_flags.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 #include "run/torchrun/torchrun_rows.hpp"
@@ -115,7 +116,7 @@ public:
   const std::vector<std::pair<const TorchrunFlag*, Said>>& values() const { return x_said; }
 
 private:
-  void fail(const std::string& what, const std::string& hint = "see hpcml torchrun --help") {
+  void fail(const std::string& what, const std::string& hint = "run hpcml torchrun --help") {
     x_line.errors.push_back({what, hint});
   }
 
@@ -134,7 +135,8 @@ private:
     case FlagWord::Kind::help: x_line.asks = TorchrunLine::Asks::help; return;
     case FlagWord::Kind::table: x_line.asks = TorchrunLine::Asks::table; return;
     case FlagWord::Kind::ambiguous:
-      return fail(word + " can mean " + util::join(read.meant, ", "), "write more of the flag's name");
+      return fail(fmt::format("{} is ambiguous: {}", word, util::join(read.meant, ", ")),
+                  "use a longer name");
     case FlagWord::Kind::unknown: return report_unknown(word);
     default: return take_flag(*read.flag, read.value, word);
     }
@@ -144,9 +146,9 @@ private:
     std::vector<std::string> names;
     for (const auto* flag : all_torchrun_flags()) names.push_back(dashed_name(*flag));
     const auto near = util::nearest(word.substr(0, word.find('=')), names);
-    fail("torchrun has no flag " + word.substr(0, word.find('=')),
-         near ? "did you mean " + *near + "?"
-              : "see hpcml torchrun --help; the program's own flags go behind it");
+    fail(fmt::format("unknown option '{}'", word.substr(0, word.find('='))),
+         near ? fmt::format("use {}", *near)
+              : "run hpcml torchrun --help; put options of the program after the program");
   }
 
   void take_flag(const TorchrunFlag& flag, const std::optional<std::string>& value, const std::string& word) {
@@ -158,7 +160,7 @@ private:
       // "-mr3" is "-m -r3"
       if (!is_long && word[2] != '=' && read_short_word("-" + *value).kind != FlagWord::Kind::unknown)
         return take("-" + *value);
-      return fail(by + " takes no value, and \"" + *value + "\" is given");
+      return fail(fmt::format("{} accepts no value, but '{}' was given", by, *value));
     }
     if (value) {
       x_said.emplace_back(&flag, Said{*value, by});
@@ -166,7 +168,7 @@ private:
     }
     const bool has_one = x_at < x_words.size() && x_words[x_at] != "--" &&
                          read_word(x_words[x_at]).kind == FlagWord::Kind::plain;
-    if (!has_one) return fail(by + " needs a value: " + by + " " + std::string(flag.value));
+    if (!has_one) return fail(fmt::format("{0} requires a value: {0} {1}", by, flag.value));
     x_said.emplace_back(&flag, Said{x_words[x_at++], by});
   }
 
@@ -184,25 +186,25 @@ std::optional<Said> report_by_variable(const TorchrunFlag& flag, const util::Env
   if (text.empty()) return std::nullopt;
   if (!flag.is_switch()) return Said{std::move(text), name};
   const auto number = parse_whole_number(text);
-  if (!number) errors.push_back({name + " must be 0 or 1, not \"" + text + "\"", {}});
+  if (!number) errors.push_back({fmt::format("{} must be 0 or 1, not '{}'", name, text), {}});
   return number.value_or(0) != 0 ? std::optional(Said{"1", name}) : std::nullopt;
 }
 
 void take_value(const TorchrunFlag& flag, const Said& value, TorchrunLine& line) {
   if (const auto fault = flag.read(line.request, value.text))
-    line.errors.push_back({value.by + " " + *fault, {}});
+    line.errors.push_back({fmt::format("{} {}", value.by, *fault), {}});
   else if (!flag.note.empty())
-    util::add_once(line.request.notes, value.by + " " + std::string(flag.note));
+    util::add_once(line.request.notes, fmt::format("{} {}", value.by, flag.note));
 }
 
 void check_together(TorchrunLine& line) {
   const auto& request = line.request;
   if (request.standalone && request.max_nodes > 1)
     line.errors.push_back(
-        {"--standalone is one machine, and --nnodes asks for " + std::to_string(request.max_nodes),
-         "leave one of them out"});
+        {fmt::format("--standalone uses one machine, but --nnodes requests {} nodes", request.max_nodes),
+         "remove one of them"});
   if (request.module && request.no_python && !request.run_path)
-    line.errors.push_back({"-m is a Python module, and --no-python a program", "leave one of them out"});
+    line.errors.push_back({"-m names a Python module, but --no-python a program", "remove one of them"});
 }
 
 } // namespace
@@ -220,7 +222,7 @@ TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const uti
   for (const auto& [flag, value] : reader.values()) take_value(*flag, value, line);
   check_together(line);
   if (line.request.script.empty() && line.errors.empty())
-    line.errors.push_back({"there is no script", "hpcml torchrun [FLAGS] train.py ARGS"});
+    line.errors.push_back({"no script given", "run hpcml torchrun [OPTIONS] train.py [ARGS]..."});
   return line;
 }
 

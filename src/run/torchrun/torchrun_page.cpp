@@ -9,15 +9,15 @@ namespace hpcml::torchrun {
 namespace {
 
 const char* const k_help_head =
-    R"(Starts the ranks of this node, with those of the run's other nodes, as torchrun does: the flags, variables and logs
+    R"(Starts the ranks of this node, and joins the other nodes of the run, as torchrun does: the options, variables and logs
 of torch 2.13's torchrun, without Python and torch in the launcher.
 
-Usage: hpcml torchrun [FLAGS] SCRIPT [ARGS...]
-       torchrun [FLAGS] SCRIPT [ARGS...]      (a link of that name to hpcml)
+Usage: hpcml torchrun [OPTIONS] SCRIPT [ARGS...]
+       torchrun [OPTIONS] SCRIPT [ARGS...]      (a link of that name to hpcml)
 
-Dashes in a flag's name may be underscores, and a name may be shortened as long as one flag is meant. PET_NAME in the
-environment says what the line does not (PET_NNODES=2). PYTHON_EXEC is the Python of the script; ${local_rank} in its
-arguments becomes the rank's; TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE stands before the lines of --tee.
+Options accept underscores for dashes, and unique abbreviations. PET_NAME in the environment sets an option that the
+command line does not set (PET_NNODES=2). PYTHON_EXEC is the Python of the script; ${local_rank} in its arguments becomes
+the local rank; TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE is the prefix of lines of --tee.
 
 )";
 
@@ -27,8 +27,9 @@ const char* const k_help_foot =
   hpcml torchrun --nnodes 2 --nproc-per-node gpu --rdzv-backend c10d --rdzv-endpoint node1:29400 train.py
   srun --ntasks-per-node=1 hpcml torchrun --nnodes 2 --nproc-per-node gpu train.py
 
-All flags beside torchrun's: docs/guides/use-as-torchrun.md. Exit codes: that of the rank that failed first (128+signal when it was
-killed), 2 usage, 125 the ranks could not be set up, 126 the program cannot be executed, 127 it was not found.
+docs/guides/use-as-torchrun.md compares all options with torchrun's. Exit codes: that of the rank that failed first
+(128+signal if it was killed), 2 usage, 125 the ranks could not be started, 126 the program cannot be executed, 127 it
+was not found.
 )";
 
 std::string written_flag(const TorchrunFlag& flag) {
@@ -70,8 +71,7 @@ std::string render_torchrun_help() {
 }
 
 std::string render_torchrun_table() {
-  std::string text =
-      "| flag | variable | what it asks for | here | how, or why not |\n|---|---|---|---|---|\n";
+  std::string text = "| option | variable | meaning | support | remarks |\n|---|---|---|---|---|\n";
   for (const auto& flag : torchrun_flags()) text += table_row(flag);
   for (const auto& flag : flags_of_old_launch()) text += table_row(flag);
   return text;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
@@ -57,7 +58,7 @@ std::optional<bool> truth_of(const std::string& text) {
 }
 
 Error wrong_setting(const std::string& key, const char* must_be, const std::string& value) {
-  return Error{"--rdzv-conf: " + key + " must be " + must_be + ", not \"" + value + "\""};
+  return Error{fmt::format("--rdzv-conf: {} must be {}, not '{}'", key, must_be, value)};
 }
 
 util::Result<std::chrono::seconds> read_seconds(const std::string& key, const std::string& value) {
@@ -85,9 +86,10 @@ util::Status read_c10d_setting(const std::string& key, const std::string& value,
     const auto truth = truth_of(value);
     if (!truth) return wrong_setting(key, "true or false", value);
     conf.is_host = *truth;
-    if (!*truth) notes.emplace_back("--rdzv-conf: is_host=false has no effect: the endpoint's node serves");
+    if (!*truth)
+      notes.emplace_back("--rdzv-conf: is_host=false has no effect: the node of the endpoint is the host");
   } else if (key == "store_type") {
-    if (util::to_lower(value) != "tcp") return wrong_setting(key, "tcp: the nodes connect by TCP", value);
+    if (util::to_lower(value) != "tcp") return wrong_setting(key, "tcp", value);
   } else if (util::contains(k_other_numbers, std::string_view(key))) {
     const auto number = parse_whole_number(value);
     if (!number || *number < 1) return wrong_setting(key, "a whole number above 0", value);
@@ -120,7 +122,7 @@ util::Result<RendezvousConf> read_conf(const TorchrunRequest& line, std::vector<
     }
     if (!util::contains(k_others, std::string_view(key)) &&
         !util::contains(k_other_numbers, std::string_view(key)))
-      notes.push_back("--rdzv-conf: " + key + " has no effect: neither torchrun nor hpcml knows it");
+      notes.push_back(fmt::format("--rdzv-conf: {} has no effect: it is unknown to torchrun and hpcml", key));
   }
   return conf;
 }
@@ -129,12 +131,12 @@ util::Result<RendezvousConf> read_conf(const TorchrunRequest& line, std::vector<
 util::Status join_in_step(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
   auto& request = plan.request;
   if (line.max_nodes < node.step_nodes || line.min_nodes > node.step_nodes)
-    return Error{"--nnodes asks for " + std::to_string(line.max_nodes) + " nodes, and this step has " +
-                     util::counted(node.step_nodes, "node"),
-                 "start it by srun with as many nodes and one task on each, or name --rdzv-endpoint"};
+    return Error{
+        fmt::format("--nnodes requests {} nodes, but this step has {}", line.max_nodes, node.step_nodes),
+        "use srun with the same number of nodes and one task per node, or set --rdzv-endpoint"};
   request.min_nodes = line.min_nodes;
   request.max_nodes = node.step_nodes;
-  if (line.node_rank) plan.notes.emplace_back("--node-rank has no effect: Slurm's step numbers its nodes");
+  if (line.node_rank) plan.notes.emplace_back("--node-rank has no effect: the Slurm step numbers its nodes");
   return util::Done{};
 }
 
@@ -158,13 +160,16 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
   auto& request = plan.request;
   const auto endpoint = endpoint_of(line, is_static);
   if (is_static && line.endpoint && !line.endpoint->port)
-    return Error{"--rdzv-endpoint " + line.endpoint->host + " names no port, and the backend static has none",
-                 "write " + line.endpoint->host + ":" + std::to_string(k_static_port)};
+    return Error{
+        fmt::format("--rdzv-endpoint {} has no port, which the backend static requires", line.endpoint->host),
+        fmt::format("use {}:{}", line.endpoint->host, k_static_port)};
   if (endpoint.port == std::uint16_t{0})
-    return Error{"port 0 means any, and the other nodes could not find it", "name a port above 0"};
+    return Error{"port 0 is any free port, which the other nodes cannot find", "use a port above 0"};
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
-    plan.notes.push_back("the nodes meet at " + endpoint.host + ":" + std::to_string(*endpoint.port) +
-                         ", which is on this machine: --rdzv-endpoint or --master-addr names another");
+    plan.notes.push_back(
+        fmt::format("the rendezvous endpoint {}:{} is on this machine\nhint: set --rdzv-endpoint or "
+                    "--master-addr for another",
+                    endpoint.host, *endpoint.port));
   agent::RendezvousEndpoint place;
   place.host = endpoint.host;
   place.port = *endpoint.port;
@@ -177,8 +182,9 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
     place.join_timeout = conf.join.value_or(place.join_timeout);
     place.extra_nodes_timeout = conf.extra_nodes_timeout.value_or(place.extra_nodes_timeout);
     if (line.node_rank.value_or(0) != 0)
-      plan.notes.emplace_back("--node-rank has no effect with --rdzv-backend c10d: the nodes are numbered as "
-                              "they come");
+      plan.notes.emplace_back(
+          "--node-rank has no effect with --rdzv-backend c10d: nodes are numbered in the order "
+          "in which they join");
   }
   request.place = place;
   request.key_file = conf.key_file;
@@ -191,9 +197,10 @@ void stay_alone(const TorchrunRequest& line, const TorchrunNode& node, TorchrunP
   request.min_nodes = request.max_nodes = 1;
   request.run_id = line.run_id == "none" ? node.fresh_id : line.run_id;
   if (node.step_nodes > 1 && !line.standalone)
-    plan.notes.push_back("--nnodes is 1, torchrun's default: each of the step's " +
-                         std::to_string(node.step_nodes) + " nodes runs by itself; --nnodes " +
-                         std::to_string(node.step_nodes) + " joins them");
+    plan.notes.push_back(
+        fmt::format("--nnodes is 1, the default of torchrun: each node of the step trains separately\n"
+                    "hint: set --nnodes {} to join them",
+                    node.step_nodes));
 }
 
 } // namespace
@@ -220,16 +227,17 @@ util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const Torchru
   const bool named = known && (line.endpoint || !line.master_host.empty());
   if (node.in_task && !named) {
     if (!known)
-      plan.notes.push_back("--rdzv-backend " + line.backend +
-                           " is not asked: the agents of a step find each other");
+      plan.notes.push_back(
+          fmt::format("--rdzv-backend {} is not used: the agents of a step find each other", line.backend));
     if (conf.join)
       request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return join_in_step(line, node, plan);
   }
   if (!known)
-    return Error{"--rdzv-backend " + line.backend +
-                     " needs a server or a plugin of torch's agent, which does not run",
-                 "--rdzv-backend c10d --rdzv-endpoint HOST:PORT needs none: HOST is one of the nodes"};
+    return Error{
+        fmt::format("--rdzv-backend {} requires a server or a plugin of torch's agent, which is not used",
+                    line.backend),
+        "use --rdzv-backend c10d --rdzv-endpoint HOST:PORT, where HOST is one of the nodes"};
   return join_at_endpoint(line, conf, plan);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/torchrun/torchrun_request.hpp"
 
+#include <fmt/format.h>
+
 #include "core/slurm/step_env.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/file.hpp"
@@ -30,14 +32,15 @@ Result<unsigned> count_ranks(const RanksOfNode& ranks, const TorchrunNode& node)
   case Of::gpus_or_cpus: return node.gpus > 0 ? node.gpus : node.cpus;
   case Of::gpus:
     if (node.gpus > 0 && !intel) return node.gpus;
-    return Error{node.gpus == 0 ? "--nproc-per-node gpu: this process sees no GPU"
-                                : "--nproc-per-node gpu: the GPUs here are Intel's",
-                 node.gpus == 0 ? "ask the job for GPUs, or take auto: the CPUs where there is no GPU"
-                                : "those are counted by xpu and by auto"};
+    return Error{node.gpus == 0 ? "--nproc-per-node gpu: no GPU is visible to this process"
+                                : "--nproc-per-node gpu: the GPUs are from Intel",
+                 node.gpus == 0
+                     ? "request GPUs for the job, or use auto (which counts CPUs on nodes without GPUs)"
+                     : "use xpu or auto"};
   case Of::xpus: break;
   }
   if (node.gpus > 0 && intel) return node.gpus;
-  return Error{"--nproc-per-node xpu: this process sees no Intel GPU", "auto takes what there is"};
+  return Error{"--nproc-per-node xpu: no Intel GPU is visible to this process", "use auto"};
 }
 
 /// The ranks of this node, and which GPUs each sees.
@@ -45,9 +48,9 @@ util::Status plan_ranks(const TorchrunRequest& line, const TorchrunNode& node, T
   auto& launch = plan.request.launch;
   TRY(launch.processes_per_node, count_ranks(line.ranks.value_or(RanksOfNode{}), node));
   if (!line.ranks && node.gpus > 1)
-    plan.notes.push_back(
-        "1 rank on this node, torchrun's default: --nproc-per-node gpu starts one for each of " +
-        std::to_string(node.gpus) + " GPUs");
+    plan.notes.push_back(fmt::format("starting 1 rank on this node, the default of torchrun\n"
+                                     "hint: set --nproc-per-node gpu to start one for each of {} GPUs",
+                                     node.gpus));
   launch.gpu_visibility = line.virtual_local_rank ? model::GpusSeen::own : model::GpusSeen::all;
   launch.virtual_local_rank = line.virtual_local_rank;
   if (line.virtual_local_rank && node.gpus > 0) launch.gpus_per_task = 1;
@@ -62,7 +65,8 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.only_tee_has_prefix = true;
   output.shown = line.shown;
   if (line.log_directory == k_no_files) { // torchrun shows all then, whatever -r and -t say
-    plan.notes.push_back(std::string("--log-dir ") + k_no_files + ": there are no files, and all is shown");
+    plan.notes.push_back(
+        fmt::format("--log-dir {}: all output is shown, and no files are written", k_no_files));
     return;
   }
   plan.request.log_directory = line.log_directory;
@@ -87,7 +91,7 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
   if (line.shutdown_timeout || text.empty()) return util::Done{};
   const auto seconds = parse_whole_number(text);
   if (!seconds || *seconds < 0)
-    return Error{"TORCH_ELASTIC_SHUTDOWN_TIMEOUT must be a number of seconds, not \"" + text + "\""};
+    return Error{fmt::format("TORCH_ELASTIC_SHUTDOWN_TIMEOUT must be a number of seconds, not '{}'", text)};
   plan.request.launch.grace = std::chrono::seconds(*seconds);
   return util::Done{};
 }
@@ -126,8 +130,8 @@ find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env,
   if (is_python) {
     const bool module = line.module && !line.run_path;
     if (!module && find_torch::is_compiled_program(line.script))
-      return Error{line.script + " is a compiled program, not a Python script",
-                   "hpcml torchrun --no-python … " + line.script};
+      return Error{fmt::format("'{}' is a compiled program, not a Python script", line.script),
+                   fmt::format("use hpcml torchrun --no-python … {}", line.script)};
     auto python = env.get_or("PYTHON_EXEC", "");
     if (python.empty()) {
       TRY(python, find_torch::find_python_of_program(program, env));

@@ -96,29 +96,27 @@ using Line = TorchrunRequest;
 using Text = const std::string&;
 
 constexpr TorchrunFlag k_flags[] = {
-    {"nnodes", 0, "N|MIN:MAX", true, same, "nodes of the run, or the least and the largest number of them",
-     "With MIN:MAX the run continues with the nodes that are left, and all ranks restart when a node "
-     "joins; with the backend static MAX counts, as there.",
+    {"nnodes", 0, "N|MIN:MAX", true, same, "number of nodes, or minimum and maximum",
+     "With MIN:MAX the run continues with the remaining nodes, and all ranks restart when a node joins. The "
+     "backend static uses MAX, as torchrun does.",
      take_nodes},
-    {"nproc-per-node", 0, "N|auto|cpu|gpu|xpu", true, same, "ranks of each node, or one per GPU or CPU of it",
-     "The GPUs and CPUs are those that this process may use, asked of the node's drivers: no torch is "
-     "loaded.",
+    {"nproc-per-node", 0, "N|auto|cpu|gpu|xpu", true, same, "ranks per node, or one per GPU or CPU",
+     "Counts the GPUs and CPUs that this process may use, without loading torch.",
      [](Line& line, Text text) {
        return take_parsed<&Line::ranks, parse_ranks_of_node>(
            line, text, "a number from 1 to 4096, auto, cpu, gpu or xpu");
      }},
     {"rdzv-backend", 0, "NAME", true, better, "how the nodes find each other: static or c10d",
-     "Both meet in hpcml's own store at the endpoint; any other name (etcd) needs no server in a step of "
-     "Slurm, "
-     "whose nodes find each other, and is an error elsewhere.",
+     "Both use hpcml's store at the endpoint. Other names (etcd) are accepted in a Slurm step, whose nodes "
+     "find "
+     "each other, and are an error elsewhere.",
      [](Line& line, Text text) -> Fault {
        if (text.empty()) return must_be("static or c10d", text);
        return take_text<&Line::backend>(line, text);
      }},
-    {"rdzv-endpoint", 0, "HOST[:PORT]", true, better, "where the nodes meet (port 29400 with c10d)",
-     "The node whose name or address it is serves, by whatever name it is called; in a step of Slurm with "
-     "one task "
-     "per node it may be left out.",
+    {"rdzv-endpoint", 0, "HOST[:PORT]", true, better,
+     "rendezvous endpoint of the nodes (port 29400 with c10d)",
+     "The node with this name or address is the host. Not required in a Slurm step with one task per node.",
      [](Line& line, Text text) -> Fault {
        return text.empty() ? Fault{}
                            : take_parsed<&Line::endpoint, parse_endpoint>(
@@ -135,50 +133,50 @@ constexpr TorchrunFlag k_flags[] = {
      [](Line& line, Text text) {
        return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");
      }},
-    {"standalone", 0, "", true, better, "this machine alone, with a meeting point of its own",
-     "No port is fixed, so that runs side by side never meet; --nnodes above 1 with it is an error, not a "
-     "wait.",
+    {"standalone", 0, "", true, better, "this machine only, with its own rendezvous endpoint",
+     "The port is not fixed, so that concurrent runs never connect to each other. With --nnodes above 1 it "
+     "is an "
+     "error.",
      take_switch<&Line::standalone>},
-    {"max-restarts", 0, "N", true, same, "starts all ranks again, so many times, when one has failed", "",
+    {"max-restarts", 0, "N", true, same, "restart all ranks after a failure, up to N times", "",
      [](Line& line, Text text) { return take_number<&Line::max_restarts>(line, text, 1000000); }},
-    {"monitor-interval", 0, "SECONDS", true, better, "how often the ranks are looked at",
-     "Nobody looks in intervals: the end of a rank is an event, known within a millisecond.", take_interval},
+    {"monitor-interval", 0, "SECONDS", true, better, "interval between checks of the ranks",
+     "Not used: the exit of a rank is an event, which is detected within a millisecond.", take_interval},
     {"start-method", 0, "spawn|fork|forkserver", true, same, "how Python starts a function as a process",
-     "It says nothing of programs and scripts, there as here; with --run-path, too, a rank is a new process.",
+     "No effect on programs and scripts, as in torchrun. With --run-path, a rank is a new process as well.",
      [](Line& /*line*/, Text text) {
        return check_word(text, std::array{"spawn", "fork", "forkserver"}, "spawn, fork or forkserver");
      }},
-    {"event-log-handler", 0, "NAME", true, refused, "a Python object of torch that is told of events",
-     "It is a part of torch's agent, which does not run; the run record in --log-dir has the events. "
-     "\"null\", the "
-     "default, is taken.",
+    {"event-log-handler", 0, "NAME", true, refused, "a Python object of torch that receives events",
+     "It is part of torch's agent, which is not used; the run record in --log-dir has the events. The "
+     "default "
+     "\"null\" is accepted.",
      take_event_handler},
-    {"role", 0, "NAME", true, same, "ROLE_NAME of the ranks", "It stands in the prefix of their lines.",
+    {"role", 0, "NAME", true, same, "ROLE_NAME of the ranks", "It is part of the prefix of their lines.",
      take_text<&Line::role>},
     {"module", 'm', "", true, same, "the script is a module, as with python -m", "",
      take_switch<&Line::module>},
     {"no-python", 0, "", true, same, "the script is a program", "", take_switch<&Line::no_python>},
-    {"run-path", 0, "", true, better, "the script is run by runpy, in a process that has loaded torch",
-     "It runs as `python -u SCRIPT`, which is the same to it, without the second Python.",
+    {"run-path", 0, "", true, better, "run the script by runpy, in a process that has loaded torch",
+     "It runs as `python -u SCRIPT`, which is equivalent, without the second Python.",
      take_switch<&Line::run_path>},
     {"log-dir", 0, "DIR", true, better,
-     "folder of the logs: DIR/RUN/attempt_N/RANK/stdout.log and stderr.log",
-     "The run record is there, too; /dev/null stands for no files, as there.",
+     "directory of the logs: DIR/RUN/attempt_N/RANK/stdout.log and stderr.log",
+     "It also contains the run record; /dev/null means no files, as in torchrun.",
      take_text<&Line::log_directory>},
     {"redirects", 'r', "0|1|2|3|RANK:N,...", true, same,
-     "streams that go into files: 1 output, 2 errors, 3 both", "Ranks above 9 can be named, too.",
+     "streams that are written to files: 1 output, 2 errors, 3 both", "Ranks above 9 are accepted as well.",
      [](Line& line, Text text) {
        return take_parsed<&Line::redirects, parse_streams>(line, text,
                                                            "0 to 3, or RANK:N,RANK:N with such numbers");
      }},
-    {"tee", 't', "0|1|2|3|RANK:N,...", true, better, "streams that go into files and are shown",
-     "Lines come whole and at once, none is read back from the file; torchrun looks ten times a second.",
+    {"tee", 't', "0|1|2|3|RANK:N,...", true, better, "streams that are written to files and shown",
+     "Complete lines are shown immediately; torchrun reads the files ten times per second.",
      [](Line& line, Text text) {
        return take_parsed<&Line::tee, parse_streams>(line, text,
                                                      "0 to 3, or RANK:N,RANK:N with such numbers");
      }},
-    {"local-ranks-filter", 0, "RANK,...", true, same,
-     "shows what these ranks of each node write, and no other", "",
+    {"local-ranks-filter", 0, "RANK,...", true, same, "show only the output of these ranks of each node", "",
      [](Line& line, Text text) {
        return take_parsed<&Line::shown, parse_rank_list>(line, text, "ranks such as 0,1,2");
      }},
@@ -195,56 +193,54 @@ constexpr TorchrunFlag k_flags[] = {
        return {};
      }},
     {"node-rank", 0, "N", true, better, "number of this node, with the backend static",
-     "Left out, the nodes are numbered as they come, the one that serves first; with c10d it is not obeyed, "
-     "as there.",
+     "Without it, nodes are numbered in the order in which they join, the host first. It has no effect with "
+     "c10d, as in torchrun.",
      [](Line& line, Text text) { return take_number<&Line::node_rank>(line, text, 1000000); }},
-    {"master-addr", 0, "HOST", true, better, "where the nodes meet, with the backend static (127.0.0.1)",
-     "It counts with c10d, too, where several nodes are to meet and no endpoint is named.",
-     take_text<&Line::master_host>},
+    {"master-addr", 0, "HOST", true, better,
+     "rendezvous host of the nodes, with the backend static (127.0.0.1)",
+     "Also used with c10d for several nodes without an endpoint.", take_text<&Line::master_host>},
     {"master-port", 0, "PORT", true, better, "its port (29500)",
-     "The ranks of one node find it in MASTER_PORT. Of several nodes the agents stay at it, and the ranks' "
-     "is "
-     "another: the store of an attempt begins before that of the last one goes.",
+     "On one node the ranks get it as MASTER_PORT. With several nodes the agents use it, and the ranks use "
+     "another port, because the store of an attempt starts before the previous one stops.",
      [](Line& line, Text text) { return take_number<&Line::master_port>(line, text, 65535); }},
     {"local-addr", 0, "HOST", true, better, "this node's address for the other nodes",
-     "The ranks meet where the nodes have met, at the endpoint's address, which all of them have reached.",
+     "The ranks use the address of the endpoint, which all nodes have reached.",
      [](Line& /*line*/, Text /*text*/) { return Fault{}; },
-     "has no effect: the ranks meet where the nodes have met"},
-    {"logs-specs", 0, "NAME", false, refused, "a Python class that says where the logs go",
-     "It is a part of torch's agent, which does not run; --log-dir, -r, -t and the filters say where output "
-     "goes.",
+     "has no effect: the ranks use the endpoint of the nodes"},
+    {"logs-specs", 0, "NAME", false, refused, "a Python class that chooses the log files",
+     "It is part of torch's agent, which is not used; --log-dir, -r, -t and the filters choose the log "
+     "files.",
      [](Line& /*line*/, Text /*text*/) -> Fault {
-       return "is not supported: it names a class of torch's agent; --log-dir, -r and -t say where output "
-              "goes";
+       return "is not supported: it names a class of torch's agent (use --log-dir, -r and -t)";
      }},
     {"numa-binding", 0, "node|socket|exclusive|core-complex", false, better,
-     "binds the ranks to CPUs near their GPUs",
-     "Each rank always has cores of its own near its GPU, and its memory there, on any node and with any "
-     "number of "
-     "ranks; HPCML_BIND_CHECK=warn says what they have.",
+     "bind the ranks to CPUs near their GPUs",
+     "Each rank always has its own cores and memory near its GPU, on any node and with any number of ranks; "
+     "HPCML_BIND_CHECK=warn reports them.",
      [](Line& /*line*/, Text text) {
        return check_word(text, std::array{"node", "socket", "exclusive", "core-complex"},
                          "node, socket, exclusive or core-complex");
      },
-     "changes nothing: each rank has cores of its own near its GPU"},
-    {"signals-to-handle", 0, "SIG,...", true, better, "signals that are passed on to the ranks",
-     "INT, TERM, HUP, QUIT, USR1 and USR2 always are; the ranks end at INT and TERM, within the time of "
-     "--shutdown-timeout. Of any other is said that it is not.",
+     "has no effect: each rank always has its own cores near its GPU"},
+    {"signals-to-handle", 0, "SIG,...", true, better, "signals that are forwarded to the ranks",
+     "INT, TERM, HUP, QUIT, USR1 and USR2 are always forwarded; on INT and TERM the ranks stop within "
+     "--shutdown-timeout. Other signals are not forwarded, which is reported.",
      take_signals_to_handle},
-    {"shutdown-timeout", 0, "SECONDS", true, same, "until KILL for ranks that were asked to end",
-     "Also TORCH_ELASTIC_SHUTDOWN_TIMEOUT; unset, 10 after a failure and 30 after a signal, in a job Slurm's "
-     "own limit.",
+    {"shutdown-timeout", 0, "SECONDS", true, same, "seconds until ranks that were asked to stop are killed",
+     "Also TORCH_ELASTIC_SHUTDOWN_TIMEOUT. The default is 10 after a failure and 30 after a signal; in a "
+     "job, "
+     "Slurm's own limit.",
      [](Line& line, Text text) { return take_number<&Line::shutdown_timeout>(line, text, 86400 * 7); }},
-    {"virtual-local-rank", 0, "", true, same, "LOCAL_RANK is 0 for all, and each rank sees one GPU, its own",
-     "On a node without GPUs no variable is set for them.", take_switch<&Line::virtual_local_rank>},
+    {"virtual-local-rank", 0, "", true, same, "set LOCAL_RANK to 0, and show each rank only its GPU",
+     "On a node without GPUs, no variable is set.", take_switch<&Line::virtual_local_rank>},
 };
 static_assert(std::size(k_flags) == 30);
 
 constexpr TorchrunFlag k_old_flags[] = {
-    {"use-env", 0, "", false, same, "LOCAL_RANK says the local rank, and no argument does",
-     "It is torchrun's way and so the default here.", [](Line& /*line*/, Text /*text*/) { return Fault{}; }},
-    {"pass-local-rank", 0, "", false, same, "--local-rank=N is each rank's first argument",
-     "What torch.distributed.launch does without --use-env.", take_switch<&Line::pass_local_rank>},
+    {"use-env", 0, "", false, same, "pass the local rank in LOCAL_RANK, not as an argument",
+     "This is the default, as in torchrun.", [](Line& /*line*/, Text /*text*/) { return Fault{}; }},
+    {"pass-local-rank", 0, "", false, same, "pass --local-rank=N as the first argument",
+     "As torch.distributed.launch does without --use-env.", take_switch<&Line::pass_local_rank>},
 };
 
 } // namespace

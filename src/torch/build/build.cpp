@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/util/file.hpp"
@@ -53,9 +54,9 @@ public:
     const bool options_nccl = !x_package.gpu_defines.empty();
     const auto recipe = make_recipe(x_compiler, x_package, stage.path(), names, options_nccl);
     const auto name = compiler_name(x_compiler, x_env);
-    x_report("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
-             ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
-             std::to_string(jobs) + " at a time");
+    x_report(fmt::format("compiling the helper and hpcml::ddp for torch {} ({}) with {}: {}, {} at a time",
+                         x_package.version, x_package.lib, name, util::counted(recipe.steps.size(), "part"),
+                         jobs));
     bool nccl = options_nccl;
     TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.path(), names, false), jobs, nccl));
     for (const auto* words : {&recipe.link_library, &recipe.link_helper}) TRY_DONE(link(*words));
@@ -75,8 +76,7 @@ private:
   util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
     const auto report_progress = [&, start = Clock::now()](std::size_t done) {
       const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
-      x_report(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
-               " parts are compiled, after " + std::to_string(taken) + " s");
+      x_report(fmt::format("compiled {} of {} parts in {} s", done, recipe.steps.size(), taken));
     };
     auto failures = compile_all(recipe.steps, jobs, x_env, report_progress);
     if (failures.empty()) return util::Done{};
@@ -85,20 +85,20 @@ private:
     const bool killed =
         std::any_of(failures.begin(), failures.end(), [](const auto& failure) { return failure.killed; });
     if (nccl && !killed) {
-      x_package.no_nccl =
-          "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);
+      x_package.no_nccl = fmt::format("without NCCL, because its header does not compile: {}",
+                                      first_errors(failures.front().output));
       nccl = false;
       failures = compile_all(without_nccl.steps, jobs, x_env, report_progress);
       if (failures.empty()) return util::Done{};
     }
     const auto& first = failures.front();
-    return failed(first.step.what + ": they do not compile", first.output);
+    return failed(fmt::format("cannot compile {}", first.step.what), first.output);
   }
 
   util::Status link(const std::vector<std::string>& words) {
     TRY(const auto output, util::run_process(words, x_env));
     if (output.exit_code == 0) return util::Done{};
-    return failed("the compiled sources cannot be linked with the libraries in " + x_package.lib, output.err);
+    return failed(fmt::format("cannot link with the libraries in {}", x_package.lib), output.err);
   }
 
   /// What the compiler said is kept whole: its first line seldom tells all.
@@ -106,9 +106,9 @@ private:
     const auto log = x_cache + "/failed.log";
     const bool kept = util::write_file(log, output).ok();
     return {
-        what + ": " + first_errors(output),
-        std::string("take a compiler of about the age of this torch (CXX), or another torch (--torch DIR)") +
-            (kept ? "; all that the compiler said is in " + log : "")};
+        fmt::format("{}: {}", what, first_errors(output)),
+        fmt::format("use a compiler of about the age of this torch (CXX), or another torch (--torch DIR){}",
+                    kept ? fmt::format("; the compiler's output is in {}", log) : "")};
   }
 
   /// A login node may lack what the compute nodes have, so this only says so.
@@ -117,8 +117,8 @@ private:
         util::run_process({stage + "/" + k_helper_name, "info"}, x_env, std::chrono::seconds(120));
     if (info && info->exit_code == 0) return;
     const auto why = info ? std::string(util::trim(info->err)) : info.error().what;
-    x_report("it is built, but does not start on this machine (" + why.substr(0, why.find('\n')) +
-             "); the machines that run it need what is missing");
+    x_report(fmt::format("the helper is built, but does not start on this machine: {}",
+                         why.substr(0, why.find('\n'))));
   }
 
   /// A build may be moved, and one that was made in an image lay elsewhere: its folder is filled in when it
@@ -157,9 +157,9 @@ void remove_old_builds(const BuildRequest& request, const std::string& cache, co
   if (!request.cache.empty()) return;
   const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
   if (removed.empty()) return;
-  report("removed from " + cache +
-         ", unused for a month, since their torch is there no more or is another one: " +
-         util::join(removed, ", "));
+  report(fmt::format(
+      "removed builds for a torch that no longer exists or has changed (unused for a month) from {}: {}",
+      cache, util::join(removed, ", ")));
 }
 
 } // namespace

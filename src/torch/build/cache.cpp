@@ -2,6 +2,7 @@
 #include "torch/build/cache.hpp"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,11 +46,12 @@ util::Result<std::string> make_cache(const std::string& wanted, const util::EnvS
   if (wanted.empty()) {
     TRY(directory, torch_cache(env));
   }
-  const std::string hint = "name a folder that you may write to with --cache DIR or XDG_CACHE_HOME";
+  const std::string hint = "set --cache DIR or XDG_CACHE_HOME to a directory that you can write to";
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return util::Error{"cannot make " + directory + ": " + error.message(), hint};
-  if (::access(directory.c_str(), W_OK) != 0) return util::Error{"cannot write to " + directory, hint};
+  if (error) return util::Error{fmt::format("cannot create '{}': {}", directory, error.message()), hint};
+  if (::access(directory.c_str(), W_OK) != 0)
+    return util::Error{fmt::format("cannot write to '{}'", directory), hint};
   return directory;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "torch/build/compiler.hpp"
 
+#include <fmt/format.h>
+
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "torch/build/compile_all.hpp"
@@ -31,13 +33,13 @@ util::Result<std::string> find_compiler(const util::EnvSnapshot& env) {
   if (!wanted.empty()) {
     // "ccache g++" and flags are things that make understands; a program's name is what is meant here.
     if (auto found = util::find_program(wanted, env)) return *found;
-    return util::Error{"CXX names " + wanted + ", which is no program here",
-                       "set CXX to a C++ compiler, or unset it"};
+    return util::Error{fmt::format("CXX is '{}', which was not found", wanted),
+                       "set CXX to a C++ compiler, or remove it"};
   }
   for (const char* name : {"c++", "g++", "clang++"})
     if (auto found = util::find_program(name, env)) return *found;
-  return util::Error{"no C++ compiler is found: there is no CXX, and no c++, g++ or clang++ in PATH",
-                     "load the cluster's compiler module (module load gcc), or set CXX"};
+  return util::Error{"no C++ compiler was found: CXX is not set, and c++, g++ and clang++ are not in PATH",
+                     "use the cluster's compiler module (module load gcc), or set CXX"};
 }
 
 std::string compiler_name(const std::string& compiler, const util::EnvSnapshot& env) {
@@ -54,11 +56,11 @@ std::optional<util::Error> try_compiler(const std::string& compiler, unsigned cx
   if (tried && tried->exit_code == 0) return std::nullopt;
   const auto why = tried ? first_errors(tried->err) : tried.error().what;
   const auto name = compiler_name(compiler, env);
-  return util::Error{compiler + (name == compiler ? "" : " (" + name + ")") + " does not compile C++" +
-                         std::to_string(cxx_standard) + ", which this torch's headers are written in" +
-                         (why.empty() ? "" : ": " + why),
-                     std::string("load a newer compiler's module (GCC ") + (cxx_standard >= 20 ? "10" : "8") +
-                         " or Clang " + (cxx_standard >= 20 ? "10" : "7") + " or newer), or set CXX to one"};
+  return util::Error{fmt::format("{} does not compile C++{}, which the headers of this torch require{}",
+                                 name == compiler ? compiler : fmt::format("{} ({})", compiler, name),
+                                 cxx_standard, why.empty() ? "" : fmt::format(": {}", why)),
+                     fmt::format("use the module of a newer compiler (GCC {} or Clang {}), or set CXX to one",
+                                 cxx_standard >= 20 ? 10 : 8, cxx_standard >= 20 ? 10 : 7)};
 }
 
 } // namespace hpcml::torch_build

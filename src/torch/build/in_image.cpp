@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/model/installed_engine.hpp"
@@ -38,12 +39,11 @@ util::Result<std::string> choose_engine(const ImageBuildRequest& choice, bool is
       return program;
   }
   if (!choice.engine.empty())
-    return Error{choice.engine + " does not run " +
-                     (is_path ? "a file or folder such as " : "an image by a registry's name such as ") +
-                     choice.image,
-                 "programs that do: " + util::join(fitting, ", ")};
-  return Error{"no program is here that runs " + choice.image,
-               "load the module of one of " + util::join(fitting, ", ")};
+    return Error{fmt::format("{} does not run {} such as {}", choice.engine,
+                             is_path ? "a file or directory" : "an image of a registry", choice.image),
+                 fmt::format("use one of {}", util::join(fitting, ", "))};
+  return Error{fmt::format("no container engine for {} was found", choice.image),
+               fmt::format("use the module of one of {}", util::join(fitting, ", "))};
 }
 
 std::vector<std::string> inner_command(const ImageBuildRequest& choice, const std::string& program) {
@@ -106,14 +106,17 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
     if (!util::trim(line).empty()) last = std::string(util::trim(line));
   }
   if (!errors.empty())
-    return {"the build in " + image + " failed: " + util::join(errors, "; "), util::join(hints, "; ")};
+    return {fmt::format("the build in {} failed: {}", image, util::join(errors, "; ")),
+            util::join(hints, "; ")};
   const bool is_old = output.err.find("GLIBC") != std::string::npos;
-  return {engine + " did not run hpcml in " + image + " (code " + std::to_string(output.exit_code) +
-              "): " + (last.empty() ? "it said nothing" : last),
-          is_old ? "the image's C library is older than this hpcml wants: take the release's program, which "
-                   "runs from glibc 2.28 on"
-                 : "see whether this runs: " +
-                       util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " ")};
+  return {
+      fmt::format("{} did not run hpcml in {} (code {}): {}", engine, image, output.exit_code,
+                  last.empty() ? "it printed nothing" : last),
+      is_old
+          ? "use the released program, which requires glibc 2.28: the C library of the image is too old for "
+            "this one"
+          : fmt::format("check whether this works: {}",
+                        util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " "))};
 }
 
 util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
@@ -126,12 +129,12 @@ util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::
   const util::ScratchPath copy(cache + "/.hpcml-" + std::to_string(::getpid()));
   fs::copy_file(choice.program, copy.path(), fs::copy_options::overwrite_existing, error);
   if (error)
-    return Error{"cannot put hpcml into " + cache + " for the image: " + error.message(),
-                 "name another folder with --cache DIR"};
+    return Error{fmt::format("cannot copy hpcml to '{}' for the image: {}", cache, error.message()),
+                 "set --cache to another directory"};
   auto outer = env;
   for (const char* name : k_of_this_machine) outer.unset(name);
   const auto image = is_path ? (fs::path(cwd) / choice.image).lexically_normal().string() : choice.image;
-  report("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
+  report(fmt::format("building in {} with {}, which can take more than a minute", image, engine));
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path());
   TRY(auto output,
       util::run_process(image_words(engine, image, cache, inner_command(choice, program)), outer));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fmt/format.h>
 #include <sys/utsname.h>
 
 #include "core/util/file.hpp"
@@ -132,17 +133,17 @@ TorchSearch evaluate_package(const Directories& directories) {
   if (headers.empty()) headers = header_version(text_of(include / k_header));
   const auto library = library_version(directories);
   if (headers.empty())
-    result.problems.push_back(
-        {"the headers in " + directories.include + " do not tell their version", "reinstall torch"});
+    result.problems.push_back({fmt::format("the headers in {} contain no version", directories.include),
+                               "run the installation of torch again"});
   else if (!series_of(library).empty() && series_of(library) != series_of(headers))
-    result.problems.push_back({"the headers in " + directories.include + " are of torch " + headers +
-                                   ", the library in " + directories.lib + " is " + library,
-                               "reinstall one of the two, or name a whole torch with --torch DIR"});
+    result.problems.push_back({fmt::format("the headers in {} are of torch {}, but the library in {} is {}",
+                                           directories.include, headers, directories.lib, library),
+                               "use --torch DIR with a complete torch, or install one of the two again"});
   if (!path_exists(include / k_gloo_header))
     result.problems.push_back(
-        {directories.include + " lacks " + k_gloo_header +
-             ": this torch was built without torch.distributed or its headers are not whole",
-         "take pip's torch, LibTorch's archive or the distribution's libtorch-dev"});
+        {fmt::format("{} lacks {}: this torch has no torch.distributed, or its headers are incomplete",
+                     directories.include, k_gloo_header),
+         "use torch from pip, the LibTorch archive or the distribution's libtorch-dev"});
   if (!result.problems.empty()) return result;
   package.version = library.starts_with(headers) ? library : headers;
   package.cxx_standard = standard_of(headers);
@@ -194,19 +195,17 @@ TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot
       named.empty() ? search(env, cwd, bare) : directories_of("--torch", fs::path(cwd) / named);
   if (!directories && !named.empty())
     return {std::nullopt,
-            {{named + " holds no torch with C++ headers: neither " + k_header +
-                  " below an include folder nor " + k_library + " below lib",
-              "name the torch package (…/site-packages/torch), an environment that has it, or LibTorch's "
-              "folder"}}};
+            {{fmt::format("'{}' contains no torch with C++ headers ({} in an include directory, {} in lib)",
+                          named, k_header, k_library),
+              "use the torch package (…/site-packages/torch), its environment or the LibTorch directory"}}};
   if (!directories)
     return {std::nullopt,
-            {{bare.empty()
-                  ? "no torch is found here: not by Torch_DIR, CMAKE_PREFIX_PATH, VIRTUAL_ENV, CONDA_PREFIX, "
-                    "the PATH's Python, LD_LIBRARY_PATH or LIBRARY_PATH, nor as the system's package"
-                  : bare,
-              bare.empty()
-                  ? "activate the environment that has torch or load its module, or name it with --torch DIR"
-                  : "install the headers (Debian: libtorch-dev), or name another torch with --torch DIR"}}};
+            {{bare.empty() ? "torch was not found by Torch_DIR, CMAKE_PREFIX_PATH, VIRTUAL_ENV, "
+                             "CONDA_PREFIX, the Python in "
+                             "PATH, LD_LIBRARY_PATH or LIBRARY_PATH, or as a system package"
+                           : bare,
+              bare.empty() ? "use the environment or module with torch, or set --torch DIR"
+                           : "add the headers (Debian: libtorch-dev), or set --torch DIR to another torch"}}};
   auto result = evaluate_package(*directories);
   if (result.package) find_gpu_headers(*result.package, env);
   return result;

@@ -147,8 +147,8 @@ std::set<int> ranks_on(const std::set<int>& numbers, const HostPairs& pairs,
 std::string why_not(const Seen& seen, const Evidence& evidence) {
   if (seen.failed.empty())
     return "afterwards all " + std::to_string(seen.met.size()) +
-           " pairs of ranks that met alone exchanged as much without a fault: it comes and goes, or shows "
-           "only when all ranks take part";
+           " pairs of ranks passed when tested alone: the fault is intermittent, or appears only when all "
+           "ranks take part";
   std::string text;
   for (const auto& observation : evidence.seen)
     if (text.empty() && observation.any()) text = observation.text;
@@ -161,7 +161,7 @@ std::string why_not(const Seen& seen, const Evidence& evidence) {
   for (const auto& [first, second] : seen.failed) suspects.insert({first, second});
   return std::to_string(seen.failed.size()) + " of " + std::to_string(seen.met.size()) +
          " pairs of ranks fail with each other" + what + ", among " + list_ranks(as_list(suspects)) +
-         ", and no one rank or host has a part in all of them that no other could have";
+         ", and no single rank or host explains all of them";
 }
 
 } // namespace
@@ -177,29 +177,28 @@ std::string list_ranks(const std::vector<int>& ranks) {
 
 FaultAttribution attribute_fault(const Evidence& evidence) {
   const auto seen = read(evidence.seen);
-  const std::string examine = "Have the host examined (memory, GPU, network card and cable), and leave it "
-                              "out of the job until then.";
+  const std::string examine =
+      "use --exclude for the host until its memory, GPU, network card and cable are checked";
   if (!seen.confessed.empty())
     return {seen.confessed, "wrong before anything was sent: " + seen.confession, examine};
-  const std::string others = "; all other pairs exchange as much without a fault";
+  const std::string others = "; all other pairs passed";
   if (const auto faulty = convicted(seen.failed, seen.met); !faulty.empty())
     return {as_list(faulty), deed(evidence, faulty) + others, examine};
   const auto hosts = by_host(seen, evidence.hosts);
   if (const auto faulty = convicted(hosts.failed, hosts.met); !faulty.empty()) {
     const auto ranks = ranks_on(faulty, hosts, evidence.hosts);
-    return {as_list(ranks), "what goes between its host and others is altered or lost" + others, examine};
+    return {as_list(ranks), "data between its host and others is altered or lost" + others, examine};
   }
   if (!evidence.absent.empty())
-    return {evidence.absent, "stopped answering when the ranks looked for the one at fault",
-            "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, "
-            "exclude the host."};
-  return {{},
-          why_not(seen, evidence),
-          seen.failed.empty()
-              ? "Repeat the preflight; if it recurs, exclude one host after the other to see with which it "
-                "goes away."
-              : "Repeat the preflight without one of their hosts, then without the other: with the one at "
-                "fault the failure goes."};
+    return {evidence.absent, "stopped responding during the search for the faulty rank",
+            "check the log of that rank for a crash or a kill (out of memory?), or use --exclude if it "
+            "recurs on one host"};
+  return {
+      {},
+      why_not(seen, evidence),
+      seen.failed.empty()
+          ? "run the preflight again; if it recurs, use --exclude with one host at a time"
+          : "run the preflight without one of their hosts, then without the other, to find the faulty one"};
 }
 
 } // namespace hpcml::helper

@@ -51,14 +51,14 @@ Store open_store(const RankEnv& env, milliseconds timeout) {
     return Store(env, timeout);
   } catch (const std::exception& error) {
     const bool server = env.rank == 0;
-    throw PhaseError({"rendezvous",
-                      {server ? env.rank : 0},
-                      {server ? host_name() : env.master_addr},
-                      error.what(),
-                      server
-                          ? "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
-                          : "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are "
-                            "right and not filtered between the two hosts."});
+    throw PhaseError(
+        {"rendezvous",
+         {server ? env.rank : 0},
+         {server ? host_name() : env.master_addr},
+         error.what(),
+         server ? "use another MASTER_PORT if this one is in use, or check why this host cannot listen"
+                : "check that rank 0 is running, and that MASTER_ADDR and MASTER_PORT are right "
+                  "and not filtered between the hosts"});
   }
 }
 
@@ -109,14 +109,15 @@ PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
   }
   const double seconds = std::chrono::duration<double>(timeout).count();
   std::ostringstream what;
-  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << (missing.ranks.size() == 1 ? " has" : " have")
-       << " not arrived at " << env.master_addr << ":" << env.master_port << " within " << seconds << " s; "
+  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << " did not connect to " << env.master_addr
+       << ":" << env.master_port << " within " << seconds << " s; "
        << env.world_size - static_cast<int>(missing.ranks.size()) << " of " << env.world_size
-       << " ranks are there";
+       << " ranks connected";
   missing.what = what.str();
-  missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE "
-                 "everywhere), and do their hosts reach " +
-                 env.master_addr + "?";
+  missing.next =
+      "check the messages of these ranks; if there are none, check that they started with the same "
+      "WORLD_SIZE and can reach " +
+      env.master_addr;
   fail(k_arrival, missing, k_grace);
 }
 
@@ -145,8 +146,8 @@ void PhaseBarrier::write(const std::string& phase, const std::string& what, cons
         {public_phase(phase),
          {0},
          {first_host()},
-         std::string("rank 0 is gone: ") + lost.what() + (before.empty() ? "" : "; before that: " + before),
-         "Look for a crash or a kill in the log of rank 0."});
+         std::string("lost rank 0: ") + lost.what() + (before.empty() ? "" : "; before that: " + before),
+         "check the log of rank 0 for a crash or a kill"});
   }
 }
 
@@ -199,18 +200,17 @@ std::optional<PhaseFailure> PhaseBarrier::find_faulty_rank(const std::string& ph
     faulty_rank.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
   const std::string who = list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts);
   if (faulty.empty()) {
-    faulty_rank.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
-                       " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
-    faulty_rank.next =
-        "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
-        "host, exclude the host.";
+    faulty_rank.what = who + (absent.empty() ? " stopped responding in " : " did not start ") + name +
+                       " after connecting" + (seen.empty() ? "" : "; other ranks reported: " + seen);
+    faulty_rank.next = "check the log of that rank for a crash or a kill (out of memory?), or use --exclude "
+                       "if it recurs on one host";
   } else {
     faulty_rank.what = who + " failed in " + name + ": " + confessed;
     faulty_rank.next = name == "rendezvous"
-                           ? "Correct what the message names on these hosts; --interface NAME "
-                             "tries another network interface."
-                           : "If it recurs on one host, exclude the host; --backend gloo tells "
-                             "a broken GPU network from a broken job.";
+                           ? "check what the message names on these hosts, or use --interface NAME for "
+                             "another network interface"
+                           : "use --exclude if it recurs on one host, or --backend gloo to test without "
+                             "the GPU network";
   }
   return faulty_rank;
 }
@@ -238,19 +238,19 @@ PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault
 }
 
 void PhaseBarrier::publish_result(const std::string& matter, const std::string& text) {
-  x_store.set("hpcml/" + matter + "/verdict", text);
+  x_store.set("hpcml/" + matter + "/result", text);
 }
 
 std::string PhaseBarrier::wait_for_result(const std::string& matter, milliseconds limit) {
   try {
-    return x_store.get("hpcml/" + matter + "/verdict", limit);
+    return x_store.get("hpcml/" + matter + "/result", limit);
   } catch (const std::exception& error) {
     throw PhaseError({public_phase(matter),
                       {0},
                       {first_host()},
                       "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
-                          " gave no verdict on " + public_phase(matter) + " (" + error.what() + ")",
-                      "Look for a crash or a kill in the log of rank 0."});
+                          " did not report the result of " + public_phase(matter) + " (" + error.what() + ")",
+                      "check the log of rank 0 for a crash or a kill"});
   }
 }
 
@@ -258,7 +258,7 @@ void PhaseBarrier::fail(const std::string& phase, const std::optional<PhaseFailu
                         milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     wait_for_outcome(phase, limit);
-    throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
+    throw std::logic_error("a phase failed without a reported cause"); // rank 0 gives `found`
   }
   publish_result(phase, pack(*found));
   finish();

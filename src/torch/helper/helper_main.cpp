@@ -28,14 +28,14 @@ double positive_number(const std::string& flag, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(value > 0) || value > 1e12)
-    throw UsageError(flag + " wants a positive number, not '" + text + "'");
+    throw UsageError(flag + " must be a positive number, not '" + text + "'");
   return value;
 }
 
 int port_number(const std::string& flag, const std::string& text) {
   const double value = positive_number(flag, text);
   if (value > 65535 || value != static_cast<int>(value))
-    throw UsageError(flag + " wants a port, not '" + text + "'");
+    throw UsageError(flag + " must be a port, not '" + text + "'");
   return static_cast<int>(value);
 }
 
@@ -59,7 +59,7 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
     } else if (i + 1 < words.size()) {
       value = words[++i];
     } else {
-      throw UsageError("'" + flag + "' is unknown or wants a value");
+      throw UsageError("'" + flag + "' is unknown or requires a value");
     }
     if (flag == "--backend")
       options.group.backend = value;
@@ -77,13 +77,13 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
       throw UsageError("unknown flag '" + flag + "'");
   }
   if (options.group.backend != "auto" && options.group.backend != "nccl" && options.group.backend != "gloo")
-    throw UsageError("--backend wants auto, nccl or gloo, not '" + options.group.backend + "'");
+    throw UsageError("--backend must be auto, nccl or gloo, not '" + options.group.backend + "'");
   return options;
 }
 
 int run(const std::vector<std::string>& words) {
   try {
-    if (words.empty()) throw UsageError("a command is missing");
+    if (words.empty()) throw UsageError("no command given");
     if (words[0] == "--help" || words[0] == "-h") {
       std::fputs(k_help, stdout);
       return hpcml::k_ok;

@@ -117,7 +117,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   long long bytes = options.bytes;
   std::string phase;
   const auto search = [&] {
-    watchdog.enter("the search for the culprit of " + phase);
+    watchdog.enter("the search for the faulty rank in " + phase);
     search_faulty_rank(rendezvous, env, options, phase, bytes);
   };
   const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {

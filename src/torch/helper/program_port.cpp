@@ -63,21 +63,19 @@ private:
 
 void check_program_port(PhaseBarrier& rendezvous, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout) {
-  const std::string place = env.master_addr + ":" + std::to_string(port);
+  const std::string endpoint =
+      "the rendezvous endpoint " + env.master_addr + ":" + std::to_string(port) + " (MASTER_PORT) ";
   Listener listener;
   rendezvous.enter("listen");
   std::string reason = env.rank == 0 ? listener.open(port) : "";
   if (!reason.empty())
-    reason = "the program's ranks are to meet at " + place +
-             " (MASTER_PORT), and rank 0 cannot listen there: " + reason + "; another program on " +
-             ddp::host_name() + " may hold the port";
+    reason = endpoint + "cannot be used by rank 0: " + reason + "; another program on " + ddp::host_name() +
+             " may use the port";
   rendezvous.conclude("listen", Fault{reason, true});
   rendezvous.enter("reach");
   if (env.rank != 0) {
     reason = ddp::wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
-    if (!reason.empty())
-      reason = "the program's ranks are to meet at " + place +
-               " (MASTER_PORT), which cannot be reached from " + ddp::host_name() + ": " + reason;
+    if (!reason.empty()) reason = endpoint + "cannot be reached from " + ddp::host_name() + ": " + reason;
   }
   rendezvous.conclude("reach", Fault{reason, true});
 }

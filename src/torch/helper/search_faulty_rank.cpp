@@ -44,7 +44,7 @@ Observation unpack_observation(int rank, const std::string& note) {
   seen.by = rank;
   if (sealed(text) != note) {
     seen.broken = rank != 0;
-    seen.text = "the report of rank " + std::to_string(rank) + " to rank 0 arrived altered";
+    seen.text = "the report of rank " + std::to_string(rank) + " to rank 0 was altered";
     return seen; // other is 0: the pair that failed is this rank and the store's
   }
   std::istringstream words(text);
@@ -176,7 +176,7 @@ private:
 void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env, const PreflightOptions& options,
                         const std::string& phase, long long bytes) {
   const auto violations = Search(rendezvous, env, options, bytes).run();
-  if (env.rank != 0) rendezvous.fail("verdict", std::nullopt, k_answer);
+  if (env.rank != 0) rendezvous.fail("result", std::nullopt, k_answer);
   PhaseFailure faulty_rank{public_phase(phase), violations.faulty, {}, "", violations.next};
   for (const int rank : faulty_rank.ranks)
     faulty_rank.hosts.push_back(rendezvous.hosts()[static_cast<std::size_t>(rank)]);
@@ -184,10 +184,10 @@ void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env, const Pref
       violations.certain()
           ? list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts) + ": " + violations.how +
                 "; first seen in " + faulty_rank.phase + ": " + rendezvous.reason()
-          : faulty_rank.phase + " failed, and whose fault it is cannot be told: " + rendezvous.reason() +
+          : faulty_rank.phase + " failed, and the faulty rank cannot be determined: " + rendezvous.reason() +
                 "; " + violations.how;
   std::replace(faulty_rank.what.begin(), faulty_rank.what.end(), '\n', ' ');
-  rendezvous.fail("verdict", faulty_rank, k_answer);
+  rendezvous.fail("result", faulty_rank, k_answer);
 }
 
 } // namespace hpcml::helper

@@ -41,8 +41,17 @@ void log_each() {
 
 } // namespace
 
+TEST_CASE("each line of a message has the prefix") {
+  const auto lines = lines_of([] {
+    util::log_error(util::Error{"cannot bind", "use --bind none"});
+    util::log_info("first\nsecond");
+  });
+  CHECK(lines == std::vector<std::string>{"hpcml: error: cannot bind", "hpcml: hint: use --bind none",
+                                          "hpcml: first", "hpcml: second"});
+}
+
 TEST_CASE("a level writes its messages and those before it") {
-  const std::vector<std::string> all = {"e", "w", "i", "d", "t"};
+  const std::vector<std::string> all = {"hpcml: error: e", "hpcml: warning: w", "hpcml: i", "d", "t"};
   std::size_t count = 0;
   for (const auto level : {util::LogLevel::error, util::LogLevel::warning, util::LogLevel::info,
                            util::LogLevel::debug, util::LogLevel::trace}) {
@@ -68,7 +77,7 @@ TEST_CASE("log lines show control characters and braces as text") {
     util::write_stderr_line("b\rc");
   });
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0] == "a\\x1b[2J {} {0}");
+  CHECK(lines[0] == "hpcml: a\\x1b[2J {} {0}");
   CHECK(lines[1] == "b\\x0dc");
 }
 

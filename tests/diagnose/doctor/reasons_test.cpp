@@ -58,9 +58,9 @@ void all_devices(Facts& facts, Access access) {
 } // namespace
 
 TEST_CASE("a node whose GPUs are seen has no reasons") {
-  CHECK(doctor::evaluate_gpus(good_node()).answer == "yes: 2 GPUs of NVIDIA for torch 2.7.1+cu126");
+  CHECK(doctor::evaluate_gpus(good_node()).answer == "2 (NVIDIA) visible to torch 2.7.1+cu126");
   CHECK(ids(good_node()).empty());
-  CHECK(doctor::evaluate_gpus(good_amd_node()).answer == "yes: 2 GPUs of AMD for torch 2.7.1+cu126");
+  CHECK(doctor::evaluate_gpus(good_amd_node()).answer == "2 (AMD) visible to torch 2.7.1+cu126");
   CHECK(ids(good_amd_node()).empty());
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("drivers that do not fit: a library of another one, one that is older 
   facts.torch.cuda = "13.0";
   CHECK(ids(facts) == Ids{"old-driver"});
   CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].what,
-             Contains("needs driver 580.65.06, and the node has 550.54.15"));
+             Contains("requires driver 580.65.06, but the node has 550.54.15"));
   facts.torch.cuda = "11.8";
   CHECK(ids(facts).empty());
 }
@@ -115,13 +115,13 @@ TEST_CASE("a container that was not given the GPUs hears with which flag it gets
   facts.gpus.library.clear();
   all_devices(facts, Access::missing);
   CHECK(ids(facts) == Ids{"container-without-gpus"});
-  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "start it with --nv");
+  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "add --nv to the options of the container");
   facts.place.container = "Docker or Podman";
-  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "start it with --gpus all");
+  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "add --gpus all to the options of the container");
   auto amd = good_amd_node();
   amd.place.container = "Apptainer";
   all_devices(amd, Access::missing);
-  CHECK(doctor::evaluate_gpus(amd).reasons.at(0).next == "start it with --rocm");
+  CHECK(doctor::evaluate_gpus(amd).reasons.at(0).next == "add --rocm to the options of the container");
 }
 
 TEST_CASE("variables that hide GPUs are named with their value, Slurm's own as what they mean") {
@@ -130,14 +130,14 @@ TEST_CASE("variables that hide GPUs are named with their value, Slurm's own as w
     facts.place.limits["CUDA_VISIBLE_DEVICES"] = value;
     CAPTURE(value);
     CHECK(ids(facts) == Ids{"hidden-by-variable"});
-    CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].next, Contains("unset CUDA_VISIBLE_DEVICES"));
+    CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].next, Contains("remove CUDA_VISIBLE_DEVICES"));
     facts.place.gpu_variables.clear();
     CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].next, Contains("--gpus-per-node N"));
   }
   auto beyond = good_node();
   beyond.place.limits["CUDA_VISIBLE_DEVICES"] = "2,0";
   CHECK_THAT(doctor::evaluate_gpus(beyond).reasons.at(0).what,
-             Contains("begins with GPU 2, and the last one here is 1"));
+             Contains("starts with GPU 2, but the last GPU is 1"));
   auto by_name = good_node();
   by_name.place.limits["CUDA_VISIBLE_DEVICES"] = "GPU-8f1e,MIG-77";
   CHECK(ids(by_name).empty());
@@ -164,7 +164,7 @@ TEST_CASE("a step without the job's GPUs, files that may not be opened, a missin
   none.torch = {doctor::TorchBuild::Kind::none, "python", "", "", "python3 has no torch", false, "", ""};
   none.place.modules = "gcc/12";
   CHECK(ids(none) == Ids{"no-torch"});
-  CHECK_THAT(doctor::evaluate_gpus(none).reasons[0].next, Contains("loaded are gcc/12"));
+  CHECK_THAT(doctor::evaluate_gpus(none).reasons[0].next, Contains("loaded: gcc/12"));
 }
 
 TEST_CASE("what a variable holds is shown and not sent to the terminal, in JSON as well") {

@@ -45,12 +45,16 @@ TEST_CASE(
 }
 
 TEST_CASE("why finds an agent without a heartbeat") {
-  const auto found =
-      failures_in("fine\nhpcml agent: node002 (node 1 of 4): no heartbeat from its agent for 30 s: "
-                  "treated as lost\n");
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].line == 2);
-  CHECK_THAT(found[0].hint, Contains("--heartbeat-timeout"));
+  for (const std::string line : {
+           "hpcml: error: no heartbeat from the agent of node002 (node 1 of 4) for 30 s: treated as lost",
+           "hpcml agent: node002 (node 1 of 4): no heartbeat from its agent for 30 s: treated as lost",
+       }) {
+    CAPTURE(line);
+    const auto found = failures_in("fine\n" + line + "\n");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].line == 2);
+    CHECK_THAT(found[0].hint, Contains("--heartbeat-timeout"));
+  }
 }
 
 TEST_CASE("Slurm's last words name task and node") {
@@ -70,14 +74,20 @@ TEST_CASE("Slurm's last words name task and node") {
   }
 }
 
-TEST_CASE("hpcml's own report is pointed at first, its warnings are no failure") {
-  const auto found = failures_in(
-      "hpcml launch: warning: rank 0 on n1: has CPUs 0-3\nhpcml launch: rank 0 on n1: cannot execute x\n"
-      "[0] hpcml launch: rank 0's program serves the store, because its torch is not known here\n"
-      "No module named 'torch'\n");
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].line == 2);
-  CHECK_THAT(found[1].hint, Contains("which python"));
+TEST_CASE("why puts hpcml's report first and ignores its warnings") {
+  for (const std::string lines : {
+           "hpcml: warning: rank 0/2 (n1, local 0): it has CPUs 0-3, but the plan is 0-7\n"
+           "[1] hpcml: error: rank 0/2 (n1, local 0) exited with code 1 after 2.5 s\n"
+           "hpcml: rank 0's program provides the rendezvous store, because its torch version is unknown\n",
+           "hpcml launch: warning: rank 0 on n1: has CPUs 0-3\nhpcml launch: rank 0 on n1: cannot execute x\n"
+           "[0] hpcml launch: rank 0's program serves the store, because its torch is not known here\n",
+       }) {
+    CAPTURE(lines);
+    const auto found = failures_in(lines + "No module named 'torch'\n");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].line == 2);
+    CHECK_THAT(found[1].hint, Contains("which python"));
+  }
 }
 
 TEST_CASE("several worlds of one rank are a failure") {
@@ -94,6 +104,10 @@ TEST_CASE("several worlds of one rank are a failure") {
             "hpcml: error: ranks 0-3 each report a world of 1 although WORLD_SIZE is 4: they do not train "
             "together\n")
             .size() == 1);
+  const auto single = failures_in(
+      "hpcml: error: rank 1 reports a world of 1 although WORLD_SIZE is 4: they do not train together\n");
+  REQUIRE(single.size() == 1);
+  CHECK_THAT(single[0].hint, Contains("each process trained its own model"));
   CHECK(failures_in("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n"
                     "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n")
             .empty());

@@ -52,8 +52,8 @@ TEST_CASE(
   Place place;
   const auto nothing = place.choose();
   REQUIRE_FALSE(nothing);
-  CHECK(holds(nothing.error().what, "nothing is here that runs the preflight's checks"));
-  CHECK(holds(nothing.error().hint, "`hpcml torch build` compiles the helper for torch 2.4.1+cpu in "));
+  CHECK(holds(nothing.error().what, "cannot run the preflight: no helper is built"));
+  CHECK(holds(nothing.error().hint, "run `hpcml torch build` to build the helper for torch 2.4.1+cpu in "));
 
   // A Python that imports the environment's torch: the files decide, nothing is started.
   fs::create_directories(place.folder / "venv/bin");

@@ -110,9 +110,9 @@ TEST_CASE("ranks whose store's process is killed are started again with another,
   const auto end = agent.wait();
   CAPTURE(again, end.out, end.err);
   CHECK(end.code == (again ? 0 : 125));
-  CHECK_THAT(end.err, Contains("hpcml itself failed on host node0") &&
-                          Contains("serves the ranks' store was killed by SIGKILL") &&
-                          Contains(again ? "restart 1 of 1" : "the ranks were stopped because of it"));
+  CHECK_THAT(end.err, Contains("hpcml itself failed on node0") &&
+                          Contains("the process of the rendezvous store was killed by SIGKILL") &&
+                          Contains(again ? "restart 1 of 1" : "all ranks were stopped because of this"));
   const auto record = util::read_file((folder / "run/record-0.jsonl").string()).value_or("");
   CHECK_THAT(record, Contains(R"("class":"launcher","rank":null)"));
 }

@@ -68,15 +68,14 @@ TEST_CASE("all ranks start again where one fails, as often as is allowed") {
     CHECK(sorted_lines(end.out) == std::vector<std::string>{"[0] started 0 0", "[0] started 0 1",
                                                             "[0] started 0 2", "[1] started 1 0",
                                                             "[1] started 1 1", "[1] started 1 2"});
-    CHECK_THAT(end.err, Contains("rank 1 (local rank 1 on host node0) ended with exit code 5") &&
-                            Contains("restart 2 of 2"));
+    CHECK_THAT(end.err, Contains("(node0, local 1) exited with code 5") && Contains("restart 2 of 2"));
   }
   SECTION("not often enough") {
     request.max_restarts = 1;
     const auto end = run_one(request);
     CHECK(end.code == 5);
     CHECK_THAT(end.err,
-               Contains("restart 1 of 1") && Contains("the other ranks were stopped because of rank 1"));
+               Contains("restart 1 of 1") && Contains("the other ranks were stopped because rank 1 failed"));
   }
 }
 
@@ -104,7 +103,7 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
       const auto end = agent->wait();
       CHECK(end.code == 9);
       if (agent == agents.front())
-        CHECK_THAT(end.err, Contains("rank 4 (local rank 0 on host node2) ended with exit code 9"));
+        CHECK_THAT(end.err, Contains("(node2, local 0) exited with code 9"));
       else
         CHECK(end.err == "");
     }
@@ -146,7 +145,7 @@ TEST_CASE("the other nodes stop where an agent is killed, and go on where they m
     CAPTURE(elastic, node, end.out, end.err);
     CHECK((end.code == 0) == elastic);
     CHECK((end.out.find("world 2") != std::string::npos) == elastic);
-    if (node == 0) CHECK_THAT(end.err, Contains("the agent of node1 has gone"));
+    if (node == 0) CHECK_THAT(end.err, Contains("the agent of node1 disconnected"));
   }
 }
 
@@ -175,7 +174,7 @@ TEST_CASE("nobody outlives the agent of the first node") {
   ::kill(agents[0]->pid(), SIGKILL);
   const auto end = agents[1]->wait();
   CHECK(end.code == 1); // as where any other node is lost
-  CHECK_THAT(end.err, Contains("the agent of the first node") && Contains("has gone"));
+  CHECK_THAT(end.err, Contains("the agent of the first node") && Contains("disconnected"));
   CHECK(is_lost(std::to_string(*pid)));
 }
 

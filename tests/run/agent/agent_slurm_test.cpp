@@ -149,11 +149,10 @@ unsigned count(const std::string& text, const std::string& pattern) {
 
 /// All of rank 3's death, as the report of it says it.
 void check_report(const std::string& text, unsigned reports) {
-  CHECK(count(text, "hpcml agent: rank [0-9]+ \\(") == reports);
-  CHECK(count(text, "hpcml agent: rank 3 \\(local rank 1 on host node002, GPU 1\\) was killed by SIGSEGV") ==
-        reports);
-  CHECK(count(text, "hpcml agent:     line [0-9]+ of 3\n") == 20 * reports);
-  CHECK(count(text, "hpcml agent:     line (11|30) of 3\n") == 2 * reports);
+  CHECK(count(text, "hpcml: error: rank [0-9]+/4 \\(") == reports);
+  CHECK(count(text, "hpcml: error: rank 3/4 \\(node002, local 1, GPU 1\\) was killed by SIGSEGV") == reports);
+  CHECK(count(text, "hpcml:     line [0-9]+ of 3\n") == 20 * reports);
+  CHECK(count(text, "hpcml:     line (11|30) of 3\n") == 2 * reports);
 }
 
 /// From the rank's last word until its failure stands in the first node's record: seconds.
@@ -173,8 +172,8 @@ void check_a_crash(const Evening& evening) {
   const auto output = evening.read("dies.out");
   INFO(output);
   check_report(output, 1);
-  CHECK_THAT(output,
-             Contains("the other ranks were stopped because of rank 3") && Contains("\nExitCode=139:0\n"));
+  CHECK_THAT(output, Contains("the other ranks were stopped because rank 3 failed") &&
+                         Contains("\nExitCode=139:0\n"));
   CHECK(count(output, "done") == 0);
   const auto took = seconds_until_known(evening, "dies");
   CHECK((took >= -0.01 && took < 5));
@@ -202,10 +201,10 @@ void check_restarts(const Evening& evening) {
 void check_lost_agent(const Evening& evening) {
   const auto output = evening.read("lost.out");
   INFO(output);
-  CHECK_THAT(output, Contains("hpcml agent: the agent of node002 has gone\n"));
+  CHECK_THAT(output, Contains("hpcml: error: the agent of node002 disconnected\n"));
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
-             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 has gone\",\"pause\":0.000}"));
+             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected\",\"pause\":0.000}"));
   for (const char* node : {"0", "2"})
     CHECK_THAT(evening.read(evening.run_of("lost") + "record-" + node + ".jsonl"),
                Contains("\"event\":\"end\"") && Contains("\"code\":0,"));
@@ -215,7 +214,7 @@ void check_dead_node(const Evening& evening) {
   const auto output = evening.read("gone.out");
   INFO(output);
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
-  CHECK_THAT(output, Contains("the agent of node002 has gone\n") && Contains("\nExitCode=0:0\n"));
+  CHECK_THAT(output, Contains("the agent of node002 disconnected\n") && Contains("\nExitCode=0:0\n"));
 }
 
 void check_signals(const Evening& evening) {
@@ -224,14 +223,14 @@ void check_signals(const Evening& evening) {
   CHECK(count(output, "\\] heard USR1 [0-5]\n") >= 6); // Slurm tells the ranks, too, by the emulation's way
   for (const char* rank : {"0", "1", "2", "3", "4", "5"})
     CHECK_THAT(output, Contains(std::string("heard TERM ") + rank));
-  CHECK(count(output, "hpcml agent: the agent of node00[1-3] was asked to end by SIGTERM\n") == 1);
+  CHECK(count(output, "hpcml: the agent of node00[1-3] received SIGTERM\n") == 1);
   CHECK_THAT(output, Contains("JobState=CANCELLED"));
 }
 
 void check_stall(const Evening& evening) {
   const auto output = evening.read("stalls.out");
   INFO(output);
-  CHECK_THAT(output, Contains("nothing has come of any rank for 1 s") && Contains("\nExitCode=124:0\n"));
+  CHECK_THAT(output, Contains("no output from any rank for 1 s") && Contains("\nExitCode=124:0\n"));
   const auto folder = evening.run_of("stalls") + "attempt_0/";
   CHECK_THAT(evening.read(folder + "stacks.txt"), Contains("sleep"));
   for (const char* node : {"0", "1", "2"})

@@ -91,7 +91,7 @@ TEST_CASE("with the key the same client ends the run") {
   const auto end = first.wait();
   CAPTURE(end.err);
   CHECK(end.code != 0);
-  CHECK_THAT(end.err, Contains("host node002") && Contains("Xid"));
+  CHECK_THAT(end.err, Contains("(node002, ") && Contains("Xid"));
 }
 
 TEST_CASE("agents without any key work and print one note") {

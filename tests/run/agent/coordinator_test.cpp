@@ -118,7 +118,7 @@ TEST_CASE("a node that goes ends a run that needs all of its nodes") {
   const auto stop = play.sole_order(0);
   CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK_FALSE(stop.restarts_all);
-  CHECK(stop.reason == "the agent of node1 has gone");
+  CHECK(stop.reason == "the agent of node1 disconnected");
   play.ended(0, 0, false);
   const auto end = play.sole_order(0);
   CHECK(end.kind == AgentCommand::Kind::end);
@@ -214,10 +214,10 @@ TEST_CASE(
   CHECK(coordinator.register_agent(9, {"job", "other", "x", {}, 1, false}, {}).again);
   CHECK(play.come(1, 1).refused.empty());
   const auto twice = play.come(2, 1);
-  CHECK_THAT(twice.refused, Contains("node 1 already: node1"));
+  CHECK_THAT(twice.refused, Contains("already has node 1: node1"));
   CHECK_FALSE(twice.again);
   CHECK(play.come(0, 0).refused.empty());
-  CHECK_THAT(play.come(3, 3).refused, Contains("its 2 nodes already"));
+  CHECK_THAT(play.come(3, 3).refused, Contains("already has all 2 nodes"));
 }
 
 TEST_CASE("a signal to one agent ends the run with it, the first node's as well") {

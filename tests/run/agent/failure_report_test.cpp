@@ -42,29 +42,27 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("the first line says which rank failed, where and how") {
   auto note = crashed();
-  CHECK(render_failed_rank(note) ==
-        "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s");
+  CHECK(render_failed_rank(note, 16) ==
+        "rank 9/16 (node002, local 1, GPU 1) was killed by SIGSEGV after 12.3 s");
   note.gpu.clear();
   note.status = 3 << 8;
-  CHECK(render_failed_rank(note) ==
-        "rank 9 (local rank 1 on host node002) ended with exit code 3 after 12.3 s");
+  CHECK(render_failed_rank(note, 16) == "rank 9/16 (node002, local 1) exited with code 3 after 12.3 s");
 }
 
 TEST_CASE("a whole report of a program without an error file") {
   auto note = crashed();
   note.status = SIGKILL;
   note.out_of_memory = true;
-  note.memory =
-      "the kernel killed 1 process for want of memory: the job's limit of 16 GiB was reached (/job_7)";
+  note.memory = "out of memory: the kernel killed 1 process: the job's limit of 16 GiB was reached (/job_7)";
   note.last_lines = {"epoch 1", "", "", "loading\r 50 %\r100 %", "\x1b[31mred\x1b[0m \x1b[2Jcleared", ""};
   CHECK(render_failure_report(note, stopped(16)) ==
         std::vector<std::string>{
-            "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGKILL after 12.3 s",
-            "  out of memory: the kernel killed 1 process for want of memory: the job's limit of 16 GiB was "
+            "rank 9/16 (node002, local 1, GPU 1) was killed by SIGKILL after 12.3 s",
+            "  out of memory: the kernel killed 1 process: the job's limit of 16 GiB was "
             "reached (/job_7)",
             "  last lines of its standard error:", "    epoch 1", "", "    100 %", "    red \\x1b[2Jcleared",
             "  hint: use more --mem, or less memory: data loader workers and caches of a rank are included",
-            "  the other ranks were stopped because of rank 9"});
+            "  the other ranks were stopped because rank 9 failed"});
 }
 
 TEST_CASE("what the traceback says is not said again by the message or the last lines") {
@@ -80,12 +78,12 @@ TEST_CASE("what the traceback says is not said again by the message or the last 
                      "    work()",      "    ^^^^^^",
                      "ValueError: bad", "Exception ignored in: <f>"};
   CHECK(render_failure_report(note, stopped(1)) ==
-        std::vector<std::string>{
-            "rank 9 (local rank 1 on host node002, GPU 1) ended with exit code 1 after 12.3 s",
-            "  error: ValueError: bad", "  traceback:", "    Traceback (most recent call last):",
-            "      File \"wrapper.py\", line 9, in wrapper", "        return f()",
-            "      File \"a.py\", line 3, in main", "        work()",
-            "  last lines of its standard error:", "    Exception ignored in: <f>"});
+        std::vector<std::string>{"rank 9/1 (node002, local 1, GPU 1) exited with code 1 after 12.3 s",
+                                 "  error: ValueError: bad",
+                                 "  traceback:", "    Traceback (most recent call last):",
+                                 "      File \"wrapper.py\", line 9, in wrapper", "        return f()",
+                                 "      File \"a.py\", line 3, in main", "        work()",
+                                 "  last lines of its standard error:", "    Exception ignored in: <f>"});
   note.last_lines.insert(note.last_lines.begin(), {"epoch 7", "Traceback (most recent call last):"});
   for (auto& line : note.last_lines)
     if (line != "epoch 7" && !line.starts_with("Exc")) line = "[rank9]: " + line;
@@ -114,14 +112,14 @@ TEST_CASE("another thread's stack above an empty line is not taken for the trace
 TEST_CASE("what happens next is said: a restart, or why there is none") {
   auto note = crashed();
   CHECK(holds(text_of(note, {.world_size = 16, .restart = 1, .max_restarts = 3}),
-              "\n  all ranks are started again (restart 1 of 3)"));
-  CHECK(text_of(note).ends_with("\n  the other ranks were stopped because of rank 9"));
+              "\n  all ranks are restarted (restart 1 of 3)"));
+  CHECK(text_of(note).ends_with("\n  the other ranks were stopped because rank 9 failed"));
   CHECK(render_failure_report(note, stopped(1)).size() == 1);
   note.attempt = 3;
   CHECK(text_of(note, {.world_size = 16, .max_restarts = 3})
-            .ends_with("\n  the other ranks were stopped because of rank 9; all 3 restarts were used"));
+            .ends_with("\n  the other ranks were stopped because rank 9 failed; all 3 restarts were used"));
   note.attempt = 1;
-  CHECK(text_of(note, {.world_size = 1, .max_restarts = 1}).ends_with("\n  the one restart was used"));
+  CHECK(text_of(note, {.world_size = 1, .max_restarts = 1}).ends_with("\n  the only restart was used"));
   CHECK_FALSE(holds(text_of(note, {.world_size = 1, .max_restarts = 2}), "restart"));
 }
 

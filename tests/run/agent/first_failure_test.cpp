@@ -164,8 +164,8 @@ TEST_CASE("a rank that takes its time to end is named over the one that saw it g
   const auto end = run_one(agent_of(2, script));
   CAPTURE(end.err);
   CHECK(end.code == 3);
-  CHECK_THAT(end.err, Contains("rank 0 (local rank 0 on host node0) ended with exit code 3") &&
-                          Contains("stopped because of rank 0") && !Contains("because of rank 1"));
+  CHECK_THAT(end.err, Contains("(node0, local 0) exited with code 3") &&
+                          Contains("stopped because rank 0 failed") && !Contains("because rank 1 failed"));
 }
 
 TEST_CASE("the earlier of two error files is named across nodes") {
@@ -186,6 +186,6 @@ TEST_CASE("the earlier of two error files is named across nodes") {
   const auto end = first.wait();
   CAPTURE(end.out, end.err);
   CHECK(end.code == 3);
-  CHECK_THAT(end.err, Contains("ValueError: cause") && Contains("because of rank 1"));
+  CHECK_THAT(end.err, Contains("ValueError: cause") && Contains("because rank 1 failed"));
   CHECK(second.wait().code == 3);
 }

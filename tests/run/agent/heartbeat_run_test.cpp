@@ -94,7 +94,7 @@ TEST_CASE("agents end or continue when another agent is stopped") {
     const auto end = agents[node]->wait();
     CAPTURE(elastic, node, end.out, end.err);
     CHECK((end.code == 0) == elastic);
-    if (node == 0) CHECK_THAT(end.err, Contains("node1 (node 1 of 3): no heartbeat from its agent for"));
+    if (node == 0) CHECK_THAT(end.err, Contains("no heartbeat from the agent of node1 (node 1 of 3) for"));
   }
   // Its own watchdog ends it, so that nobody waits for it and its ranks do not run on.
   const auto end = agents[1]->wait();
@@ -123,7 +123,7 @@ TEST_CASE("another node reports a stopped agent of the first node") {
   const auto end = second->wait();
   CAPTURE(end.out, end.err);
   CHECK(end.code == 1);
-  CHECK_THAT(end.err, Contains("node0 (node 0 of 2): no heartbeat from its agent for"));
+  CHECK_THAT(end.err, Contains("no heartbeat from the agent of node0 (node 0 of 2) for"));
   CHECK(is_lost(rank));
   CHECK(first->wait().code == 137);
 }
@@ -138,7 +138,7 @@ TEST_CASE("agents report a stopped coordinator and end") {
   const auto end = first->wait();
   CAPTURE(end.out, end.err);
   CHECK(end.code == 125);
-  CHECK_THAT(end.err, Contains("no heartbeat from the process that joins the agents (node0, process " +
+  CHECK_THAT(end.err, Contains("no heartbeat from the coordinator of the agents (node0, process " +
                                std::to_string(service)));
   const auto far = second->wait();
   CAPTURE(far.err);

@@ -150,7 +150,7 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
     CHECK(stop.kind == AgentCommand::Kind::stop);
     CHECK_FALSE(stop.restarts_all);
     CHECK(stop.is_reporter == (node == 0));
-    CHECK(stop.reason == "node2 (node 2 of 4): no heartbeat from its agent for 30 s: treated as lost");
+    CHECK(stop.reason == "no heartbeat from the agent of node2 (node 2 of 4) for 30 s: treated as lost");
     play.ended(node, 0, false);
   }
   for (const unsigned node : {1U, 3U}) {
@@ -194,7 +194,7 @@ TEST_CASE("a silent agent of the first node ends the run") {
     CHECK(end.kind == AgentCommand::Kind::end);
     CHECK(end.is_reporter == (node == 1));
     CHECK(end.code == 1);
-    CHECK_THAT(end.reason, Contains("node0 (node 0 of 3): no heartbeat"));
+    CHECK_THAT(end.reason, Contains("no heartbeat from the agent of node0 (node 0 of 3)"));
   }
 }
 

@@ -75,15 +75,15 @@ TEST_CASE("a restart report includes the pause") {
   stop.pause = seconds(2);
   stop.failure = failures::RankFailure{};
   CHECK_THAT(render_stop(stop, 200, 2).back(),
-             Contains("all ranks are started again after a pause of 2 s (restart 3 of 200)"));
+             Contains("all ranks are restarted after a pause of 2 s (restart 3 of 200)"));
   const auto unpacked = unpack_order(pack_order(stop));
   REQUIRE(unpacked);
   CHECK(unpacked->pause == seconds(2));
   stop.failure.reset();
-  stop.reason = "the agent of node1 has gone";
-  CHECK(render_stop(stop, 200, 2).back() == "hpcml agent: all ranks are restarted after a pause of 2 s");
+  stop.reason = "the agent of node1 disconnected";
+  CHECK(render_stop(stop, 200, 2).back() == "all ranks are restarted after a pause of 2 s");
   stop.pause = seconds(0);
-  CHECK(render_stop(stop, 200, 2).back() == "hpcml agent: all ranks are restarted");
+  CHECK(render_stop(stop, 200, 2).back() == "all ranks are restarted");
 }
 
 TEST_CASE("nodes that are lost repeatedly restart the others after pauses") {
@@ -142,7 +142,7 @@ TEST_CASE("a lost node during a restart pause ends the run") {
   const auto end = play.only_order(0);
   CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == k_nodes_missing);
-  CHECK(end.reason == "the agent of node1 has gone");
+  CHECK(end.reason == "the agent of node1 disconnected");
   CHECK_FALSE(end.failure); // it was reported, and another reason ends the run
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("an agent pauses between restarts and ends by a signal") {
   CHECK(std::chrono::steady_clock::now() - begin < seconds(60));
   CHECK(end.code == 128 + SIGTERM);
   CHECK_FALSE(test::holds(end.out, "up 4"));
-  CHECK_THAT(end.err, Contains("started again (restart 1 of 200)") &&
-                          Contains("started again after a pause of 1 s (restart 2 of 200)") &&
-                          Contains("started again after a pause of 2 s (restart 3 of 200)"));
+  CHECK_THAT(end.err, Contains("restarted (restart 1 of 200)") &&
+                          Contains("restarted after a pause of 1 s (restart 2 of 200)") &&
+                          Contains("restarted after a pause of 2 s (restart 3 of 200)"));
 }

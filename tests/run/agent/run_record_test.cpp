@@ -119,7 +119,7 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
   fs::remove_all(path.parent_path());
   const auto added = record.add(RunEnded{.code = 1});
   REQUIRE_FALSE(added);
-  CHECK(added.error().what.find("was removed, and goes on in a new file") != std::string::npos);
+  CHECK(added.error().what.find("was removed; it continues in a new file") != std::string::npos);
   REQUIRE(record.add(RunEnded{.code = 2}));
   const auto lines = whole_lines(path);
   REQUIRE(lines.size() == 3);
@@ -224,7 +224,7 @@ TEST_CASE("a record that cannot be is said by its name, and nothing waits for a 
   const test::TempDirectory folder;
   const auto record = RunRecord::open((folder / "none" / "record").string());
   REQUIRE_FALSE(record);
-  CHECK(test::holds(record.error().what, "none/record cannot be written: No such file"));
+  CHECK(test::holds(record.error().what, "none/record': No such file"));
   CHECK_FALSE(RunRecord::open("/dev/full").value().add(RunEnded{}));
 }
 

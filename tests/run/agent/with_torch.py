@@ -67,7 +67,7 @@ def expect(what, ends, codes, texts, absent=()):
 def check_restart():
     one = Agent(["--nproc-per-node", "2", "--max-restarts", "1"], ["raise", "1"])
     return expect("a rank that raises is named with its exception, and all start again", [one.end()], [0],
-                  {"error: ValueError: a bad batch": 1, "sum 3 of 2, start 1": 2, "all ranks are started again (restart 1 of 1)": 1},
+                  {"error: ValueError: a bad batch": 1, "sum 3 of 2, start 1": 2, "all ranks are restarted (restart 1 of 1)": 1},
                   absent=["sum 3 of 2, start 0"])
 
 
@@ -79,7 +79,7 @@ def check_several():
 def check_failure():
     pair = agents(2, ["--nnodes", "2", "--nproc-per-node", "2"], ["exit", "3", "7"])
     return expect("the code of the rank that failed is that of all agents", [one.end() for one in pair], [7, 7],
-                  {"rank 3 (": 1, "ended with exit code 7": 1})
+                  {"rank 3 (": 1, "exited with code 7": 1})
 
 
 def check_stall():
@@ -88,7 +88,7 @@ def check_stall():
                               sys.executable, "-W", "ignore", PROGRAM, "hang", "1"], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
         return expect("ranks of which one hangs are looked at and stopped", [(own.returncode, own.stdout)], [124],
-                      {"nothing has come of any rank for 15 s": 1, "first 3": 2})
+                      {"no output from any rank for 15 s": 1, "first 3": 2})
 
 
 def check_fewer():

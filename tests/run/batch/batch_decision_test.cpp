@@ -119,7 +119,7 @@ TEST_CASE("decide saves before the time limit and requeues the job") {
   });
   BatchState state{facts};
   CHECK(reports_at(state, {k_started, k_limit_near, steps_ended(0), script_ended(143)}) ==
-        "00:10:00 to the time limit: asking the ranks to save and exit\n"
+        "00:10:00 left until the time limit: asking the ranks to save and exit\n"
         "saved before the time limit: requeuing job 70 (restart 1 of at most 2)\n");
 }
 
@@ -138,11 +138,10 @@ TEST_CASE("decide does not restart a job more often than allowed") {
        "read_preemption, read_cause, end 1"},
   });
   BatchState state{last};
-  CHECK(
-      reports_at(state, {k_started, k_limit_near, steps_ended(0), script_ended(143)}) ==
-      "00:10:00 to the time limit: asking the ranks to save and exit\n"
-      "saved before the time limit: job 70 has reached its limit of 2 restarts (--max-requeues); to continue "
-      "it: hpcml submit --continue 70\n");
+  CHECK(reports_at(state, {k_started, k_limit_near, steps_ended(0), script_ended(143)}) ==
+        "00:10:00 left until the time limit: asking the ranks to save and exit\n"
+        "saved before the time limit: job 70 reached its limit of 2 restarts (--max-requeues)\nhint: run "
+        "hpcml submit --continue 70 to continue it\n");
 }
 
 TEST_CASE("decide lets ranks save after the last restart") {
@@ -286,8 +285,9 @@ TEST_CASE("decide requeues a preempted job if the site cancels it") {
        "read_preemption, read_cause, requeue, end 1"},
   });
   BatchState state{facts};
-  CHECK(holds(reports_at(state, {k_started, script_ended(0), k_preempted}),
-              "preempted by another job: job 70 waits for Slurm, which requeues it if the site does so\n"));
+  CHECK(holds(
+      reports_at(state, {k_started, script_ended(0), k_preempted}),
+      "preempted by another job: job 70 waits for Slurm, which requeues it if the site is configured to\n"));
   CHECK(actions_at(state, {k_limit_near, k_save_time_over, k_no_step, cause("node"), k_accepted}) == "");
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("decide requeues a job only after the failures named") {
   }
   BatchState state{make_facts_after("node")};
   CHECK(holds(reports_at(state, {k_started, script_ended(1), k_not_preempted, cause("node")}),
-              "the run ended by: node: requeuing job 70 (restart 1 of at most 2)\n"));
+              "the run failed (node): requeuing job 70 (restart 1 of at most 2)\n"));
 }
 
 TEST_CASE("decide ends the job with its code if Slurm refuses") {
@@ -327,8 +327,8 @@ TEST_CASE("decide ends the job with its code if Slurm refuses") {
   });
   BatchState state{make_facts_after("node")};
   CHECK(holds(reports_at(state, {k_started, script_ended(8), k_not_preempted, cause("node"), k_refused}),
-              "Slurm does not requeue job 70: Requested operation is disabled; to continue it: hpcml submit "
-              "--continue 70\n"));
+              "Slurm does not requeue job 70: Requested operation is disabled\n"
+              "hint: run hpcml submit --continue 70 to continue it\n"));
 }
 
 TEST_CASE("decide ignores events until Slurm answers a requeue") {
@@ -396,7 +396,7 @@ TEST_CASE("decide starts again on other nodes after losing one") {
   BatchState state{facts};
   reports_at(state, {k_started});
   CHECK(reports_at(state, after_loss({nodes_chosen("n[2-3]")})) ==
-        "the run ended by: node: starting it again in this job (restart 1 of at most 2)\n");
+        "the run failed (node): restarting it in this job (restart 1 of at most 2)\n");
 }
 
 TEST_CASE("decide requeues a job that starts on a faulty node") {
@@ -426,5 +426,5 @@ TEST_CASE("decide starts nothing if a job has taken over") {
   CHECK(actions_at(state, {k_started}) == "end 0");
   CHECK(actions_at(state, {k_started, nodes_chosen("n1"), k_accepted, k_job_ending}) == "");
   BatchState again{facts};
-  CHECK(reports_at(again, {k_started}) == "job 71 continues the work of job 70: nothing is started\n");
+  CHECK(reports_at(again, {k_started}) == "job 71 replaced job 70: nothing is started\n");
 }

@@ -74,8 +74,7 @@ TEST_CASE("batch requeues a job that has saved", "[program]") {
   last.set("SLURM_RESTART_COUNT", "2");
   run(last, 0);
   CHECK_FALSE(holds(last.log(), "requeue"));
-  CHECK(
-      holds(last.output(), "hpcml: saved before the time limit: job 70 has reached its limit of 2 restarts"));
+  CHECK(holds(last.output(), "hpcml: saved before the time limit: job 70 reached its limit of 2 restarts"));
   CHECK(std::filesystem::exists(record_of(last)));
 }
 
@@ -173,8 +172,9 @@ TEST_CASE("batch requeues a job that starts on a faulty node", "[program]") {
   BatchRun refused;
   lose_node(refused, "requeue*");
   CHECK(run(refused) == "scontrol requeue 70\nsrun exit 0\n");
-  CHECK(holds(refused.output(),
-              "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts on its nodes\n"));
+  CHECK(holds(
+      refused.output(),
+      "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts on its nodes anyway\n"));
 }
 
 TEST_CASE("batch never runs a job that another one continues", "[program]") {
@@ -189,14 +189,13 @@ TEST_CASE("batch never runs a job that another one continues", "[program]") {
   CHECK(holds(job.actions(), "sbatch --parsable --dependency=afterany:70_3 --exclude=n2 --array=3 " + copy +
                                  " --hpcml-successor=70_3:1 a b\nscancel 70_3\n"));
   CHECK(util::read_file(copy).value_or("") == k_losing_script);
-  CHECK(holds(job.output(),
-              "hpcml: the exclude list of job 70_3 cannot be changed: job 71_3 continues its work, and "
-              "job 70_3 ends when it starts\n"));
+  CHECK(holds(job.output(), "hpcml: cannot change the exclude list of job 70_3; submitted job 71_3 as its "
+                            "replacement, and job 70_3 exits when it starts\n"));
   const auto before = job.actions();
   job.set("SLURM_RESTART_COUNT", "1");
   CHECK(job.run(options, k_losing_script) == 0);
   CHECK(job.actions() == before);
-  CHECK(holds(job.output(), "hpcml: job 71_3 continues the work of job 70_3: nothing is started\n"));
+  CHECK(holds(job.output(), "hpcml: job 71_3 replaced job 70_3: nothing is started\n"));
 }
 
 TEST_CASE("batch runs the program on healthy nodes", "[program]") {
@@ -228,7 +227,7 @@ TEST_CASE("batch starts a script again on spare nodes", "[program]") {
   CHECK(job.run(options, script) == 4);
   CHECK(job.actions() == "srun health\non n[1-2], 0, \nsrun exit 1\nsrun health\non n[1,3], 1, 1\n");
   CHECK(holds(job.output(),
-              "hpcml: the run ended by: node: starting it again in this job (restart 1 of at most 2)\n"));
+              "hpcml: the run failed (node): restarting it in this job (restart 1 of at most 2)\n"));
   CHECK(util::read_file(job.path("bad-nodes-70-starts")).value_or("") == "n[1,3]\n");
   // The next start of the job counts it.
   job.set("SLURM_RESTART_COUNT", "1");

@@ -71,7 +71,7 @@ TEST_CASE("batch ends with the exit code of the script", "[program]") {
   BatchRun wrong;
   wrong.set("PATH", wrong.path("bin").string());
   CHECK(wrong.run({}, "") == 127);
-  CHECK(holds(wrong.output(), "hpcml: cannot start bash: not in PATH\n"));
+  CHECK(holds(wrong.output(), "hpcml: error: cannot start 'bash': not in PATH\n"));
 }
 
 TEST_CASE("batch passes arguments and its environment to the script", "[program]") {
@@ -87,7 +87,8 @@ TEST_CASE("batch passes arguments and its environment to the script", "[program]
 TEST_CASE("batch asks the ranks to save at USR1", "[program]") {
   BatchRun job;
   CHECK(run_to_limit(job, k_saving, "srun -n2 save 7\necho next >> $LOG", "srun -n2 save 7") == 7);
-  CHECK(holds(job.output(), "hpcml: 00:01:00 to the time limit: asking the ranks to save and exit\n"));
+  CHECK(
+      holds(job.output(), "hpcml: 00:01:00 left until the time limit: asking the ranks to save and exit\n"));
   CHECK(holds(job.actions(), "srun -n2 save 7\nsrun -n2 save 7: "));
   CHECK_FALSE(holds(job.actions(), "next"));
   if (!batch::is_tracked_by_cgroup(batch::read_cgroups()))
@@ -125,7 +126,7 @@ TEST_CASE("batch requeues the job when saving takes too long", "[program]") {
     if (is_signalled) job.signal(SIGUSR1);
     job.wait_for("scontrol requeue 70\n");
     CHECK(holds(job.output(),
-                "hpcml: the ranks have not ended in time: requeuing job 70 (restart 1 of at most 2)\n"));
+                "hpcml: the ranks did not exit in time: requeuing job 70 (restart 1 of at most 2)\n"));
     job.signal(SIGTERM); // as Slurm does then
     REQUIRE(util::write_file(job.path("release"), ""));
     CHECK(job.wait() == 0);
@@ -161,7 +162,9 @@ TEST_CASE("batch does not requeue a job that was cancelled meanwhile", "[program
   job.wait_for("srun save");
   job.signal(SIGUSR1);
   CHECK(job.wait() == 0);
-  CHECK(holds(job.output(), "hpcml: Slurm does not requeue job 70: it was cancelled; to continue it: "));
+  CHECK(holds(
+      job.output(),
+      "hpcml: Slurm does not requeue job 70: it was cancelled\nhpcml: hint: run hpcml submit --continue "));
   CHECK_FALSE(holds(job.actions(), "scontrol requeue 70\nscontrol requeue 70\n"));
 }
 
@@ -337,7 +340,10 @@ TEST_CASE("batch reports requests that it cannot carry out", "[program]") {
        "--chain must be the first job and the number of jobs before this one: 4711:2",
        2},
       {{}, {"--hpcml-successor=60"}, "cannot read the script's argument '60'", 2},
-      {{"--checkpoint-dir", "/proc/1/none"}, {}, "cannot create the checkpoint directory /proc/1/none/70", 5},
+      {{"--checkpoint-dir", "/proc/1/none"},
+       {},
+       "cannot create the checkpoint directory '/proc/1/none/70",
+       5},
   };
   for (const auto& [options, arguments, message, code] : cases) {
     INFO(message);

@@ -45,7 +45,7 @@ TEST_CASE("scripts of earlier versions run and requeue their job", "[program]") 
     INFO(job.output());
     CHECK(holds(job.log(), " launch "));
     CHECK(holds(job.log(), "\nscontrol requeue 70\n"));
-    CHECK(holds(job.output(), "hpcml: the program runs on n[1,3]; no node is spare\n"));
+    CHECK(holds(job.output(), "hpcml: the program runs on n[1,3] (spare nodes: none)\n"));
     CHECK(std::filesystem::is_directory(job.path("checkpoints/70")));
   }
 }

@@ -113,7 +113,7 @@ TEST_CASE("load_saved_job names where it has looked") {
   CHECK(missing.error().what == "no record of job 4711 in " + places[0].string() + ", " + places[1].string());
   for (const std::string job : {"", "../4711", "4711/x", "job", "4711_3*"}) {
     INFO(job);
-    CHECK(holds(load_saved_job(job, places).error().what, "is not the number of a job"));
+    CHECK(holds(load_saved_job(job, places).error().what, "is not a job number"));
     auto wrong = make_job();
     wrong.job = job;
     CHECK_FALSE(keep_job(wrong, write_script(directory), places));
@@ -133,7 +133,7 @@ TEST_CASE("load_saved_job rejects records that it cannot use") {
   }
   keep();
   REQUIRE(util::write_file(places[0] / "4711_3.sh", ""));
-  CHECK(holds(error(), "4711_3.sh is empty"));
+  CHECK(holds(error(), "4711_3.sh' is empty"));
   fs::remove(places[0] / "4711_3.sh");
   CHECK(holds(error(), "cannot read"));
   keep();

@@ -232,25 +232,24 @@ TEST_CASE("torch is found where other machines have it") {
       {{"/opt/py/lib/python3.12/site-packages/torch-2.9.0a0+git12ab.dist-info/METADATA", ""},
        {"/opt/py/lib/python3.12/site-packages/__editable___torch_finder.py", ""}});
   add("an egg link", "", run, {},
-      "unknown: /opt/py/lib/python3.12/site-packages/torch.egg-link points to a torch that is being "
-      "developed",
+      "unknown: /opt/py/lib/python3.12/site-packages/torch.egg-link points to a development version of "
+      "torch",
       {{"/opt/py/lib/python3.12/site-packages/torch.egg-link", "/src/pytorch\n."}});
   add("a Python without a version", "", {"/x/bin/python", "x.py"}, {},
-      "unknown: the version of the Python at /x/bin/python is not known from its files",
-      {{"/x/bin/python", k_elf}});
-  add("a package without a version", "", run, {}, "unknown: /w/torch does not tell its version",
+      "unknown: the version of /x/bin/python is unknown", {{"/x/bin/python", k_elf}});
+  add("a package without a version", "", run, {}, "unknown: /w/torch contains no version",
       {{"/w/torch/__init__.py", ""}});
   add("a folder of that name", "/opt/py/lib/python3.12/site-packages", run, {}, "2.5.1",
       {{"/w/torch/weights.pt", ""}});
   add("a Python that is a shell script", "", {"/tykky/bin/python", "x.py"}, {},
-      "unknown: /tykky/bin/python is a script of bash, and what it starts is not seen",
+      "unknown: /tykky/bin/python is a bash script, and the program that it starts is unknown",
       {{"/tykky/bin/python", "#!/bin/bash\nexec apptainer …"}});
   add("a container", "", {"apptainer", "exec", "i.sif", "python", "x.py"}, {},
-      "unknown: apptainer chooses what is imported");
+      "unknown: apptainer selects the imported torch");
   add("conda's own run", "", {"conda", "run", "-n", "e", python, "x.py"}, {},
-      "unknown: conda chooses what is imported");
-  add("a shell", "", {"bash", "-c", "python x.py"}, {}, "unknown: what bash runs is not seen in its words");
-  add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch is not found");
+      "unknown: conda selects the imported torch");
+  add("a shell", "", {"bash", "-c", "python x.py"}, {}, "unknown: the program that bash runs is unknown");
+  add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch was not found");
   add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
       {}, "2.5.1");
   for (const auto& row : rows) {
@@ -328,7 +327,7 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     CHECK(words.agent_store == (variable.empty()  ? store::AgentStore::unset
                                 : variable == "1" ? store::AgentStore::allowed
                                                   : store::AgentStore::always));
-    CHECK(words.say == row.say);
+    CHECK(words.is_reported == row.say);
     CHECK_FALSE(words.reason.empty());
   }
 }
@@ -404,18 +403,14 @@ TEST_CASE("a compiled program's torch is the one whose libraries its loader take
        origin,
        {{library, ""}},
        {},
-       "unknown: /app/bin/../lib/libtorch_cpu.so does not tell its version"},
+       "unknown: /app/bin/../lib/libtorch_cpu.so contains no version"},
       {"a library that is elsewhere",
        origin,
        {},
        {},
-       "unknown: libtorch_cpu.so of /app/bin/train is not where its folders and variables say"},
+       "unknown: libtorch_cpu.so of /app/bin/train was not found in its library directories"},
       {"another program", program_that_needs({"libc.so.6", "libmpi.so.40"}, "/opt/lib"), {}, {}, "none"},
-      {"no program",
-       "text",
-       {},
-       {},
-       "unknown: /app/bin/train is no program whose libraries can be read here"},
+      {"no program", "text", {}, {}, "unknown: the libraries of /app/bin/train cannot be read"},
   };
   for (const auto& row : rows) {
     INFO(row.what);

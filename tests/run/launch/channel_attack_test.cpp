@@ -214,7 +214,7 @@ TEST_CASE("a recorded session is not accepted again") {
   CHECK(shown.exit_code == 0);
   CHECK_THAT(util::read_file(record).value_or(""), Contains("hpcml session proof"));
   CHECK(attack({script.at(), "file=" + record, "replay"}) == "not answered");
-  CHECK_THAT(script.log(), Contains("it has not proved the key of this job"));
+  CHECK_THAT(script.log(), Contains("it does not have the key of this job"));
 }
 
 TEST_CASE("ranks without a key compute the same place") {
@@ -252,7 +252,7 @@ TEST_CASE("messages to keyless ranks do not change the step") {
   CHECK(second[0].out == expected_place(port_of_job(job)));
   std::string all;
   for (std::string line; !(line = first.read_line()).empty();) all += line + "\n";
-  CHECK_THAT(all, Contains("rank 1 of 2 (node001, not authenticated) reports that it could not be set up: a "
+  CHECK_THAT(all, Contains("rank 1/2 (node001, not authenticated) could not start: a "
                            "stranger's reason"));
   CHECK_THAT(all, Contains(util::trim(expected_place(port_of_job(job))).data()) && !Contains("192.0.2.1"));
   CHECK(first.wait() == 0);
@@ -265,7 +265,7 @@ TEST_CASE("a rank with another key is reported with the cause") {
   auto results =
       run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[0].err,
-             Contains("rank 1 has no key: does every rank get HPCML_JOB_SECRET (srun --export)?"));
+             Contains("rank 1 has no key: check that srun --export passes HPCML_JOB_SECRET to every rank"));
   CHECK_THAT(results[1].err, Contains("requires a key"));
   CHECK((results[0].code == 125 && results[1].code == 125));
   const auto other_job = new_job();
@@ -273,7 +273,7 @@ TEST_CASE("a rank with another key is reported with the cause") {
   tasks[0] = without_key({tasks[0]})[0];
   results = run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[1].err, Contains("has no key"));
-  CHECK_THAT(results[0].err, Contains("rank 1 of step 0 has a key, and this store has none"));
+  CHECK_THAT(results[0].err, Contains("rank 1 of step 0 has a key, but this store has none"));
   const auto third_job = new_job();
   tasks = tasks_of(2, third_job);
   tasks[1].set("HPCML_JOB_SECRET", secret_of(job));

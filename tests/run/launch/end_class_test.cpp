@@ -85,7 +85,7 @@ TEST_CASE("launch's last word is its exit code, which is the program's, and why"
     const auto output = run_hpcml(words, bare_environment());
     INFO(output.err);
     CHECK(output.exit_code == 3);
-    CHECK(output.err.ends_with("hpcml launch: the run ended with 3: program\n"));
+    CHECK(output.err.ends_with("hpcml: the run exited with code 3: program\n"));
   }
 }
 
@@ -104,7 +104,8 @@ TEST_CASE("a rank that Slurm ends before its launch has not failed") {
     task.signal(SIGTERM);
     while (!(line = task.read_line()).empty()) text += line + "\n";
     CHECK(task.wait() == 128 + SIGTERM);
-    CHECK_THAT(text, Contains("the run ended with 143: terminated") && !Contains("because of rank 1"));
+    CHECK_THAT(text,
+               Contains("the run exited with code 143: terminated") && !Contains("because rank 1 failed"));
   }
 }
 

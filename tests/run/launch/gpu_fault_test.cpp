@@ -49,16 +49,16 @@ TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, 
   const auto failed = run_with(bad, k_fault);
   INFO(failed.err);
   CHECK(failed.exit_code == 9);
-  CHECK_THAT(failed.err,
-             Contains("rank 1 (local rank 1 on host ") && Contains("the node's kernel: " + k_fault + "\n") &&
-                 Contains("exclude the node (--exclude=") && Contains("the run ended with 9: node\n"));
+  CHECK_THAT(failed.err, Contains("rank 1/2 (") && Contains("kernel of the node: " + k_fault + "\n") &&
+                             Contains("exclude the node (--exclude=") &&
+                             Contains("the run exited with code 9: node\n"));
   CHECK_THAT(run_line("cat " + bad + "/logs/*/record-0.jsonl").out,
-             Contains("\"event\":\"bad_node\"") && Contains("rank 1 ended by: " + k_fault));
+             Contains("\"event\":\"bad_node\"") && Contains("rank 1 failed: " + k_fault));
   const auto innocent =
       run_with(without.path().string(), "NVRM: Xid (PCI:0000:41:00): 31, pid=7, MMU Fault", k_fault);
   INFO(innocent.err);
   CHECK(innocent.exit_code == 9);
-  CHECK_THAT(innocent.err, !Contains("kernel") && Contains("the run ended with 9: program\n"));
+  CHECK_THAT(innocent.err, !Contains("kernel") && Contains("the run exited with code 9: program\n"));
 }
 
 TEST_CASE("where all ranks stall, what the kernel tells of a GPU is said") {
@@ -68,5 +68,6 @@ TEST_CASE("where all ranks stall, what the kernel tells of a GPU is said") {
       run_with(folder.path().string(), k_fault, "boot", "exec sleep 60", "--stall-timeout 2");
   INFO(stalled.err);
   CHECK(stalled.exit_code == 124);
-  CHECK_THAT(stalled.err, Contains("hpcml agent: the kernel of ") && Contains(" says: " + k_fault + "\n"));
+  CHECK_THAT(stalled.err,
+             Contains("hpcml: error: the kernel of ") && Contains(" reports: " + k_fault + "\n"));
 }

@@ -68,7 +68,7 @@ TEST_CASE("a reader that stalls keeps launch for a bounded time once it is asked
   const auto late =
       run_line("{ timeout -s TERM 3 " + k_launch +
                "--nproc-per-node 1 -- head -c 3000000 /dev/zero; echo code $? >&2; } | sleep 12");
-  CHECK_THAT(late.err, Contains("nobody reads standard output") && Contains("code 124"));
+  CHECK_THAT(late.err, Contains("the reader of standard output is blocked") && Contains("code 124"));
 }
 
 TEST_CASE("lines stay whole where the reader is slow, whoever writes them") {
@@ -85,7 +85,7 @@ TEST_CASE("lines stay whole where the reader is slow, whoever writes them") {
   std::vector<unsigned> next(4, 0);
   std::size_t torn = 0;
   for (const auto& line : util::split(output.out, '\n')) {
-    if (line.empty() || line.find("hpcml launch: warning") != std::string::npos) continue;
+    if (line.empty() || line.find("hpcml: warning") != std::string::npos) continue;
     const auto rank_of = line.size() > 4 && line[0] == '[' ? static_cast<std::size_t>(line[1] - '0') : 9;
     if (rank_of > 3) {
       ++torn;
@@ -253,7 +253,7 @@ TEST_CASE("a variable that binds the program to one core is told") {
   auto env = step_environment(0, 1);
   env.set("OMP_PROC_BIND", "close");
   CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, env).out,
-             Contains("warning: OMP_PROC_BIND=close is set"));
+             Contains("warning: with OMP_PROC_BIND=close, `import torch` binds"));
   env.set("OMP_PROC_BIND", "false");
   CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, env).out, !Contains("OMP_PROC_BIND"));
 }

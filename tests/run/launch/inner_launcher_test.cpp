@@ -63,20 +63,20 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
   };
   const Row rows[] = {
       {"torchrun --nproc_per_node=4 x.py", 125,
-       "torchrun on each of 2 nodes is told of no other (no meeting place and number of nodes): 2 trainings"},
-      {"torchrun --standalone --nnodes=1 --nproc_per_node=4 x.py", 125, "told of no other"},
+       "torchrun on each of 2 nodes has no rendezvous endpoint and number of nodes: 2 separate trainings"},
+      {"torchrun --standalone --nnodes=1 --nproc_per_node=4 x.py", 125, "no rendezvous endpoint"},
       {"python -m torch.distributed.run --nnodes=2 --nproc_per_node=4 x.py", 125,
        "python -m torch.distributed.run --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
        "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT"},
       {"deepspeed --num_gpus 4 x.py", 125, "deepspeed on each of 2 nodes"},
-      {"bash -c 'cd work && torchrun --nproc_per_node=4 x.py'", 125, "told of no other"},
+      {"bash -c 'cd work && torchrun --nproc_per_node=4 x.py'", 125, "no rendezvous endpoint"},
       {"bash -c 'torchrun $ARGUMENTS x.py'", 0, ""},
       {"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=nid001:29500 x.py", 0, ""},
       {"accelerate launch --config_file c.yaml x.py", 0, ""},
       {"deepspeed --hostfile hosts --no_ssh --node_rank 0 --master_addr nid001 x.py", 0, ""},
       {"fabric run --num-nodes=2 --node-rank=0 --main-address=nid001 x.py", 0, ""},
       {"torchrun --nnodes=1 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node 4 x.py", 125,
-       "told of no other"},
+       "no rendezvous endpoint"},
       // What stands beside it may say it: that is a warning's matter.
       {"env PET_NNODES=2 PET_RDZV_ENDPOINT=nid001:1 torchrun x.py", 0, ""},
       {"bash -c 'if [ $SLURM_NNODES = 1 ]; then torchrun --standalone x.py; else torchrun --nnodes 2 "
@@ -94,8 +94,8 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
                           "--dry-run -- accelerate launch --num_processes 4 x.py",
                       env)
                  .out,
-             Contains("warning: accelerate launch on each of 2 nodes is told of no other") &&
-                 Contains("unless accelerate's configuration file names them"));
+             Contains("warning: accelerate launch on each of 2 nodes has no rendezvous endpoint") &&
+                 Contains("unless the configuration file of accelerate sets them"));
   env.set("PET_NNODES", "2");
   CHECK(run_line(std::string(HPCML_BINARY) +
                      " launch --dry-run -- torchrun --rdzv_backend c10d --rdzv_endpoint nid001:1 x.py",
@@ -134,7 +134,7 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
     CAPTURE(row.command);
     const auto output = run_line(std::string(HPCML_BINARY) + " launch --dry-run -- " + row.command, env);
     CHECK(output.exit_code == (row.is_reported ? 0 : 125));
-    CHECK(row.is_reported == ((output.out + output.err).find("told of no other") == std::string::npos));
+    CHECK(row.is_reported == ((output.out + output.err).find("no rendezvous endpoint") == std::string::npos));
   }
   const std::string agent =
       std::string(HPCML_BINARY) + " launch --dry-run -- torchrun --nproc_per_node=4 x.py";
@@ -166,13 +166,13 @@ TEST_CASE("the report tells a rank's own GPU from those that it sees") {
     flags.insert(flags.end(), {"--", "true"});
     return run_hpcml(flags, env).err;
   };
-  CHECK_THAT(report({}), Contains(", local rank 1, GPU 1 of 0,1, CPUs "));
-  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(", GPU 1, CPUs "));
-  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(", GPU none, CPUs "));
+  CHECK_THAT(report({}), Contains(", local 1): GPU 1 of 0,1, CPUs "));
+  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(": GPU 1, CPUs "));
+  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(": GPU none, CPUs "));
   env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
-  CHECK_THAT(report({}), Contains(", GPU 2,3 of 0,1,2,3, CPUs "));
+  CHECK_THAT(report({}), Contains(": GPU 2,3 of 0,1,2,3, CPUs "));
   env.set("CUDA_VISIBLE_DEVICES", "3"); // each task has a list of its own
-  CHECK_THAT(report({}), Contains(", GPU 3, CPUs "));
+  CHECK_THAT(report({}), Contains(": GPU 3, CPUs "));
 }
 
 TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
@@ -184,7 +184,7 @@ TEST_CASE("launch in launch is refused: each rank would have a world of its own"
     const char* expected;
   };
   for (const auto& row : {Row{inner, "hpcml launch starts the ranks of a node itself"},
-                          Row{folder + "/run.sh", "of 2 of hpcml launch already"}}) {
+                          Row{folder + "/run.sh", "/2 of hpcml launch"}}) {
     CAPTURE(row.command);
     const auto output =
         run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- " + row.command);
@@ -202,14 +202,14 @@ TEST_CASE("more ranks than GPUs are told, where it is certain") {
   auto env = bare_environment();
   env.set("CUDA_VISIBLE_DEVICES", "0,1");
   const auto spawned = run_hpcml({"launch", "--dry-run", "--nproc-per-node", "4", "--", "true"}, env);
-  CHECK_THAT(spawned.out, Contains("warning: 4 ranks, but 2 GPUs (CUDA_VISIBLE_DEVICES=0,1)"));
+  CHECK_THAT(spawned.out, Contains("warning: 4 ranks share 2 GPUs (CUDA_VISIBLE_DEVICES=0,1)"));
   CHECK_THAT(run_hpcml({"launch", "--dry-run", "--nproc-per-node", "2", "--", "true"}, env).out,
-             !Contains("ranks, but"));
+             !Contains("ranks share"));
   auto task = step_environment(0, 4);
   task.set("CUDA_VISIBLE_DEVICES", "0,1");
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks share"));
   task.set("SLURM_GPUS_ON_NODE", "2");
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, Contains("4 ranks, but 2 GPUs"));
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, Contains("4 ranks share 2 GPUs"));
   task.set("SLURM_GPUS_ON_NODE", "4"); // each task has its own
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks share"));
 }

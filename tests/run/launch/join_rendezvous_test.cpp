@@ -133,10 +133,10 @@ TEST_CASE("a rank that does not come is named, and rank 0's program does not sta
   auto tasks = tasks_of(3, new_job());
   tasks.pop_back();
   const auto outputs = run_step(tasks, launch_words("echo started", {"--rendezvous-timeout", "5"}));
-  CHECK_THAT(outputs[0].err, Contains("rank 0 on " + util::read_host_name() +
-                                      ": not all ranks have come within 5 s: rank 2 of 3 (" +
-                                      util::read_host_name() + ", local rank 2) has not arrived"));
-  CHECK_THAT(outputs[0].err, Contains("its task was never started") && Contains("--rendezvous-timeout"));
+  CHECK_THAT(outputs[0].err, Contains("rank 0/3 (" + util::read_host_name() +
+                                      ", local 0): rendezvous timed out after 5 s: rank 2/3 (" +
+                                      util::read_host_name() + ", local 2) has not connected"));
+  CHECK_THAT(outputs[0].err, Contains("its task did not start") && Contains("--rendezvous-timeout"));
   CHECK(outputs[0].out.empty());
   CHECK(outputs[0].code == 125);
   CHECK(outputs[1].out == "started\n");
@@ -147,7 +147,7 @@ TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
   const auto outputs =
       run_step({task(1, 2, job)}, launch_words("echo started", {"--rendezvous-timeout", "1"}));
   CHECK_THAT(outputs[0].err,
-             Contains("rank 0's launcher on " + util::read_host_name() + " did not answer within 1 s"));
+             Contains("the launcher of rank 0 on " + util::read_host_name() + " did not answer within 1 s"));
   CHECK_THAT(outputs[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));
   CHECK(outputs[0].code == 125);
 }
@@ -160,7 +160,8 @@ TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran o
     rank_output.set("SLURMD_NODENAME", "no-such-node.invalid");
   }
   const auto alone = run_step({tasks[1]}, launch_words("echo started"));
-  CHECK_THAT(alone[0].err, Contains("the name no-such-node.invalid of rank 0's node does not resolve here"));
+  CHECK_THAT(alone[0].err,
+             Contains("the name of rank 0's node, 'no-such-node.invalid', does not resolve on this node"));
   for (auto& rank_output : tasks) rank_output.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
   const auto outputs = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
   CHECK_THAT(outputs[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
@@ -177,7 +178,7 @@ TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goe
         rank_output, true));
   for (auto& rank_output : ranks) {
     auto line = rank_output->read_line();
-    while (line.starts_with("hpcml launch: ")) line = rank_output->read_line();
+    while (line.starts_with("hpcml: ")) line = rank_output->read_line();
     CHECK(util::trim(line) == "children:");
   }
   const auto port = port_of_job(job);

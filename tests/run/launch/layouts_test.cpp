@@ -163,7 +163,7 @@ void judge_layout(const DrawnLayout& layout, const std::string& folder, const st
   const auto err = read("err-");
   LayoutChecker checker(layout, read_lines(read("out-")));
   auto faults = checker.faults();
-  const bool launched = err.find("hpcml launch: ") != std::string::npos;
+  const bool launched = err.find("hpcml: ") != std::string::npos;
   if (checker.port().empty() && !launched && err.find("srun: error: ") != std::string::npos) {
     ++tally.refused;
     std::cerr << "refused by srun: " << layout.line << "\n  " << util::split(err, '\n').front() << "\n";

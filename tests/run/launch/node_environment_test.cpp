@@ -133,11 +133,10 @@ TEST_CASE("doctor and preflight report the same limit as launch") {
   const auto doctor = run_limited("ulimit -l 64;", "juwels_booster", {"doctor"});
   CHECK(doctor.exit_code == 1);
   CHECK_THAT(doctor.out,
-             Contains("may a program here lock the memory that InfiniBand HDR needs? no: 64 KiB") &&
-                 Contains("[locked-memory]"));
-  CHECK_THAT(run_limited("ulimit -l 64;", "lumi", {"doctor"}).out, !Contains("lock the memory"));
+             Contains("locked memory for InfiniBand HDR: 64 KiB (too low)") && Contains("[locked-memory]"));
+  CHECK_THAT(run_limited("ulimit -l 64;", "lumi", {"doctor"}).out, !Contains("locked memory for"));
   // preflight shows the warnings of the launch by which it starts the same ranks
   const auto dry =
       run_limited("ulimit -l 64;", "juwels_booster", {"launch", "--nproc-per-node", "2", "--", "true"});
-  CHECK_THAT(dry.err, Contains("hpcml launch: warning: ") && Contains("locked memory is limited to 64 KiB"));
+  CHECK_THAT(dry.err, Contains("hpcml: warning: ") && Contains("locked memory is limited to 64 KiB"));
 }

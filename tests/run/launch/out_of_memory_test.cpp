@@ -126,18 +126,18 @@ TEST_CASE("a kill names the limit that was reached") {
   CHECK_FALSE(find_out_of_memory(before, after)); // the kernel found memory after all
   after[0].kills = 2;
   CHECK(find_out_of_memory(before, after) ==
-        "the kernel killed 1 process for want of memory: the job's limit of 16 GiB was reached (/job_7)");
+        "out of memory: the kernel killed 1 process: the job's limit of 16 GiB was reached (/job_7)");
   after[0].kills = 4;
   after[1].hits = 5;
-  CHECK(find_out_of_memory(before, after) == "the kernel killed 3 processes for want of memory: the node had "
-                                             "none left, or a limit around its groups");
+  CHECK(find_out_of_memory(before, after) == "out of memory: the kernel killed 3 processes: the node or an "
+                                             "enclosing cgroup had none left");
   CHECK(find_out_of_memory({{"", {}, 3, 0}}, {{"", {}, 4, 0}}) ==
-        "the kernel killed 1 process of this node for want of memory");
+        "out of memory: the kernel killed 1 process of this node");
   CHECK_FALSE(find_out_of_memory({}, after)); // nothing to compare with
   after[1].has_been_full = true;
   CHECK(test::holds(*find_out_of_memory(before, after), "the job's limit of 16 GiB was reached"));
   CHECK(find_out_of_memory({{"/x", 1610612736, 0, 0}}, {{"/x", 1610612736, 1, 1}}) ==
-        "the kernel killed 1 process for want of memory: the limit of 1.5 GiB was reached (/x)");
+        "out of memory: the kernel killed 1 process: the limit of 1.5 GiB was reached (/x)");
   CHECK(test::holds(*find_out_of_memory({{"/job_7/step_0/user", 1610612736, 0, 0}},
                                         {{"/job_7/step_0/user", 1610612736, 1, 1}}),
                     "the step's limit of 1.5 GiB was reached (/job_7/step_0/user)"));
@@ -160,7 +160,7 @@ TEST_CASE("all groups around a process are read below the root that is given") {
   put(job / "step_0/user/task_0/memory.events", "oom 1\noom_kill 2\n");
   const auto text = find_out_of_memory(before, read_memory_levels(root.path().string()));
   REQUIRE(text);
-  CHECK(*text == "the kernel killed 1 process for want of memory: the job's limit of 1 GiB was reached "
+  CHECK(*text == "out of memory: the kernel killed 1 process: the job's limit of 1 GiB was reached "
                  "(/system.slice/slurmstepd.scope/job_7)");
 }
 
@@ -199,6 +199,6 @@ TEST_CASE("a process that the kernel kills for want of memory is found out of me
   if (output.empty()) return test::skip("this machine allows no control groups for memory");
   INFO(output);
   CHECK(output.starts_with(
-      "killed, the kernel killed 1 process for want of memory: the limit of 64 MiB was reached"));
+      "killed, out of memory: the kernel killed 1 process: the limit of 64 MiB was reached"));
   CHECK(test::holds(output, group.filename().string()));
 }

@@ -210,7 +210,7 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
   pipes.stream.write_some();
   CHECK(pipes.stream.fault() == EPIPE);
   REQUIRE(pipes.printed.size() == 1);
-  CHECK_THAT(pipes.printed[0], Contains("cannot be written any more"));
+  CHECK_THAT(pipes.printed[0], Contains("any more ("));
   pipes.write(0, "c\n");
   pipes.write(1, "d\n");
   pipes.stream.read_some();

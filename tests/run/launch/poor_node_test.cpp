@@ -24,8 +24,8 @@ TEST_CASE("without /sys a program starts that nobody is to bind, and another is 
     const auto output = launch(flags);
     CHECK(output.exit_code == 125);
     CHECK(output.out.empty());
-    CHECK_THAT(output.err, Contains("/sys/devices/system/cpu/online is missing") &&
-                               Contains("--bind none starts the program without it"));
+    CHECK_THAT(output.err,
+               Contains("/sys/devices/system/cpu/online is missing") && Contains("use --bind none"));
   }
 }
 
@@ -36,12 +36,12 @@ TEST_CASE("a program's name that is none gets the words that start it") {
     int code;
     const char* hint;
   };
-  for (const auto& row : {Row{"train.py", 127, "hint: say python train.py"},
-                          {"./train.py", 126, "say python ./train.py"},
-                          {"run", 127, "it lies in this folder, which is not in PATH: say ./run"},
-                          {"data", 127, "give its path, or load what provides it"},
+  for (const auto& row : {Row{"train.py", 127, "hint: use python train.py"},
+                          {"./train.py", 126, "use python ./train.py"},
+                          {"run", 127, "use ./run: run is in the working directory, which is not in PATH"},
+                          {"data", 127, "use its path, or load the module that provides it"},
                           {"./data", 126, "chmod +x ./data if it is a program"},
-                          {"none.py", 127, "say python none.py"}}) {
+                          {"none.py", 127, "use python none.py"}}) {
     CAPTURE(row.name);
     const auto output =
         run_line("cd " + folder + " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +

@@ -166,19 +166,19 @@ TEST_CASE(
     request.gpus_per_task = demanded;
     return testing::planned_rank(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
   };
-  const std::string expected = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
-                               "leaves it out, and what stands behind it";
+  const std::string expected = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, but this node has GPUs 0-3: the "
+                               "runtime ignores this entry and the following ones";
   const auto cut = setup("1,4,0", {});
   REQUIRE(cut);
   CHECK(cut->gpus == "1");
   CHECK_THAT(cut->node->node_warnings, Catch::VectorContains(expected));
   const auto missed = setup("1,4,0", 2);
   REQUIRE_FALSE(missed);
-  CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + expected + ")");
+  CHECK(missed.error().what == "this rank requires 2 GPUs, but only 1 is visible (" + expected + ")");
   const auto none = setup("9", {});
   REQUIRE_FALSE(none);
   CHECK_THAT(none.error().what,
-             Catch::StartsWith("CUDA_VISIBLE_DEVICES=9 names GPU 9, this node has GPUs 0-3"));
+             Catch::StartsWith("CUDA_VISIBLE_DEVICES=9 names GPU 9, but this node has GPUs 0-3"));
   CHECK(setup("9", 0)); // no GPU is wanted
   for (const auto* good : {"0,1,2,3", "3", "GPU-8932f937", "MIG-GPU-1/2/3", "-1"}) {
     CAPTURE(good);
@@ -261,7 +261,7 @@ TEST_CASE(
     const char* fault; // of rank 1, planned are CPUs 4-7; empty: none
   };
   for (const auto& row :
-       {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of the 5 cores asked for"},
+       {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of 5 requested cores"},
         Row{"4-6", 0, "another rank has 4"}, Row{"3-7", 0, "it shares CPU 3 with rank 0"},
         Row{"3-7", 0, "CPU 3 is not in NUMA 1 of its GPU"}, Row{"1-3", 0, "none of its CPUs is in NUMA 1"},
         Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 may not be used"},
@@ -306,7 +306,7 @@ TEST_CASE(
   far_nic.rank.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
   far_nic.rank.env.set("UCX_NET_DEVICES", "mlx5_0:1");
   CHECK(launch::check_binding(far_nic.setup(), {IdSet::range(4, 7)}, 0) ==
-        std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
+        std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, but the NIC nearest to its GPU is mlx5_1:1"});
 }
 
 TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole one") {
@@ -426,7 +426,7 @@ TEST_CASE("an error record is JSON whatever the text holds") {
       126,
       "exec",
       {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"},
-      3U,
+      RankLocation{3},
       "nid001"};
   const auto record = nlohmann::json::parse(launch::render_record(failure));
   CHECK(record["rank"] == 3);

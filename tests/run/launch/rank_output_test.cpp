@@ -199,8 +199,8 @@ TEST_CASE("a log file that cannot be written is said once with its error, ranks 
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 2000);
   const auto path = (folder / "1/stdout.log").string();
-  CHECK(count_of(output.err, path + " cannot be written: disk full: No space left on device") == 1);
-  CHECK(count_of(output.err, path + ": 3893 bytes are lost: disk full") == 1);
+  CHECK(count_of(output.err, "cannot write " + path + ": disk full: No space left on device") == 1);
+  CHECK(count_of(output.err, "3893 bytes of " + path + " are lost: disk full") == 1);
   CHECK(count_of(bytes_of(folder / "0/stdout.log"), "\n") == 1000);
 }
 
@@ -227,8 +227,8 @@ TEST_CASE("on a disk that fills up the files keep what there was room for, and t
   CHECK(text.size() > 100000);
   CHECK(text.size() < 300000);
   CHECK((all.substr(0, text.size()) == text));
-  CHECK(count_of(output.err, "disk/0/stdout.log cannot be written: disk full") == 1);
-  CHECK(count_of(output.err, ": " + std::to_string(all.size() - text.size()) + " bytes are lost") == 1);
+  CHECK(count_of(output.err, "disk/0/stdout.log: disk full") == 1);
+  CHECK(count_of(output.err, ": " + std::to_string(all.size() - text.size()) + " bytes of ") == 1);
 }
 
 TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it") {
@@ -241,7 +241,7 @@ TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it
   const auto output = run_ranks(ranks);
   CHECK(output.exit_code == 0);
   CHECK(output.out.ends_with("[0] end\n"));
-  CHECK(count_of(output.err, "stdout.log cannot be written: File too large") == 1);
+  CHECK(count_of(output.err, "stdout.log: File too large") == 1);
   CHECK(bytes_of(folder / "0/stdout.log").size() == 100000);
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
   full.before = [] { ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO); };
   const auto kept = run_ranks(full);
   CHECK(kept.exit_code == 0);
-  CHECK(count_of(kept.err, "standard output cannot be written any more (No space left on device)") == 1);
+  CHECK(count_of(kept.err, "cannot write to standard output any more (No space left on device)") == 1);
   auto away = start_ranks({into(folder / "away"), 2, in_shell("seq 1 20000; echo end")});
   char byte = 0;
   CHECK(::read(away.out, &byte, 1) == 1);
@@ -272,7 +272,7 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
   away.out = -1;
   const auto output = finish_ranks(away);
   CHECK(output.exit_code == 0);
-  CHECK(count_of(output.err, "standard output cannot be written any more") == 1);
+  CHECK(count_of(output.err, "cannot write to standard output any more") == 1);
   for (const std::string rank : {"0", "1"}) {
     CHECK(count_of(bytes_of(folder / "full" / rank / "stdout.log"), "\n") == 20000);
     CHECK(count_of(bytes_of(folder / "closed" / rank / "stdout.log"), "\n") == 20000);
@@ -285,7 +285,7 @@ TEST_CASE("launch says what failed as it does without files, and the rank's last
   const auto output =
       run_ranks({into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
   CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7"));
+  CHECK_THAT(output.err, Contains("rank 1/") && Contains("exited with code 7"));
   CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
 }
 

@@ -89,8 +89,8 @@ TEST_CASE("a rank that cannot be set up ends the step at once, with its name, al
       if (number == broken) CHECK(outputs[number].code == 125);
       if (number == broken || (broken == 1 && number == 2)) continue; // 2 may have begun before 1 failed
       CHECK_THAT(outputs[number].err,
-                 Contains("the step cannot begin: rank " + rank + " of 3 (" + util::read_host_name() +
-                          ", local rank " + rank + ") could not be set up: "));
+                 Contains("the step cannot start: rank " + rank + "/3 (" + util::read_host_name() +
+                          ", local " + rank + ") could not start: "));
       CHECK(outputs[number].out.empty());
       CHECK(outputs[number].code == 125);
     }
@@ -121,9 +121,8 @@ TEST_CASE(
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
     for (const unsigned number : {1U, 2U}) {
       CAPTURE(address, number);
-      CHECK_THAT(outputs[number].err,
-                 Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
-                          ", local rank 0) could not be set up: "));
+      CHECK_THAT(outputs[number].err, Contains("the step cannot start: rank 0/3 (" + util::read_host_name() +
+                                               ", local 0) could not start: "));
       CHECK(outputs[number].code == 125);
     }
   }
@@ -161,11 +160,11 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
       CHECK(outputs[broken].code == 125);
       CHECK(outputs[broken].out.empty());
       CHECK_THAT(outputs[broken].err,
-                 StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
+                 StartsWith("hpcml: error: 127.0.0." + std::to_string(broken + 1) + ": "));
       CHECK(outputs[1 - broken].code == 125);
       CHECK_THAT(outputs[1 - broken].err,
-                 Contains("the step cannot begin: rank " + std::to_string(broken * 2) + " of 4 (127.0.0." +
-                          std::to_string(broken + 1) + ", local rank 0) could not be set up: "));
+                 Contains("the step cannot start: rank " + std::to_string(broken * 2) + "/4 (127.0.0." +
+                          std::to_string(broken + 1) + ", local 0) could not start: "));
     }
   std::filesystem::remove_all(folder);
 }
@@ -238,8 +237,8 @@ TEST_CASE("a rank that comes when rank 0 has been killed is told that at once") 
   const auto start = std::chrono::steady_clock::now();
   const auto outputs = run_step(tasks, late(launch_words("echo started")));
   CHECK(std::chrono::steady_clock::now() - start < seconds(60));
-  CHECK_THAT(outputs[1].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
-                                      ", local rank 0) has ended before all ranks had come"));
+  CHECK_THAT(outputs[1].err, Contains("the step cannot start: rank 0/3 (" + util::read_host_name() +
+                                      ", local 0) exited before all ranks connected"));
   CHECK(outputs[1].out.empty());
   CHECK(outputs[1].code == 125);
 }

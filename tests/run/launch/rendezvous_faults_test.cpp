@@ -87,12 +87,12 @@ void judge(const Step& step) {
     CHECK((output.code == 0) == output.out.starts_with("started "));
     if (step.all_received) CHECK(output.code == 0);
     if (zero_started) CHECK(output.code == 0); // it has heard of all, and so has each of it
-    if (step.missing.count(0) > 0) CHECK_THAT(output.err, Contains("rank 0's launcher on "));
+    if (step.missing.count(0) > 0) CHECK_THAT(output.err, Contains("the launcher of rank 0 on "));
     if (step.who[i] == 0 && !step.missing.empty())
-      CHECK_THAT(output.err, Contains("not all ranks have come within 3 s: ") &&
-                                 Contains("rank " + std::to_string(*step.missing.begin()) + " of " +
+      CHECK_THAT(output.err, Contains("rendezvous timed out after 3 s: ") &&
+                                 Contains("rank " + std::to_string(*step.missing.begin()) + "/" +
                                           std::to_string(step.ranks) + " (") &&
-                                 Contains(" has not arrived for "));
+                                 Contains(" has not connected for "));
   }
   if (!step.missing.empty()) CHECK_FALSE(zero_started);
 }

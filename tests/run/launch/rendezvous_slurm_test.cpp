@@ -172,15 +172,16 @@ echo "left: $(pgrep -xc hpcml-store)" >> script.out)sh");
   const auto died = nodes.read("dies.out");
   INFO(died);
   CHECK(
-      count(died,
-            "rank 0 on node001: not all ranks have come within 8 s: rank 4 of 6 \\(node003, local rank 0\\) "
-            "has not arrived for [0-9]+ s; its task was never started, or ended at once\n") == 1);
+      count(
+          died,
+          "rank 0/6 \\(node001, local 0\\): rendezvous timed out after 8 s: rank 4/6 \\(node003, local 0\\) "
+          "has not connected for [0-9]+ s: its task did not start or exited early\n") == 1);
   CHECK(count(died, "started\n") == 4); // all but rank 0's and the dead one's
   CHECK_THAT(died, Contains("\ncode 125\n"));
   const auto stranger = nodes.read("stranger.out");
   INFO(stranger);
-  CHECK_THAT(stranger, Contains("rank 5 of 6 (node003, local rank 1) has not arrived for ") &&
-                           Contains("--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"));
+  CHECK_THAT(stranger, Contains("rank 5/6 (node003, local 1) has not connected for ") &&
+                           Contains("set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"));
   const auto late = nodes.read("late.out");
   INFO(late);
   CHECK(count(late, "started\n") == 6);
@@ -194,9 +195,9 @@ echo "left: $(pgrep -xc hpcml-store)" >> script.out)sh");
   CHECK(nodes.read("script.out") == "there: 1\nleft: 0\n");
   const auto frozen = nodes.read("frozen.out");
   INFO(frozen);
-  CHECK_THAT(frozen, Contains("not all ranks have come within 4 s: ") &&
-                         Contains("rank 4 of 6 (node003, local rank 0) has not arrived") &&
-                         Contains("rank 5 of 6 (node003, local rank 1) has not arrived"));
+  CHECK_THAT(frozen, Contains("rendezvous timed out after 4 s: ") &&
+                         Contains("rank 4/6 (node003, local 0) has not connected") &&
+                         Contains("rank 5/6 (node003, local 1) has not connected"));
 }
 
 // Rank 0's node serves. Its rank waits until that of the other node is there, and ends: with 3 where it

@@ -104,7 +104,7 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   CHECK(warnings_in(separate.err) == 0);
   CHECK_THAT(separate.err,
              Contains("hpcml: error: 3 programs each set up a world of 1 although WORLD_SIZE is 3") &&
-                 Contains("hint: ") && Contains("the run ended with 125: program"));
+                 Contains("hint: ") && Contains("the run exited with code 125: program"));
   const auto together = run_hpcml(words(flags, test::k_enter_group), meeting(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
@@ -205,7 +205,7 @@ TEST_CASE("launch rejects accelerate on CPUs with several ranks") {
     return env;
   }());
   CHECK(output.exit_code == 125);
-  CHECK_THAT(output.err, Contains("accelerate launch --cpu starts one process on each node"));
+  CHECK_THAT(output.err, Contains("accelerate launch --cpu starts one process per node"));
 }
 
 TEST_CASE("ranks without GPUs get the variable that Accelerate needs") {

@@ -213,7 +213,7 @@ TEST_CASE("ranks without a handler are reported in one line") {
   for (int i = 0; i < 3; ++i) CHECK_THAT(read_until(launch, "ready"), Contains("ready"));
   launch.signal(SIGURG);
   CHECK_THAT(read_until(launch, "handle"),
-             Contains("hpcml: warning: ranks 0,2 of 3 (") && Contains("do not handle SIGUSR2"));
+             Contains("hpcml: warning: ranks 0,2/3 (") && Contains("do not handle SIGUSR2"));
   CHECK(read_until(launch, "handle").empty());
   CHECK(launch.wait() == 0);
 }
@@ -225,7 +225,7 @@ TEST_CASE("task without a handler is reported by its launcher") {
   CHECK(read_until(launch, "ready") == "ready");
   launch.signal(SIGURG);
   CHECK_THAT(read_until(launch, "handle"),
-             Contains("hpcml: warning: rank 3 of 8 (") && Contains("does not handle SIGUSR2"));
+             Contains("hpcml: warning: rank 3/8 (") && Contains("does not handle SIGUSR2"));
   CHECK(launch.wait() == 0);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("tasks of a node without a handler are reported together") {
   std::string lines;
   for (const auto& task : tasks)
     for (std::string line; !(line = read_until(*task, "handle")).empty();) lines += line + "\n";
-  CHECK_THAT(lines, Contains("ranks 0-1,3 of 4 ("));
+  CHECK_THAT(lines, Contains("ranks 0-1,3/4 ("));
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);
   for (const auto& task : tasks) CHECK(task->wait() == 0);
 }

@@ -95,8 +95,8 @@ TEST_CASE("an unfinished line is shown while the rank lives") {
 TEST_CASE("the first rank that fails decides the exit code, and the others are stopped") {
   const auto output = run_ranks(3, "test $RANK = 1 && exit 7; exec sleep 60");
   CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7") &&
-                             Contains("the others were stopped"));
+  CHECK_THAT(output.err,
+             Contains("rank 1/") && Contains("exited with code 7") && Contains("the others were stopped"));
 }
 
 TEST_CASE("a killed rank is told by its signal") {
@@ -268,7 +268,7 @@ TEST_CASE("a script runs under the active Python, and its flags are its own") {
                 bare_environment());
   CHECK(output.exit_code == 0);
   CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
-  CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("put -- before it"));
+  CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("add -- before it"));
   std::filesystem::remove_all(folder);
 }
 
@@ -287,6 +287,6 @@ TEST_CASE("ranks whose store's process is killed are ended, and launch says it")
   const auto store = test::find_serving_child(launch.pid());
   REQUIRE(store > 0);
   ::kill(store, SIGKILL);
-  CHECK_THAT(read_until("SIGKILL"), Contains("serves the ranks' store was killed by SIGKILL"));
+  CHECK_THAT(read_until("SIGKILL"), Contains("the process of the rendezvous store was killed by SIGKILL"));
   CHECK(launch.wait() == 125);
 }

@@ -168,12 +168,12 @@ TEST_CASE("a start that the limit of open files does not allow is refused before
   REQUIRE(output);
   CHECK(output->exit_code == 125);
   CHECK(output->out.empty());
-  CHECK_THAT(output->err, Contains("64 ranks need 256 open files here, and no more than 100 are allowed"));
+  CHECK_THAT(output->err, Contains("64 ranks require 256 open files, which exceeds the hard limit (100"));
 }
 
 TEST_CASE("nothing runs on where the process that starts the ranks is killed half-way") {
   CHECK_THAT(spoil_start([](pid_t, pid_t starter) { ::kill(starter, SIGKILL); }),
-             Contains("the process that starts the ranks has ended"));
+             Contains("the process that starts the ranks exited"));
 }
 
 TEST_CASE("nothing runs on where launch finds no descriptor for a rank's output half-way") {
@@ -182,5 +182,5 @@ TEST_CASE("nothing runs on where launch finds no descriptor for a rank's output 
                ::prlimit(launch, RLIMIT_NOFILE, &few, nullptr);
                ::kill(starter, SIGCONT);
              }),
-             Contains("cannot make a pipe for a rank's output: Too many open files"));
+             Contains("cannot create a pipe for the output of a rank: Too many open files"));
 }

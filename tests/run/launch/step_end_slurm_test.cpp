@@ -73,9 +73,9 @@ TEST_CASE("a step that srun ends is not called preempted", "[slurm]") {
                    << failed << "agent:\n"
                    << agent << record << "store:\n"
                    << read("store.log"));
-  CHECK_THAT(failed, Contains("hpcml launch: the run ended with 3: program\n") &&
-                         Contains("hpcml launch: the run ended with 143: terminated\n"));
-  CHECK_THAT(agent, Contains("hpcml launch: the run ended with 143: terminated\n"));
+  CHECK_THAT(failed, Contains("hpcml: the run exited with code 3: program\n") &&
+                         Contains("hpcml: the run exited with code 143: terminated\n"));
+  CHECK_THAT(agent, Contains("hpcml: the run exited with code 143: terminated\n"));
   CHECK_THAT(record, Contains("\"class\":\"terminated\""));
   CHECK_THAT(read("store.log"),
              Contains("after Slurm's signal: serves\n") && Contains("after a user's signal: ended\n"));

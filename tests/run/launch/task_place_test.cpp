@@ -53,7 +53,7 @@ TEST_CASE("a loopback address means rank 0's node where there is no other, and i
     env.set("SLURM_LOCALID", "0");
     const auto refused = run_hpcml({"launch", "--", "true"}, env);
     CHECK(refused.exit_code == 125);
-    CHECK_THAT(refused.err, Contains(std::string("MASTER_ADDR=") + address + " (here: nid001)"));
+    CHECK_THAT(refused.err, Contains(std::string("MASTER_ADDR=") + address + " (expected nid001)"));
   }
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("what a container's hook has set for the task agrees, or is refused") 
       run_hpcml({"launch", "--", "sh", "-c", "echo $RANK $WORLD_SIZE $MASTER_ADDR:$MASTER_PORT"}, env).out ==
       "3 4 nid001:65242\n");
   env.set("WORLD_SIZE", "8"); // the job's tasks, not the step's
-  CHECK_THAT(run_hpcml({"launch", "--", "true"}, env).err, Contains("WORLD_SIZE=8 (here: 4)"));
+  CHECK_THAT(run_hpcml({"launch", "--", "true"}, env).err, Contains("WORLD_SIZE=8 (expected 4)"));
   // Where each task starts ranks, the hook has told the task's number, and the ranks have their own.
   env = step_environment(1, 2);
   env.set("SLURM_STEP_NODELIST", "nid[001-002]");
@@ -84,7 +84,7 @@ TEST_CASE("what a container's hook has set for the task agrees, or is refused") 
       "launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo $RANK $WORLD_SIZE $MASTER_ADDR"};
   CHECK_THAT(run_hpcml(starts, env).out, Contains("[3] 3 4 nid001.site.edu\n"));
   env.set("MASTER_ADDR", "nid002");
-  CHECK_THAT(run_hpcml(starts, env).err, Contains("MASTER_ADDR=nid002 (here: nid001)"));
+  CHECK_THAT(run_hpcml(starts, env).err, Contains("MASTER_ADDR=nid002 (expected nid001)"));
 }
 
 TEST_CASE("what launch has set for a rank is no other step's, unless somebody has changed it since") {
@@ -104,7 +104,7 @@ TEST_CASE("what launch has set for a rank is no other step's, unless somebody ha
   inner.set("OMP_NUM_THREADS", "77");
   CHECK(run_hpcml(show, inner).out == "0 1 77\n");
   inner.set("WORLD_SIZE", "3"); // somebody's own
-  CHECK_THAT(run_hpcml(show, inner).err, Contains("WORLD_SIZE=3 (here: 1)"));
+  CHECK_THAT(run_hpcml(show, inner).err, Contains("WORLD_SIZE=3 (expected 1)"));
   inner.unset("WORLD_SIZE");
   inner.set("SLURM_JOB_ID", "4243"); // a job submitted from a rank
   inner.set("SLURM_STEP_ID", "0");
@@ -149,7 +149,7 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
   near.set("SLURMD_NODENAME", "c3"); // mpirun --host c3,c2
   const auto elsewhere = run_hpcml(show, near);
   CHECK(elsewhere.exit_code == 125);
-  CHECK_THAT(elsewhere.err, Contains("rank 0 runs on c3, but the other ranks look for it on c1") &&
+  CHECK_THAT(elsewhere.err, Contains("rank 0 runs on c3, but the other ranks expect it on c1") &&
                                 Contains("mpirun -x MASTER_ADDR=c3"));
   near.set("MASTER_ADDR", "c3");
   CHECK_THAT(run_hpcml(show, near).out, Contains("0 5 0 2 2 c3 "));
@@ -169,7 +169,7 @@ TEST_CASE("a list of hosts in a step over components is refused where others loo
     env.set(name, value);
   const auto refused = run_hpcml({"launch", "--", "true"}, env);
   CHECK(refused.exit_code == 125);
-  CHECK_THAT(refused.err, Contains("rank 0 is on nid002") && Contains("look for it on nid001"));
+  CHECK_THAT(refused.err, Contains("rank 0 is on nid002") && Contains("expect it on nid001"));
   env.set("SLURM_NODEID", "0");
   CHECK(run_hpcml({"launch", "--", "printenv", "MASTER_ADDR"}, env).out == "nid001\n");
 }

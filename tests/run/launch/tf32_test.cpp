@@ -43,12 +43,12 @@ TEST_CASE("what an image or a module sets of TF32 gives way to the flag, and the
   const auto off = launch_with({"--site", "narval", "--tf32", "off"},
                                with(env, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "1")); // NVIDIA's images
   CHECK(off.out == "0 0 none\n");
-  CHECK_THAT(off.err, Contains("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 was set, and gives way to --tf32 off"));
+  CHECK_THAT(off.err, Contains("--tf32 off replaces TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1"));
   const auto on = launch_with({"--site", "narval", "--tf32", "on"}, with(env, "NVIDIA_TF32_OVERRIDE", "0"));
   CHECK(on.out == "none 1 none\n");
-  CHECK_THAT(on.err, Contains("NVIDIA_TF32_OVERRIDE=0 was set, and gives way to --tf32 on"));
+  CHECK_THAT(on.err, Contains("--tf32 on replaces NVIDIA_TF32_OVERRIDE=0"));
   CHECK_THAT(launch_with({"--tf32", "on"}, step_environment(0, 1)).err,
-             Contains("--tf32 on has no effect: no GPU is seen here"));
+             Contains("--tf32 on has no effect: no GPU is visible"));
   const auto wrong = launch_with({"--tf32", "maybe"}, env);
   CHECK(wrong.exit_code == 2);
   CHECK_THAT(wrong.err, Contains("{on,off}"));

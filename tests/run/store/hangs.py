@@ -202,20 +202,20 @@ def waits_in_its_own_barrier(rank):
 
 # What is made, who must be told to wait, who is missing, and words that the sentence must hold.
 HANGS = [
-    (raises_before_init, "012", "3", "rank 3 of 4 (node002, local rank 1) has not entered it: its task was started"),
-    (comes_late, "013", "2", "rank 2 of 4 (node002, local rank 0) has not entered it: its task was started"),
-    (dies_before_a_group, "023", "1", "rank 1 of 4 (node001, local rank 1) has not entered it: its program left the store"),
-    (ends_early, "23", "01", "rank 0 of 4 (node001, local rank 0): its program left the store"),
-    (skips_a_group, "013", "2", "rank 2 of 4 (node002, local rank 0) has not entered it: it last spoke to the store"),
-    (skips_a_collective, "1", "0", "rank 1 of 4 (node001, local rank 1) has waited"),
-    (other_order_of_groups, None, None, "rank 3 of 4 (node002, local rank 1)"),
-    (other_members_of_a_group, None, None, "rank 3 of 4 (node002, local rank 1)"),
-    (other_members_of_a_group_in_turn, None, None, "rank 3 of 4 (node002, local rank 1)"),
-    (key_that_nobody_sets, "013", "2", "rank 2 of 4 (node002, local rank 0) does not wait for it"),
-    (same_rank_twice, None, None, "rank 2 of 4 (node002, local rank 0) and rank 3 of 4 (node002, local rank 1) have both entered"),
-    (other_world_size, None, "", "rank 1 of 4 (node001, local rank 1) waits for a rank 4, but the step has 4 ranks"),
-    (stops_between_groups, "013", "2", "rank 2 of 4 (node002, local rank 0) has not entered it: it last spoke to the store"),
-    (waits_in_its_own_barrier, "023", "1", "rank 1 of 4 (node001, local rank 1) does not wait for it"),
+    (raises_before_init, "012", "3", "rank 3/4 (node002, local 1) has not entered it: its task started"),
+    (comes_late, "013", "2", "rank 2/4 (node002, local 0) has not entered it: its task started"),
+    (dies_before_a_group, "023", "1", "rank 1/4 (node001, local 1) has not entered it: its program disconnected from the store"),
+    (ends_early, "23", "01", "rank 0/4 (node001, local 0): its program disconnected from the store"),
+    (skips_a_group, "013", "2", "rank 2/4 (node002, local 0) has not entered it: it last accessed the store"),
+    (skips_a_collective, "1", "0", "rank 1/4 (node001, local 1) has waited"),
+    (other_order_of_groups, None, None, "rank 3/4 (node002, local 1)"),
+    (other_members_of_a_group, None, None, "rank 3/4 (node002, local 1)"),
+    (other_members_of_a_group_in_turn, None, None, "rank 3/4 (node002, local 1)"),
+    (key_that_nobody_sets, "013", "2", "rank 2/4 (node002, local 0) does not wait for it"),
+    (same_rank_twice, None, None, "rank 2/4 (node002, local 0) and rank 3/4 (node002, local 1) both entered"),
+    (other_world_size, None, "", "rank 1/4 (node001, local 1) waits for rank 4, but the step has 4 ranks"),
+    (stops_between_groups, "013", "2", "rank 2/4 (node002, local 0) has not entered it: it last accessed the store"),
+    (waits_in_its_own_barrier, "023", "1", "rank 1/4 (node001, local 1) does not wait for it"),
 ]
 
 

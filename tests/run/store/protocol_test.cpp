@@ -103,14 +103,15 @@ TEST_CASE("what is no message costs the connection as soon as that is certain") 
     std::string bytes, fault;
   };
   const Row rows[] = {
-      {"GET / HTTP/1.1\r\n\r\n", "no operation has the number 71"},
-      {"\x13", "no operation has the number 19"},
-      {std::string("\0abcd", 5), "a greeting of no torch"},
-      {messages::op(Op::get, u64(9)), "a key of 9 bytes, the most is 8"},
-      {messages::op(Op::get, u64(~0ull)), "a key of 18446744073709551615 bytes, the most is 8"},
-      {messages::op(Op::set, text("k") + u64(17)), "a value of 17 bytes, the most is 16"},
-      {messages::op(Op::wait, u64(4)), "4 keys in one message, the most is 3"},
-      {messages::op(Op::multi_set, u64(1) + text("k") + u64(17)), "a value of 17 bytes, the most is 16"},
+      {"GET / HTTP/1.1\r\n\r\n", "unknown operation 71"},
+      {"\x13", "unknown operation 19"},
+      {std::string("\0abcd", 5), "the handshake is not that of torch"},
+      {messages::op(Op::get, u64(9)), "a key of 9 bytes exceeds the limit (8)"},
+      {messages::op(Op::get, u64(~0ull)), "a key of 18446744073709551615 bytes exceeds the limit (8)"},
+      {messages::op(Op::set, text("k") + u64(17)), "a value of 17 bytes exceeds the limit (16)"},
+      {messages::op(Op::wait, u64(4)), "4 keys in one message exceed the limit (3)"},
+      {messages::op(Op::multi_set, u64(1) + text("k") + u64(17)),
+       "a value of 17 bytes exceeds the limit (16)"},
   };
   for (const auto& row : rows) {
     Message message;

@@ -44,41 +44,40 @@ TEST_CASE("a rank that has not come is named with its node after 20 s, and later
   auto roster = all_but({9}, block);
   CHECK_FALSE(roster.complete());
   CHECK(roster.due_messages(k_start + seconds(19), 0).empty());
-  CHECK(roster.due_messages(k_start + seconds(20), 0) ==
-        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 20 s; its task was never started, or "
-              "ended at once"});
+  CHECK(
+      roster.due_messages(k_start + seconds(20), 0) ==
+      Lines{"rank 9/16 (nid3, local 1) has not connected for 20 s: its task did not start or exited early"});
   CHECK(roster.due_messages(k_start + seconds(59), 0).empty());
-  CHECK(roster.due_messages(k_start + seconds(61), 0) ==
-        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 61 s; its task was never started, or "
-              "ended at once"});
+  CHECK(
+      roster.due_messages(k_start + seconds(61), 0) ==
+      Lines{"rank 9/16 (nid3, local 1) has not connected for 61 s: its task did not start or exited early"});
   CHECK(roster.announce(block(9), "10.0.0.3", k_start + seconds(75)) ==
-        Lines{"rank 9 of 16 (nid3, local rank 1) has arrived now, 75 s after the first"});
+        Lines{"rank 9/16 (nid3, local 1) connected, 75 s after the first rank"});
   CHECK(roster.complete());
   CHECK(roster.due_messages(k_start + seconds(1000), 0).empty());
 }
 
 TEST_CASE("the place of a missing rank follows the order in which the others were dealt") {
-  CHECK(all_but({9}, cyclic).name(9) == "rank 9 of 16 (nid2, local rank 2)");
-  CHECK(all_but({9}, block).name(9) == "rank 9 of 16 (nid3, local rank 1)");
+  CHECK(all_but({9}, cyclic).name(9) == "rank 9/16 (nid2, local 2)");
+  CHECK(all_but({9}, block).name(9) == "rank 9/16 (nid3, local 1)");
   // By hand: node 4 first. Nothing tells then which of the nodes that lack a task it is on.
   const auto reversed = [](unsigned rank) { return of_rank(rank, k_nodes[3 - rank / 4], rank % 4); };
-  CHECK(all_but({9, 1}, reversed).name(9) == "rank 9 of 16 (tasks are missing on nid2, nid4)");
+  CHECK(all_but({9, 1}, reversed).name(9) == "rank 9/16 (tasks are missing on nid2, nid4)");
 }
 
 TEST_CASE("without rank 0 the place of a rank that has not come is not known") {
   RankRegistry roster;
   roster.announce(block(5), "10.0.0.2", k_start);
-  CHECK(roster.name(0) == "rank 0 of 16");
-  CHECK(roster.name(5) == "rank 5 of 16 (nid2, local rank 1)");
+  CHECK(roster.name(0) == "rank 0/16");
+  CHECK(roster.name(5) == "rank 5/16 (nid2, local 1)");
 }
 
 TEST_CASE("many missing ranks are named by their nodes") {
   auto roster = all_but({3, 8, 9, 10, 11, 14}, block);
   CHECK(roster.due_messages(k_start + seconds(25), 0) ==
-        Lines{"rank 3 of 16 (nid1) has not arrived for 25 s; its task was never started, or ended at once",
-              "ranks 8-11 of 16 (nid3) have not arrived for 25 s; none of their tasks was started, or they "
-              "ended at once",
-              "rank 14 of 16 (nid4) has not arrived for 25 s; its task was never started, or ended at once"});
+        Lines{"rank 3/16 (nid1) has not connected for 25 s: its task did not start or exited early",
+              "ranks 8-11/16 (nid3) have not connected for 25 s: their tasks did not start or exited early",
+              "rank 14/16 (nid4) has not connected for 25 s: its task did not start or exited early"});
 }
 
 TEST_CASE("missing ranks after the first nodes are ranges") {
@@ -95,10 +94,9 @@ TEST_CASE("missing ranks after the first nodes are ranges") {
   const auto lines = roster.due_messages(k_start + seconds(25), 0);
   REQUIRE(lines.size() == 9);
   CHECK(lines.front() ==
-        "ranks 1-7 of 96 (n10) have not arrived for 25 s; none of their tasks was started, or "
-        "they ended at once");
-  CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not arrived for 25 s; none of their tasks was "
-                        "started, or they ended at once");
+        "ranks 1-7/96 (n10) have not connected for 25 s: their tasks did not start or exited early");
+  CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not connected for 25 s: their tasks did not "
+                        "start or exited early");
 }
 
 TEST_CASE("a program that does not come although its task was started is told apart") {
@@ -113,13 +111,11 @@ TEST_CASE("a program that does not come although its task was started is told ap
   CHECK(roster.known_clients() == 15);
   CHECK(roster.due_messages(first + seconds(19), 0).empty());
   CHECK(roster.due_messages(first + seconds(20), 1).empty()); // an unknown client may be its
-  CHECK(
-      roster.due_messages(first + seconds(20), 0) ==
-      Lines{
-          "rank 6 of 16 (nid2, local rank 2) has not arrived at the store for 20 s after the first program; "
-          "its task was started"});
+  CHECK(roster.due_messages(first + seconds(20), 0) ==
+        Lines{"rank 6/16 (nid2, local 2) has not connected to the store 20 s after the first program: its "
+              "task is running"});
   CHECK(roster.program_came(106, "10.0.0.2", 1006, first + seconds(33)) ==
-        Lines{"the program of rank 6 of 16 (nid2, local rank 2) has come now, 33 s after the first"});
+        Lines{"the program of rank 6/16 (nid2, local 2) connected, 33 s after the first program"});
   roster.client_left(106);
   CHECK_FALSE(roster.rank_of_client(106));
   CHECK(roster.members()[6].came);
@@ -146,10 +142,10 @@ TEST_CASE("an announcement and a welcome are read as they were written, and cut 
   REQUIRE(read->decision);
   CHECK(*read->decision == *who.decision);
   const auto welcome =
-      store::pack_welcome({store::JoinError::job, "is another job's store", {}, *who.decision});
+      store::pack_welcome({store::JoinError::job, "belongs to another job", {}, *who.decision});
   REQUIRE(store::unpack_welcome(welcome));
   CHECK(store::unpack_welcome(welcome)->refusal == store::JoinError::job);
-  CHECK(store::unpack_welcome(welcome)->refused == "is another job's store");
+  CHECK(store::unpack_welcome(welcome)->refused == "belongs to another job");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut)
     CHECK_FALSE(store::unpack_announcement(std::string_view(bytes).substr(0, cut)));
   for (std::size_t cut = 0; cut < welcome.size(); ++cut)

@@ -158,13 +158,13 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
   REQUIRE_FALSE(waited);
   CHECK_THAT(waited.error().what,
              Contains("127.0.0.1:" + std::to_string(service.port())) && Contains("in time"));
-  CHECK(service.says("rank 2 of 3 has not arrived for "));
-  CHECK_THAT(service.output(), Contains(" s; its task was never started, or ended at once"));
+  CHECK(service.says("rank 2/3 has not connected for "));
+  CHECK_THAT(service.output(), Contains(" s: its task did not start or exited early"));
   // Late, but the answer to the question is still for it.
   auto late = seek(launcher(2), {at(service.port())});
   auto later = seek(launcher(1), {at(service.port())});
   CHECK(first->client.wait_for_value(in(seconds(60))));
-  CHECK_THAT(service.output(), Contains("rank 2 of 3 (here, local rank 2) has arrived now"));
+  CHECK_THAT(service.output(), Contains("rank 2/3 (here, local 2) connected, "));
 }
 
 TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
@@ -202,7 +202,7 @@ TEST_CASE("who comes when rank 0's launcher has gone is told so, unless all were
     const auto late = seek(launcher(ranks - 1, ranks), {at(service.port())});
     REQUIRE(late);
     CHECK(late->welcome.failed ==
-          (ranks == 2 ? "" : "rank 0 of 3 (here, local rank 0) has ended before all ranks had come"));
+          (ranks == 2 ? "" : "rank 0/3 (here, local 0) exited before all ranks connected"));
   }
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
   for (int i = 0; i < 20000; ++i) questions += std::string("\x0d\x01\x02\x03\x04", 5);
   ::fcntl(deaf, F_SETFL, O_NONBLOCK);
   (void)!::send(deaf, questions.data(), questions.size(), MSG_NOSIGNAL);
-  CHECK(service.says("rejected a client at 127.0.0.1: no operation has the number 238"));
+  CHECK(service.says("rejected a client at 127.0.0.1: unknown operation 238"));
   auto first = seek(launcher(0, 2), {at(service.port())});
   REQUIRE(first);
   REQUIRE(seek(launcher(1, 2), {at(service.port())}));

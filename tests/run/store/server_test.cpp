@@ -128,14 +128,15 @@ TEST_CASE("a client that talks nonsense loses its connection, the others lose no
   struct Row {
     std::string bytes, why;
   };
-  const Row rows[] = {{"GET / HTTP/1.1\r\n\r\n", "no operation has the number 71"},
-                      {std::string("\0\1\2\3\4\0\0\0\0", 9), "a key of 67305985 bytes, the most is 65536"},
-                      {messages::greeting() + messages::greeting(), "a second greeting"},
-                      {messages::greeting() + messages::op(Op::set, u64(~0ull)),
-                       "a key of 18446744073709551615 bytes, the most is 65536"},
-                      {messages::greeting() + messages::op(Op::set, text("x") + text("y")) +
-                           messages::op(Op::add, text("x") + u64(1)),
-                       "the value to be counted up is no number"}};
+  const Row rows[] = {
+      {"GET / HTTP/1.1\r\n\r\n", "unknown operation 71"},
+      {std::string("\0\1\2\3\4\0\0\0\0", 9), "a key of 67305985 bytes exceeds the limit (65536)"},
+      {messages::greeting() + messages::greeting(), "it sent a second handshake"},
+      {messages::greeting() + messages::op(Op::set, u64(~0ull)),
+       "a key of 18446744073709551615 bytes exceeds the limit (65536)"},
+      {messages::greeting() + messages::op(Op::set, text("x") + text("y")) +
+           messages::op(Op::add, text("x") + u64(1)),
+       "the value to increment is not a number"}};
   for (const auto& row : rows) {
     const Client bad(server.port(), false);
     bad.send(row.bytes);
@@ -224,7 +225,7 @@ TEST_CASE("more clients than it may have are sent away, and room comes with the 
   REQUIRE(second.is_served());
   const Client third(server.port());
   CHECK(third.read(1).empty());
-  CHECK(server.observer.reason() == "the store has as many clients as it may have");
+  CHECK(server.observer.reason() == "the store has its maximum number of clients");
   first.reset();
   REQUIRE(second.is_served());
   CHECK(Client(server.port()).is_served());
@@ -275,11 +276,11 @@ TEST_CASE("an address that cannot be served is named") {
     REQUIRE_FALSE(made);
     return made.error().what + " | " + made.error().hint;
   };
-  CHECK(why("node001") == "'node001' is no address: the store listens at numeric ones | ");
+  CHECK(why("node001") == "'node001' is not a numeric address | ");
   CHECK(why("192.0.2.1", 4000) ==
         "the store cannot listen at 192.0.2.1, port 4000: Cannot assign requested address | "
-        "the address belongs to no interface of this node");
+        "use an address of this node's interfaces");
   Running server;
-  CHECK(why("127.0.0.1", server.port()).find("Address already in use | another program has this port") !=
+  CHECK(why("127.0.0.1", server.port()).find("Address already in use | use another port") !=
         std::string::npos);
 }

@@ -147,7 +147,7 @@ TEST_CASE("an unproven or repeated message ends the connection") {
   play.connect();
   const auto sealed = play.client.channel()->seal(pack_inner({Op::get, k_question, ""}));
   CHECK(play.send(Op::set, k_session_key, sealed).fault.empty());
-  CHECK_THAT(play.send(Op::set, k_session_key, sealed).fault, Contains("rank 3 of step 0 sent a message"));
+  CHECK_THAT(play.send(Op::set, k_session_key, sealed).fault, Contains("rank 3 of step 0 sent a modified"));
   CHECK(play.recorder.received_keys.size() == 1);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a plain client's message causes sealed answers to sessions") {
 TEST_CASE("a store without a key rejects a rank with one") {
   Play play({k_key, "12.0.1000", PlainMessages::announcements}); // the client is rank 3
   CHECK_THAT(play.send(Op::compare_set, k_session_key, play.client.request()).fault,
-             Contains("rank 3 of step 0 has a key, and this store has none"));
+             Contains("rank 3 of step 0 has a key, but this store has none"));
   CHECK(play.client.on_answer(play.answers.bodies.back()) == SessionError::no_key);
 }
 

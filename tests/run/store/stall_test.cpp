@@ -117,10 +117,11 @@ TEST_CASE("of many that wait for a unique id the first of the group is named, an
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].waiters.size() == 14);
   CHECK(stalls[0].missing == std::vector<unsigned>{0});
-  CHECK(stalls[0].text ==
-        "14 ranks (1-8,10-15) have waited 30 s for the default group's unique id: its first rank sets it; "
-        "rank 0 "
-        "(node0) has not set it: it last spoke to the store 40 s ago and waits for nothing there");
+  CHECK(
+      stalls[0].text ==
+      "14 ranks (1-8,10-15) have waited 30 s for the unique ID of the default group: its first rank sets it; "
+      "rank 0 "
+      "(node0) has not set it: it last accessed the store 40 s ago and does not wait there");
 }
 
 TEST_CASE("missing members after the first four are ranges") {
@@ -151,19 +152,19 @@ TEST_CASE("members that have not entered a group are found between those that ha
   ranks[2] = waiting(2, "/default_pg/0//2//cpu//0/1", "/default_pg/0//2//cpu//0/0", 10);
   stalls = find_stalls(scene_of(ranks));
   REQUIRE(stalls.size() == 2);
-  CHECK(stalls[0].text.find("rank 2 (node2): it waits for group 2 itself, for 10 s") != std::string::npos);
+  CHECK(stalls[0].text.find("rank 2 (node2): it also waits, for group 2 (10 s)") != std::string::npos);
 }
 
 TEST_CASE("a program's own key, a wrong world size and nobody who waits have sentences, too") {
   auto stalls = find_stalls(scene_of({waiting(0, "ready"), rank(1, State::absent), rank(2, State::started)}));
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text.starts_with(
-      "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)"));
-  CHECK(stalls[0].text.find("its program has not come to the store") != std::string::npos);
+      "rank 0 (node0) has waited 30 s for the key 'ready': no process has set it; rank 1 (node1)"));
+  CHECK(stalls[0].text.find("its program has not connected to the store") != std::string::npos);
   stalls = find_stalls(scene_of({waiting(0, "data/0/1", "other"), rank(1)}));
   CHECK(stalls.at(0).what == "the key 'data/0/1'");
   stalls = find_stalls(scene_of({waiting(0, "/default_pg/0//cpu//0/2"), rank(1)}));
-  CHECK(stalls.at(0).text.find("its WORLD_SIZE is another") != std::string::npos);
+  CHECK(stalls.at(0).text.find("its WORLD_SIZE differs") != std::string::npos);
   CHECK(find_stalls(scene_of({rank(0), rank(1)})).empty());
 }
 
@@ -184,7 +185,7 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
   served.receive(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
   const auto over = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(71));
-  CHECK(over == std::vector<std::string>{"nobody waits any longer for the default group"});
+  CHECK(over == std::vector<std::string>{"no rank waits for the default group any more"});
   CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(500)).empty());
 }
 
@@ -198,9 +199,8 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
   CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(20)).empty());
   const auto lines = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(21));
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0] ==
-        "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1 as its member 2: "
-        "they make their groups in another order, or of other ranks");
+  CHECK(lines[0] == "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 both entered group 1 as member 2: "
+                    "they create their groups in a different order, or with different ranks");
   CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(22)).empty());
 }
 
@@ -214,8 +214,7 @@ TEST_CASE("two that take themselves for one member are said also where the first
   served.receive(8, Op::set, key, 0, 2);
   const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
-  CHECK(stalls[0].text.find(
-            "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1") == 0);
+  CHECK(stalls[0].text.find("process 100 at 10.0.0.7 and process 101 at 10.0.0.8 both entered group 1") == 0);
 }
 
 TEST_CASE("a member's key that is set again is no second member where it cannot be") {
@@ -266,9 +265,8 @@ TEST_CASE("of two that take themselves for one member the lower rank is named fi
   }
   const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
-  CHECK(stalls[0].text ==
-        "rank 2 of 4 (nid2, local rank 0) and rank 3 of 4 (nid2, local rank 1) have both entered the "
-        "default group as its member 2: RANK is the same for both");
+  CHECK(stalls[0].text == "rank 2/4 (nid2, local 0) and rank 3/4 (nid2, local 1) both entered the default "
+                          "group as member 2: they have the same RANK");
 }
 
 TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has not counted") {

@@ -127,7 +127,7 @@ TEST_CASE("a full store refuses, and has room again for what was deleted") {
   store.say(1, Op::set, text("b") + text(half));
   CHECK(store.fault.empty());
   store.say(2, Op::set, text("c") + text(half));
-  CHECK(store.fault == "the store is full: it holds at most 1048576 bytes");
+  CHECK(store.fault == "the store is full: its values exceed the limit (1048576 bytes)");
   CHECK(store.say(1, Op::get_num_keys) == u64(2));
   store.say(1, Op::set, text("b") + text(half)); // in place of itself
   CHECK(store.fault.empty());
@@ -144,7 +144,7 @@ TEST_CASE("a key that is not there is empty for torch 2 and the end for torch 1"
   CHECK(store.say(1, Op::get, text("k")) == text(""));
   CHECK(store.fault.empty());
   store.say(1, Op::get, text("k"), Dialect::torch1);
-  CHECK(store.fault == "it asks for a key that is not there");
+  CHECK(store.fault == "it requested a key that does not exist");
   CHECK(store.say(1, Op::multi_get, u64(2) + text("k") + text("l")) == text("") + text(""));
 }
 
@@ -152,6 +152,6 @@ TEST_CASE("what is no number cannot be counted up") {
   Store store;
   store.say(1, Op::set, text("k") + text("one"));
   store.say(1, Op::add, text("k") + u64(1));
-  CHECK(store.fault == "the value to be counted up is no number");
+  CHECK(store.fault == "the value to increment is not a number");
   CHECK(*store.table.find("k") == "one");
 }

@@ -186,7 +186,7 @@ TEST_CASE("all that is missing is said at once: the torch, the compiler, a place
   REQUIRE(output);
   CHECK(output->exit_code == 5);
   CHECK(output->out.empty());
-  for (const char* part : {"holds no torch", "CXX names /nowhere/g++", "cannot make "})
+  for (const char* part : {"contains no torch", "CXX is '/nowhere/g++'", "cannot create "})
     CHECK(holds(output->err, part));
   std::size_t hints = 0;
   for (const auto& line : util::split(output->err, '\n')) hints += line.starts_with("  hint: ") ? 1 : 0;
@@ -220,10 +220,9 @@ TEST_CASE("an image is run by an engine that can run such a one, and others are 
     CHECK(output->exit_code == 5);
     return output->err;
   };
-  CHECK(holds(build("docker.io/pytorch/pytorch", ""),
-              "no program is here that runs docker.io/pytorch/pytorch"));
+  CHECK(holds(build("docker.io/pytorch/pytorch", ""), "no container engine for docker.io/pytorch/pytorch"));
   fs::create_directories(folder / "image");
-  CHECK(holds(build((folder / "image").string(), "podman"), "podman does not run a file or folder"));
+  CHECK(holds(build((folder / "image").string(), "podman"), "podman does not run a file or directory"));
 }
 
 TEST_CASE(
@@ -238,7 +237,7 @@ TEST_CASE(
       explain_failure("ch-run", "img", {1, "", "ch-run[32065]: error: $USER not set (ch-run.c:122)\n"});
   CHECK(engine.what ==
         "ch-run did not run hpcml in img (code 1): ch-run[32065]: error: $USER not set (ch-run.c:122)");
-  CHECK(engine.hint == "see whether this runs: ch-run --bind=/tmp:/mnt img -- /bin/true");
+  CHECK(engine.hint == "check whether this works: ch-run --bind=/tmp:/mnt img -- /bin/true");
   const auto old = explain_failure(
       "podman", "img", {1, "", "/mnt/.hpcml-7: /lib64/libc.so.6: version `GLIBC_2.34' not found\n"});
   CHECK(holds(old.hint, "glibc 2.28"));

@@ -244,7 +244,7 @@ TEST_CASE("launch says before the program starts that its port is taken, and in 
   INFO(passed.out << passed.err);
   CHECK(passed.exit_code == 0);
   CHECK_THAT(passed.out, Contains("started"));
-  const std::string line = "hpcml launch: the preflight passed: 2 ranks on 1 host met";
+  const std::string line = "hpcml: preflight passed: 2 ranks on 1 host connected";
   CHECK_THAT(passed.err, Contains(line));
   CHECK(passed.err.find(line) == passed.err.rfind(line));
 }

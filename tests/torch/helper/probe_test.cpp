@@ -124,5 +124,5 @@ TEST_CASE("hpcml preflight takes the Python that imports torch where no helper i
   CHECK(output->exit_code == 0);
   CHECK_THAT(output->out, Contains("ok: 2 ranks on 1 host met"));
   CHECK_THAT(output->err,
-             Contains("the preflight's checks run in python3 with torch " + tested_build().torch_series));
+             Contains("running the preflight in python3 with torch " + tested_build().torch_series));
 }

@@ -22,14 +22,14 @@ def positive_number(flag, text):
     except ValueError:
         value = 0
     if not 0 < value <= 1e12:
-        raise UsageError("%s wants a positive number, not '%s'" % (flag, text))
+        raise UsageError("%s must be a positive number, not '%s'" % (flag, text))
     return value
 
 
 def port_number(flag, text):
     value = positive_number(flag, text)
     if value > 65535 or value != int(value):
-        raise UsageError("%s wants a port, not '%s'" % (flag, text))
+        raise UsageError("%s must be a port, not '%s'" % (flag, text))
     return int(value)
 
 
@@ -57,7 +57,7 @@ def parse_preflight(words):
         elif words:
             value = words.pop(0)
         else:
-            raise UsageError("'%s' is unknown or wants a value" % flag)
+            raise UsageError("'%s' is unknown or requires a value" % flag)
         if flag == "--backend":
             options.backend = value
         elif flag == "--interface":
@@ -71,14 +71,14 @@ def parse_preflight(words):
         else:
             raise UsageError("unknown flag '%s'" % flag)
     if options.backend not in ("auto", "nccl", "gloo"):
-        raise UsageError("--backend wants auto, nccl or gloo, not '%s'" % options.backend)
+        raise UsageError("--backend must be auto, nccl or gloo, not '%s'" % options.backend)
     return options
 
 
 def main(words):
     try:
         if not words:
-            raise UsageError("a command is missing")
+            raise UsageError("no command given")
         if words[0] in ("--help", "-h"):
             sys.stdout.write(HELP)
             return OK

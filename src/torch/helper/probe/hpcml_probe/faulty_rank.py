@@ -102,8 +102,8 @@ def named(rank, hosts):
 def why_not(failed, met, seen, hosts):
     if not failed:
         return (
-            "afterwards all %d pairs of ranks that met alone exchanged as much without a fault: it comes and goes, or "
-            "shows only when all ranks take part" % len(met)
+            "afterwards all %d pairs of ranks passed when tested alone: the fault is intermittent, or appears only when "
+            "all ranks take part" % len(met)
         )
     text = next((one.text for one in seen if one.kinds and one.text), "")
     what = " (%s)" % text if text else ""
@@ -115,12 +115,11 @@ def why_not(failed, met, seen, hosts):
             what,
         )
     return (
-        "%d of %d pairs of ranks fail with each other%s, among %s, and no one rank or host has a part in all of them "
-        "that no other could have" % (len(failed), len(met), what, list_ranks(sorted(set().union(*failed))))
+        "%d of %d pairs of ranks fail with each other%s, among %s, and no single rank or host explains all of them" % (len(failed), len(met), what, list_ranks(sorted(set().union(*failed))))
     )
 
 
-EXAMINE = "Have the host examined (memory, GPU, network card and cable), and leave it out of the job until then."
+EXAMINE = "use --exclude for the host until its memory, GPU, network card and cable are checked"
 
 
 def attribute_fault(hosts, seen, absent):
@@ -131,7 +130,7 @@ def attribute_fault(hosts, seen, absent):
     pairs = [one for one in seen if one.by != one.other]
     met = {tuple(sorted((one.by, one.other))) for one in pairs}
     failed = {tuple(sorted((one.by, one.other))) for one in pairs if one.kinds}
-    others = "; all other pairs exchange as much without a fault"
+    others = "; all other pairs passed"
     faulty = convicted(failed, met)
     if faulty:
         return FaultAttribution(faulty, deed(seen, set(faulty)) + others, EXAMINE)
@@ -141,18 +140,17 @@ def attribute_fault(hosts, seen, absent):
         faulty_hosts = convicted(between, met_hosts)
         if faulty_hosts:
             ranks = [rank for rank, host in enumerate(hosts) if host in faulty_hosts]
-            return FaultAttribution(ranks, "what goes between its host and others is altered or lost" + others, EXAMINE)
+            return FaultAttribution(ranks, "data between its host and others is altered or lost" + others, EXAMINE)
     if absent:
         return FaultAttribution(
             absent,
-            "stopped answering when the ranks looked for the one at fault",
-            "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the "
-            "host.",
+            "stopped responding during the search for the faulty rank",
+            "check the log of that rank for a crash or a kill (out of memory?), or use --exclude if it recurs on one host",
         )
     return FaultAttribution(
         [],
         why_not(failed, met, seen, hosts),
-        "Repeat the preflight without one of their hosts, then without the other: with the one at fault the failure goes."
+        "run the preflight without one of their hosts, then without the other, to find the faulty one"
         if failed
-        else "Repeat the preflight; if it recurs, exclude one host after the other to see with which it goes away.",
+        else "run the preflight again; if it recurs, use --exclude with one host at a time",
     )

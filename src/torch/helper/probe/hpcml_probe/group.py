@@ -9,7 +9,7 @@ import torch.distributed as dist
 
 from hpcml_probe.network import choose_interface, host_name, wait_until_reachable
 
-NO_SUCH_VALUE = b"hpcml: nobody has set this".decode()
+NO_SUCH_VALUE = b"hpcml: not set".decode()
 
 
 def seconds(value):
@@ -31,11 +31,11 @@ def resolve_backend(wanted):
     if wanted == "auto":
         return "nccl" if has_nccl() and gpus else "gloo"
     if wanted == "nccl" and not has_nccl():
-        raise RuntimeError("this torch has no NCCL; take a CUDA or ROCm torch, or --backend gloo")
+        raise RuntimeError("this torch has no NCCL; use a CUDA or ROCm torch, or --backend gloo")
     if wanted == "nccl" and not gpus:
         raise RuntimeError(
-            "NCCL needs GPUs and LibTorch sees none on %s; see --gpus-per-node and the visible-devices variables, or take "
-            "--backend gloo" % host_name()
+            "NCCL requires GPUs, but LibTorch finds none on %s; check --gpus-per-node and the visible-devices variables, or "
+            "use --backend gloo" % host_name()
         )
     return wanted
 
@@ -100,7 +100,7 @@ class Communicator:
         if self.backend == "nccl":
             self.device = torch.device("cuda", env.local_rank % torch.cuda.device_count())
             torch.cuda.set_device(self.device)
-            self._run("making the NCCL group", lambda: self._make_nccl(base, options))
+            self._run("creating the NCCL group", lambda: self._make_nccl(base, options))
         else:
             self._run("connecting the ranks with Gloo", lambda: self._make_gloo(base, env, options))
 

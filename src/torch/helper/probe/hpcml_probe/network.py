@@ -63,8 +63,8 @@ def choose_interface(env, wanted):
                 return name, address
         there = ", ".join("%s (%s)" % one[:2] for one in found) or "none"
         raise RuntimeError(
-            "no interface '%s' with an IPv4 address is up on %s; there are: %s. Correct --interface, "
-            "GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME." % (named, host_name(), there)
+            "no interface '%s' with an IPv4 address is up on %s (available: %s); set --interface, GLOO_SOCKET_IFNAME or "
+            "NCCL_SOCKET_IFNAME" % (named, host_name(), there)
         )
     source = source_address_to(env.master_addr, env.master_port)
     several_nodes = env.world_size > env.local_world_size
@@ -76,7 +76,7 @@ def choose_interface(env, wanted):
             return name, address
     if found:
         return found[0][:2]
-    raise RuntimeError("no interface with an IPv4 address is up on %s, so the ranks cannot talk" % host_name())
+    raise RuntimeError("no interface with an IPv4 address is up on %s, so the ranks cannot connect" % host_name())
 
 
 def wait_until_reachable(host, port, deadline):
@@ -86,7 +86,7 @@ def wait_until_reachable(host, port, deadline):
         try:
             targets = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
-            targets, reason = [], "the name cannot be resolved (%s)" % error.strerror
+            targets, reason = [], "the name does not resolve (%s)" % error.strerror
         for family, kind, protocol, _, place in targets:
             try:
                 with socket.socket(family, kind, protocol) as tried:

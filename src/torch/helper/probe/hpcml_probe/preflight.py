@@ -40,17 +40,17 @@ class Watchdog:
 def check_program_port(rendezvous, env, port, timeout):
     """MASTER_PORT is the program's: rank 0 can listen there, and all reach it."""
     place, listener = "%s:%d" % (env.master_addr, port), Listener()
-    start = "the program's ranks are to meet at %s (MASTER_PORT), " % place
+    endpoint = "the rendezvous endpoint %s (MASTER_PORT)" % place
     rendezvous.enter("listen")
     reason = listener.open(port) if env.rank == 0 else ""
     if reason:
-        reason = "%sand rank 0 cannot listen there: %s; another program on %s may hold the port" % (start, reason, host_name())
+        reason = "%s cannot be used by rank 0: %s; another program on %s may use the port" % (endpoint, reason, host_name())
     rendezvous.conclude("listen", reason, True)
     rendezvous.enter("reach")
     if env.rank != 0:
         reason = wait_until_reachable(env.master_addr, port, time.monotonic() + timeout)
         if reason:
-            reason = "%swhich cannot be reached from %s: %s" % (start, host_name(), reason)
+            reason = "%s cannot be reached from %s: %s" % (endpoint, host_name(), reason)
     rendezvous.conclude("reach", reason, True)
     listener.close()
 
@@ -80,7 +80,7 @@ class Phases:
         if self.rendezvous.conclude(phase, fault, own):
             return result
         self.group = None
-        self.watchdog.phase = "the search for the culprit of " + phase
+        self.watchdog.phase = "the search for the faulty rank in " + phase
         search_faulty_rank(self.rendezvous, self.env, self.options, phase, self.size)
 
     def set_up(self):

@@ -8,7 +8,7 @@ from hpcml_probe.network import host_name
 
 POLL, GRACE = 0.01, 4.0
 ARRIVAL, WELL, UNEXPLAINED = "arrival", "ok", "unexplained"
-CRASH = "Look for a crash or a kill in the log of rank 0."
+CRASH = "check the log of rank 0 for a crash or a kill"
 
 
 def public_phase(phase):
@@ -57,10 +57,10 @@ def open_store(env, timeout):
                 [0],
                 [host_name() if server else env.master_addr],
                 str(error),
-                "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
+                "use another MASTER_PORT if this one is in use, or check why this host cannot listen"
                 if server
-                else "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are right and not filtered "
-                "between the two hosts.",
+                else "check that rank 0 is running, and that MASTER_ADDR and MASTER_PORT are right and not filtered "
+                "between the hosts",
             )
         )
 
@@ -97,17 +97,16 @@ class PhaseBarrier:
             return
         hosts = [self._probable_host(rank) for rank in missing]
         place = "%s:%d" % (env.master_addr, env.master_port)
-        what = "%s %s not arrived at %s within %g s; %d of %d ranks are there" % (
+        what = "%s did not connect to %s within %g s; %d of %d ranks connected" % (
             list_ranks_and_hosts(missing, hosts),
-            "has" if len(missing) == 1 else "have",
             place,
             self.timeout,
             env.world_size - len(missing),
             env.world_size,
         )
         advice = (
-            "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE everywhere), and do "
-            "their hosts reach %s?" % env.master_addr
+            "check the messages of these ranks; if there are none, check that they started with the same WORLD_SIZE and "
+            "can reach %s" % env.master_addr
         )
         self.fail(ARRIVAL, PhaseFailure("rendezvous", missing, hosts, what, advice), GRACE)
 
@@ -129,7 +128,7 @@ class PhaseBarrier:
         try:
             self.store.set(self._key(phase, what, self.env.rank), text)
         except Exception as lost:
-            message = "rank 0 is gone: %s" % lost + ("; before that: " + before if before else "")
+            message = "lost rank 0: %s" % lost + ("; before that: " + before if before else "")
             raise PhaseError(PhaseFailure(public_phase(phase), [0], [self.first_host], message, CRASH))
 
     def enter(self, phase):
@@ -174,19 +173,17 @@ class PhaseBarrier:
         name, hosts = public_phase(phase), [self.hosts[rank] for rank in ranks]
         who = list_ranks_and_hosts(ranks, hosts)
         if not faulty:
-            what = who + (" never began " if absent else " stopped answering in ") + name + " after having arrived"
-            what += "; the others saw: " + seen if seen else ""
+            what = who + (" did not start " if absent else " stopped responding in ") + name + " after connecting"
+            what += "; other ranks reported: " + seen if seen else ""
             advice = (
-                "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the "
-                "host."
+                "check the log of that rank for a crash or a kill (out of memory?), or use --exclude if it recurs on one host"
             )
         else:
             what = "%s failed in %s: %s" % (who, name, confessed)
             advice = (
-                "Correct what the message names on these hosts; --interface NAME tries another network interface."
+                "check what the message names on these hosts, or use --interface NAME for another network interface"
                 if name == "rendezvous"
-                else "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken "
-                "job."
+                else "use --exclude if it recurs on one host, or --backend gloo to test without the GPU network"
             )
         return PhaseFailure(name, ranks, hosts, what, advice)
 
@@ -216,21 +213,21 @@ class PhaseBarrier:
         return well
 
     def publish_result(self, matter, text):
-        self.store.set("hpcml/%s/verdict" % matter, text)
+        self.store.set("hpcml/%s/result" % matter, text)
 
     def wait_for_result(self, matter, limit):
         try:
-            return self.store.get("hpcml/%s/verdict" % matter, limit)
+            return self.store.get("hpcml/%s/result" % matter, limit)
         except Exception as error:
             place = "%s:%d" % (self.env.master_addr, self.env.master_port)
-            what = "rank 0 at %s gave no verdict on %s (%s)" % (place, public_phase(matter), error)
+            what = "rank 0 at %s did not report the result of %s (%s)" % (place, public_phase(matter), error)
             raise PhaseError(PhaseFailure(public_phase(matter), [0], [self.first_host], what, CRASH))
 
     def fail(self, phase, failure, limit):
         """The end of a failed phase, on every rank: rank 0 says what was found, and all raise it."""
         if self.env.rank != 0 or failure is None:
             self._wait_for_outcome(phase, limit)
-            raise RuntimeError("a phase failed and nobody said why")
+            raise RuntimeError("a phase failed without a reported cause")
         self.publish_result(phase, failure.pack())
         self.finish()
         raise PhaseError(failure)

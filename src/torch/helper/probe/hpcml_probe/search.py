@@ -27,7 +27,7 @@ def pack(seen):
 def unpack(rank, note):
     text = note.partition(" ")[2]
     if sealed(text) != note:
-        said = "the report of rank %d to rank 0 arrived altered" % rank
+        said = "the report of rank %d to rank 0 was altered" % rank
         return Observation(rank, 0, "B" if rank != 0 else "", said)
     other, kinds, text = (text.split(" ", 2) + ["", ""])[:3]
     return Observation(rank, int(other), kinds.lstrip("-"), text)
@@ -117,12 +117,12 @@ def search_faulty_rank(rendezvous, env, options, phase, size):
     """Ends with PhaseError on every rank."""
     found = Search(rendezvous, env, options, size).run()
     if env.rank != 0:
-        rendezvous.fail("verdict", None, ANSWER)
+        rendezvous.fail("result", None, ANSWER)
     name = public_phase(phase)
     hosts = [rendezvous.hosts[rank] for rank in found.faulty]
     if found.faulty:
         who = list_ranks_and_hosts(found.faulty, hosts)
         what = "%s: %s; first seen in %s: %s" % (who, found.how, name, rendezvous.reason)
     else:
-        what = "%s failed, and whose fault it is cannot be told: %s; %s" % (name, rendezvous.reason, found.how)
-    rendezvous.fail("verdict", PhaseFailure(name, found.faulty, hosts, what.replace("\n", " "), found.next), ANSWER)
+        what = "%s failed, and the faulty rank cannot be determined: %s; %s" % (name, rendezvous.reason, found.how)
+    rendezvous.fail("result", PhaseFailure(name, found.faulty, hosts, what.replace("\n", " "), found.next), ANSWER)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Messages in the sources of what runs inside a job: string literals of at least three words, with their hints."""
+
+import os
+import re
+import sys
+from typing import Dict, Iterator, List, NamedTuple, Tuple
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "language"))
+# pylint: disable=wrong-import-position
+from corpora import files_below, read  # noqa: E402
+from cpp_tokens import CppSource  # noqa: E402
+
+# The products in the order of the page, each with the directories whose sources write its messages.
+PRODUCTS: Dict[str, List[str]] = {
+    "launch": ["src/run/launch", "src/run/find_torch"],
+    "agent": ["src/run/agent"],
+    "store": ["src/run/store"],
+    "batch": ["src/run/batch"],
+    "torchrun": ["src/run/torchrun"],
+    "preflight": ["src/torch/helper", "src/diagnose/preflight"],
+}
+# Sources there without messages: help texts, and texts of other programs that are searched in their output.
+WITHOUT_MESSAGES = (
+    "src/run/agent/error_file.cpp",
+    "src/run/agent/failure_order.cpp",
+    "src/run/agent/stack_tools.cpp",
+    "src/run/torchrun/torchrun_page.cpp",
+    "src/run/torchrun/torchrun_rows.cpp",
+    "src/torch/helper/helper_main.cpp",
+)
+MIN_WORDS = 3
+_HINT = re.compile(r"(?:; )?(?:hint: )?(?:use|set|add|remove|run|request|check) ")
+_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+class Message(NamedTuple):
+    """One literal with the hints of its statement."""
+
+    product: str
+    path: str
+    line: int
+    text: str
+    hints: List[str]
+
+
+def messages(root: str) -> List[Message]:
+    """Returns the messages of all products, in the order of the sources."""
+    found: List[Message] = []
+    for product, directories in PRODUCTS.items():
+        for directory in directories:
+            for path in files_below(root, directory, (".cpp", ".hpp")):
+                if path not in WITHOUT_MESSAGES:
+                    found.extend(_messages_of(product, CppSource(path, read(root, path))))
+    return found
+
+
+def is_hint(text: str) -> bool:
+    """Returns whether a literal says what to do: it starts with a verb of the style guide."""
+    return bool(_HINT.match(text))
+
+
+def _messages_of(product: str, source: CppSource) -> Iterator[Message]:
+    for literals in _statements(source):
+        literals = [(line, text.strip()) for line, text in literals]
+        hints = []
+        for _, text in literals:
+            hint = text if is_hint(text) else text.partition("\nhint: ")[2]
+            if hint and hint != "{}":
+                hints.append(hint.removeprefix("hint: "))
+        for line, text in literals:
+            text = text.partition("\nhint: ")[0]
+            if len(text.split()) >= MIN_WORDS and not is_hint(text):
+                yield Message(product, source.path, line, text, hints)
+
+
+def _statements(source: CppSource) -> Iterator[List[Tuple[int, str]]]:
+    """Yields the literals of each statement, with their lines."""
+    code = source.code()
+    literals: List[Tuple[int, str]] = []
+    end = 0
+    for literal in source.literal_texts():
+        if ";" in code[end : literal.begin] and literals:
+            yield literals
+            literals = []
+        text = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), literal.text)
+        literals.append((source.lines.line_of(literal.begin), text))
+        end = literal.end
+    if literals:
+        yield literals
