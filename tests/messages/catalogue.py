@@ -90,16 +90,17 @@ def sentence(text: str) -> str:
 
 def shown(text: str) -> str:
     """Returns a literal as inline code, with values as "…"."""
-    return "`" + re.sub(r"\{[^{}]*\}", "…", text).replace("`", "'").strip(" ;,:") + "`"
+    return "`" + re.sub(r"(?:\{[^{}]*\})+", "…", text).replace("`", "'").strip(" ;,:") + "`"
 
 
 def rendered(text: str) -> str:
     """Returns a sentence with values as "…", and options and commands as inline code."""
-    text = re.sub(r"\{[^{}]*\}", "…", text)
+    text = re.sub(r"(?:\{[^{}]*\})+", "…", text)
     parts = re.split(r"(`[^`]*`)", text)
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"(?<![\w`-])(--[a-z][\w-]*(?:[ =][A-Z][A-Z_]+\b)?)", r"`\1`", parts[i])
-        parts[i] = re.sub(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+(?:=\w+)?)", r"`\1`", parts[i])
+        option = r"(?<![\w`-])(--[a-z][\w-]*(?:=[\w…]+| (?:[A-Z][A-Z_]+|\d+)\b)?)"
+        parts[i] = re.sub(option, r"`\1`", parts[i])
+        parts[i] = re.sub(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+(?:=[\w…]+)?)", r"`\1`", parts[i])
     return "".join(parts)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a node, its job and a program's torch tell about GPUs. Read from files and variables: no driver is
-// called, no Python is started.
+// Facts about the GPUs of a node, its job and a program's torch. Read from files and variables, without
+// calling a driver or Python.
 #pragma once
 
 #include <filesystem>
@@ -22,21 +22,21 @@ struct TorchBuild {
   enum class Kind { found, none, unknown } kind = Kind::unknown;
   std::string python;       ///< or the program that was asked about; empty: there is none
   std::string version;      ///< "2.13.0+cu126"
-  std::string place;        ///< the file that tells it
+  std::string place;        ///< the file that contains it
   std::string why;          ///< where not found
-  bool build_known = false; ///< the next two are what its version.py says; else nothing tells them
+  bool build_known = false; ///< the next two are from its version.py; else unknown
   std::string cuda;         ///< "12.6"; empty: built without
   std::string rocm;         ///< "6.2.41133-…"; empty: built without
 };
 
-/// The GPUs of the machine and what stands between them and a program.
+/// The GPUs of the machine, and what can hide them from a program.
 struct GpuFacts {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< of the driver's, else of the bus's
   unsigned on_bus = 0;                                 ///< as PCI shows them, with or without driver
   unsigned by_driver = 0;                              ///< as the driver of the kernel shows them
-  std::string kernel_driver;                           ///< NVIDIA's, "550.54.15"; empty: not told
+  std::string kernel_driver;                           ///< NVIDIA's, "550.54.15"; empty: unknown
   std::string library;         ///< NVIDIA's libcuda.so.1 or AMD's libamdhip64.so; empty: not found
-  std::string library_version; ///< NVIDIA's, of its file's name: "550.54.15"; empty: not told
+  std::string library_version; ///< NVIDIA's, of its file's name: "550.54.15"; empty: unknown
   std::map<std::string, Access>
       devices; ///< "/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128"
 };
@@ -44,10 +44,10 @@ struct GpuFacts {
 /// Where this process is.
 struct PlaceFacts {
   std::string container;                            ///< "Apptainer", "Docker or Podman"; empty: none
-  bool slurm = false;                               ///< Slurm's commands are there, or a job is
+  bool slurm = false;                               ///< Slurm's commands exist, or this is a job
   std::string job;                                  ///< its number; empty: none
   bool step = false;                                ///< in a task of srun
-  std::map<std::string, std::string> gpu_variables; ///< Slurm's variables that tell of GPUs
+  std::map<std::string, std::string> gpu_variables; ///< Slurm's variables about GPUs
   std::map<std::string, std::string> limits; ///< variables that limit what a program sees, those that are set
   std::string modules;                       ///< LOADEDMODULES
 };

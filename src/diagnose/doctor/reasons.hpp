@@ -33,7 +33,7 @@ DoctorAnswer evaluate_locked_memory(const Facts& facts);
 /// Everything that hpcml knows to ask. A question more is a function and a line in judge.cpp.
 std::vector<DoctorAnswer> evaluate_all(const Facts& facts);
 
-/// For people, and as one JSON object on a line with the facts.
+/// Return a text for users, and one JSON object on a line with the facts.
 std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& facts);
 std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& facts);
 

@@ -22,7 +22,7 @@ struct LogFailure {
   std::string text;       ///< of that line, clipped
   std::uint64_t count = 0;
   std::set<unsigned> ranks; ///< from the prefixes of the lines, up to k_most_ranks
-  std::string host;         ///< of the first; empty: not told
+  std::string host;         ///< of the first; empty: unknown
   std::string hint;
   bool is_known = true; ///< false: an error that the log names, of which hpcml knows nothing
 };
@@ -33,12 +33,12 @@ void read_slurm_task(std::string_view line, LogFailure& failure);
 /// Sentences by which Slurm ends jobs, in the order in which they explain an end.
 const std::vector<failures::KnownError>& slurm_ends();
 
-/// Reads a log block by block: what no row tells of in a block is not looked for in its lines.
+/// Reads a log block by block: rows without a match in a block are not searched in its lines.
 class FailureReader {
 public:
   /// Chooses what may be in the block, which is made of whole lines.
   void begin_block(std::string_view block);
-  /// Whether any line of the block may tell something.
+  /// True if a line of the block may match.
   bool is_worth() const { return !x_rows.empty(); }
   void read(std::uint64_t number, std::string_view line);
   /// True if more was found than that Slurm's tasks exited.

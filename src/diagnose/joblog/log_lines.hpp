@@ -49,18 +49,18 @@ private:
   std::uint64_t x_lines = 0;
 };
 
-/// Who wrote a line, as far as the line tells.
+/// The writer of a line, as far as the line names it.
 struct Writer {
-  std::string host;             ///< empty: not told
-  unsigned long long pid = 0;   ///< 0: not told
+  std::string host;             ///< empty: unknown
+  unsigned long long pid = 0;   ///< 0: unknown
   std::optional<unsigned> rank; ///< as a launcher put it in front: "[3] ", "3: ", "[rank3]: "
 };
 
-/// A line of NCCL or RCCL: "nid000012:4711:4711 [0] NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0", with
-/// whatever launchers put in front. Host and process are missing where somebody has cut them off.
+/// A line of NCCL or RCCL: "nid000012:4711:4711 [0] NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0", after a
+/// prefix of launchers. Host and process may be missing.
 struct NcclLine {
   Writer writer;
-  std::string device;    ///< between the brackets; empty: not told
+  std::string device;    ///< between the brackets; empty: unknown
   bool warning = false;  ///< "NCCL WARN"
   std::string_view text; ///< behind that; of the line
 };

@@ -16,7 +16,7 @@ namespace hpcml::joblog {
 /// What carries the traffic between nodes.
 enum class Carrier { unknown, sockets, infiniband, libfabric, plugin };
 
-/// A line that tells.
+/// A line that shows the network.
 struct LogEvidence {
   std::uint64_t line = 0; ///< from 1; 0: there is none
   std::string text;       ///< clipped
@@ -36,8 +36,8 @@ struct ProcessNetwork {
   std::string host;
   std::optional<unsigned> rank; ///< in the largest of its communicators
   unsigned communicator = 0;    ///< ranks of that
-  unsigned nodes = 0;           ///< of the largest of its communicators; 0: not told
-  std::string network;          ///< "Using network X"; empty: not told
+  unsigned nodes = 0;           ///< of the largest of its communicators; 0: unknown
+  std::string network;          ///< "Using network X"; empty: unknown
   std::string plugin;           ///< "aws-ofi-rccl 1.4.0"
   std::string provider;         ///< libfabric's: "cxi"
   bool has_ib = false;          ///< devices of InfiniBand or RoCE were found
@@ -95,7 +95,7 @@ struct SiteNetwork {
   std::string fabric; ///< "Slingshot-11, 4 x 200 Gb/s"; empty: not known
 };
 
-/// Groups and judges what was read.
+/// Groups and evaluates the processes that were read.
 NetworkReport evaluate_networks(const NetworkReader& reader, const SiteNetwork& site);
 
 } // namespace hpcml::joblog

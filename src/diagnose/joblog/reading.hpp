@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log read from its begin to its end, whatever its size, and what it tells.
+// A report about a log, which is read once from start to end and may have any size.
 #pragma once
 
 #include <string>
@@ -47,8 +47,8 @@ struct LogReport {
 };
 LogReport make_report(const std::string& name, const LogReading& reading, const SiteNetwork& site);
 
-/// For people: what carries the traffic and why that is believed, what failed, what to do. Bytes of the log
-/// are shown, not sent to the terminal.
+/// Returns a text for users: the network with its evidence, failures and hints. Control characters of the
+/// log are escaped.
 std::string render_text(const LogReport& report);
 /// The same as one JSON object on a line.
 std::string render_json(const LogReport& report);

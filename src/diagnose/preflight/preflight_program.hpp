@@ -19,7 +19,8 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
                                                         const std::vector<std::string>& command,
                                                         const util::EnvSnapshot& env);
 
-/// The folder in the user's cache that holds the checks in Python; written there if it is not.
+/// Returns the directory in the user's cache with the checks in Python, which is created if it does not
+/// exist.
 util::Result<std::string> place_probe(const util::EnvSnapshot& env);
 
 } // namespace hpcml::preflight

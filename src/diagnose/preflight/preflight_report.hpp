@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The helper's JSON lines as a table and a verdict for people. Pure.
+// Renders the helper's JSON lines as a table and a result for users. Pure.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,8 @@ namespace hpcml::preflight {
 struct PreflightResult {
   std::vector<std::string> events; ///< the JSON lines, without a rank prefix, in the order they came
   std::string table; ///< from the summary; empty unless this process ran rank 0 and all went well
-  std::optional<std::string>
-      faulty_rank;     ///< sentence, advice and exclude list, for people; empty unless a phase failed
-  bool first = false;  ///< rank 0 is among those that said something
+  std::optional<std::string> faulty_rank; ///< message, hint and exclude list; empty unless a phase failed
+  bool first = false;                     ///< rank 0 is among those that said something
   bool speaks = false; ///< the culprit is named here (rank 0, or rank 0 itself is unreachable)
 };
 

@@ -7,9 +7,9 @@
 
 namespace hpcml::agent {
 
-/// Runs the ranks of this node until the run has ended. Returns its exit code, the same on all nodes: 0, that
-/// of the rank that failed first, 124 where the ranks stalled, 1 where nodes were missing, 125 where this
-/// agent could not set up. Where a signal asked it to end, and its ranks did, this process ends by it, too.
+/// Runs the ranks of this node until the run has ended. Returns its exit code, the same on all nodes: 0,
+/// that of the rank that failed first, 124 if the ranks stalled, 1 if nodes were missing, 125 if this agent
+/// could not start. After a signal that ended its ranks, this process ends by it as well.
 int run_agent(const AgentRequest& request, const launch::RuntimeContext& context);
 
 } // namespace hpcml::agent

@@ -32,7 +32,8 @@ public:
   /// Obeys orders until the last one.
   launch::Outcome run();
 
-  /// Where the agents met, "ADDRESS:PORT", once this one has lost its line to there; else empty.
+  /// Returns the rendezvous endpoint of the agents, "ADDRESS:PORT", after this one lost its connection;
+  /// else empty.
   std::string lost_place() const;
 
 private:
@@ -77,14 +78,14 @@ private:
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
   bool x_separate_worlds = false;                  ///< they did not train together
-  std::optional<AgentCommand> x_said;              ///< what people were told last
+  std::optional<AgentCommand> x_said;              ///< the command that was reported last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;      ///< that asked this agent to end
   int x_run_signal = 0;  ///< that asked some agent of the run to
   bool x_saving = false; ///< the ranks were asked to save, which is what x_signal is for
   int x_own_code = 0;    ///< of the ranks that ran here last
   std::optional<failures::RankFailure> x_failure; ///< that the run ended by
-  std::vector<std::string> x_bad_nodes;           ///< told so far
+  std::vector<std::string> x_bad_nodes;           ///< reported so far
   bool x_node_at_fault = false;                   ///< the run ended by one of them
   Clock::time_point x_leaving{};
 };

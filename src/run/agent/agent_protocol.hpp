@@ -39,7 +39,7 @@ struct RegisterReply {
       {}; ///< of agents without a key: the one of their ranks' stores, as open as this answer
 };
 
-/// What an agent tells.
+/// An event of an agent.
 struct AgentEvent {
   enum class Kind {
     serving,   ///< the store of an attempt is at `place`
@@ -55,7 +55,7 @@ struct AgentEvent {
   unsigned attempt = 0;
   bool good = false;
   int signal = 0;
-  std::string place;  ///< HOST:PORT; empty: the ranks do not meet
+  std::string place;  ///< HOST:PORT; empty: the ranks need no rendezvous
   std::string stacks; ///< looked: where the ranks are, as pack_places says it
   failures::RankFailure failure = {};
 };
@@ -90,7 +90,7 @@ struct AgentCommand {
   bool restarts_all = false;     ///< stop: all ranks are started again afterwards
   std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart
   int code = 0;
-  bool is_reporter = false;             ///< this agent tells people of it
+  bool is_reporter = false;             ///< this agent reports it
   std::vector<std::string> stacks = {}; ///< stop, of ranks that stalled: what each agent has seen
   std::vector<std::string> lost = {};   ///< to the leader: hosts whose agents have died in the last attempt
 };

@@ -27,8 +27,8 @@ struct AgentRendezvous {
   std::chrono::steady_clock::time_point begun = {}; ///< when this agent began to look for the others
 };
 
-/// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm
-/// knows of none. `is_over` is asked while this agent waits.
+/// Joins the other agents. `world`: as the first rank of this process sees it, without other nodes outside a
+/// Slurm step. `is_over` is polled while this agent waits.
 util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const launch::RuntimeContext& context,
                                           const launch::World& world, const std::string& run_id,
                                           const std::function<bool()>& is_over);

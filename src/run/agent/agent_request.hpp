@@ -14,7 +14,7 @@
 
 namespace hpcml::agent {
 
-/// Where agents meet that Slurm did not start. In a step of srun the step itself says it.
+/// Rendezvous endpoint of agents outside a Slurm step.
 struct RendezvousEndpoint {
   std::string host;                       ///< a name or number of the node that serves
   std::uint16_t port = 0;                 ///< 0 on one node: any
@@ -27,9 +27,9 @@ struct RendezvousEndpoint {
 struct AgentRequest {
   launch::LaunchRequest launch;                      ///< the ranks of a node, their command and their output
   unsigned max_restarts = 0;                         ///< of all ranks, each time a rank fails
-  std::optional<std::chrono::seconds> stall_timeout; ///< nothing written, said or touched for so long
+  std::optional<std::chrono::seconds> stall_timeout; ///< time without output or store access
   HeartbeatOptions heartbeat;                        ///< to the coordinator and from it
-  std::string log_directory;    ///< the run's own folder is made in it; empty: nothing is kept
+  std::string log_directory;    ///< the directory of the run is created in it; empty: nothing is kept
   std::string run_id;           ///< empty: from the job and step, else "none"
   std::string role = "default"; ///< ROLE_NAME
   unsigned min_nodes = 0;       ///< 0: all of the step

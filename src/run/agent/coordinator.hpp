@@ -55,9 +55,9 @@ public:
 
   /// What is to be sent since the last call, in this order.
   std::vector<std::pair<AgentId, AgentCommand>> take_orders() { return std::exchange(x_orders, {}); }
-  /// Sentences for people since the last call.
+  /// Returns the messages since the last call.
   std::vector<std::string> take_words() { return std::exchange(x_words, {}); }
-  /// Whether all have been told that the run has ended, and have gone.
+  /// True if all agents were notified of the end of the run and have disconnected.
   bool is_over() const { return x_state == State::over; }
 
 private:
@@ -119,7 +119,7 @@ private:
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks
   std::optional<failures::RankFailure> x_failure;
-  bool x_failure_reported = true;    ///< people know of it
+  bool x_failure_reported = true;    ///< it was reported
   std::string x_reason;              ///< why the ranks are stopped, where none has failed
   std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
   std::vector<std::string> x_lost;   ///< hosts whose agents have died in this attempt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a rank's program said of its own failure: in torch's error file, or in the last lines of its standard
+// The error that a rank's program reported: in torch's error file, or in the last lines of its standard
 // error.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Of two ranks that failed in one attempt, which one is to be named: the end of one is often the cause of the
-// other's, and who is heard of first need not have failed first. Pure.
+// Decides which of two failed ranks of an attempt is reported: one failure often causes the other, and the
+// first that is received may not be the first that happened. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// torch's own record of the last collectives (NCCL's process group, torch 2.2 and later): switched on into
-// the run's folder, and asked for when the ranks stall.
+// torch's flight recorder of the last collectives (NCCL, torch 2.2 and later): enabled in the directory of
+// the run, and requested when the ranks stall.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace hpcml::agent {
 /// ones.
 std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const std::string& directory);
 
-/// Asks the ranks for their records, by the pipe that each has made; those without one are left alone. Nobody
-/// is waited for.
+/// Requests the records of the ranks by the pipe that each has created, without waiting. Ranks without a
+/// pipe are skipped.
 void ask_for_flight_records(const std::string& directory, const std::vector<unsigned>& ranks);
 
 } // namespace hpcml::agent

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An agent's line to the conductor of its run: the same words, whether that is in this process or on another
-// node.
+// The connection of an agent to the coordinator of its run, in this process or on another node.
 #pragma once
 
 #include <chrono>
@@ -24,12 +23,12 @@ public:
   using Time = std::chrono::steady_clock::time_point;
   virtual ~CoordinatorConnection() = default;
   virtual void send_event(const AgentEvent& event) = 0;
-  /// The next order, where one has come.
+  /// Returns the next command, if there is one.
   virtual std::optional<AgentCommand> take() = 0;
-  /// What to poll, for reading and where `has_output` for writing; -1: nothing.
+  /// Returns the descriptor to poll for reading, and for writing if `has_output`; -1: none.
   virtual int fd() const = 0;
   virtual bool has_output() const = 0;
-  /// When `take` is to be called though nothing can be read.
+  /// Returns when to call `take` without data.
   virtual std::optional<Time> due() const = 0;
   /// Sends a heartbeat if one is due; `take` also does so. Returns when to call it again; nothing: never.
   virtual std::optional<Time> keep_alive() { return std::nullopt; }
@@ -40,7 +39,7 @@ public:
   virtual void set_watchdog(AgentWatchdog*) {}
   /// This process works at something that takes long: its watchdog expects nothing until the next heartbeat.
   virtual void announce_wait() {}
-  /// Why there is no line any more; empty while there is.
+  /// Returns why the connection was lost; empty while it exists.
   virtual std::string fault() const = 0;
   /// "ADDRESS:PORT" of the other end; empty: it is in this process.
   virtual std::string place() const = 0;
@@ -48,32 +47,30 @@ public:
   virtual std::string open_secret() const { return {}; }
 };
 
-/// To a conductor of its own: the run has one node.
+/// Creates a connection to a coordinator in this process, for a run of one node.
 std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules,
                                                      const RegisterRequest& registration);
 
-/// Where a conductor may be, and how long it is looked for.
+/// Options of the search for the coordinator.
 struct CoordinatorSearch {
   std::vector<store::StoreAddress> places;
-  std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any conductor is believed
+  std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any coordinator is accepted
   std::chrono::seconds join_timeout{600};
-  std::chrono::seconds answer{
-      0};           ///< where a line stands already its answer is waited for so long in any case
-  bool own = false; ///< it is a child of this process
+  std::chrono::seconds answer{0}; ///< minimum wait for the answer of an open connection
+  bool own = false;               ///< it is a child of this process
   HeartbeatOptions heartbeat = {};
-  std::string name = {};         ///< of the node where it is, for people; empty: only the address is known
-  std::function<bool()> is_over; ///< asked now and then: nobody wants it any more
-  std::function<void(std::chrono::seconds, const std::string&)>
-      slow; ///< called now and then with what is known
+  std::string name = {};         ///< of its node, for messages; empty: only the address is known
+  std::function<bool()> is_over; ///< polled: true ends the search
+  std::function<void(std::chrono::seconds, const std::string&)> slow; ///< called at times with the last error
 };
 
-/// Why no conductor takes this agent.
+/// Why the search for the coordinator failed.
 struct CoordinatorError {
   util::Error error;
-  bool refused = false; ///< the run's own has said so, or nobody wants one: looking on is of no use
+  bool refused = false; ///< the run's coordinator rejected the agent, or the search was ended
 };
 
-/// To the conductor of the run that `registration` names, once it is found.
+/// Connects to the coordinator of the run that `registration` names.
 std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
 find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search);
 

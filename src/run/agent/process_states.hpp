@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel tells of a process and those below it: which threads there are, and in what each waits.
+// State of a process and its descendants, as the kernel reports it: threads, and what each waits for.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct ProcessState {
   std::vector<ThreadState> threads = {}; ///< that which `pid` is the number of comes first
 };
 
-/// The beginning of /proc/PID/stat; the name may have blanks and parentheses.
+/// The start of /proc/PID/stat; the name may contain spaces and parentheses.
 struct ProcessStat {
   std::int64_t pid = 0;
   std::string name = {};

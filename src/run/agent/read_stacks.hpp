@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stacks of this node's ranks, in a bounded time: what the kernel says of each at once, then by py-spy
-// and gdb as far as these are there, may look and the time lasts.
+// Reads the stacks of this node's ranks in a bounded time: first from the kernel, then by py-spy and gdb, if
+// they are installed and permitted.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ struct RankToRead {
   std::int64_t pid = 0; ///< of the process that was started for it
 };
 
-/// `env` is where the tools are looked for: the ranks'. The kernel's part is always there, and takes a few
-/// milliseconds a rank; `limit` is for the tools in all. A process that a tool looks at stands still
-/// meanwhile and goes on then.
+/// `env`: the environment of the ranks, in whose PATH the tools are searched. The stacks of the kernel take
+/// a few milliseconds per rank; `limit` is for all tools together. A process is stopped while a tool reads
+/// it.
 std::vector<RankStacks> read_stacks(const std::vector<RankToRead>& ranks, const util::EnvSnapshot& env,
                                     std::chrono::milliseconds limit, const std::string& proc = "/proc");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run's record tells of: one value per event, each one line of JSON. docs/reference/run-record.md has
-// them all.
+// Events of a run record: one value per event, each one line of JSON. docs/reference/run-record.md lists
+// them.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct RunFacts {
   unsigned node = 0;          ///< its number
   std::vector<std::string> nodes = {};
   unsigned max_restarts = 0;
-  double rendezvous_seconds = 0; ///< seconds from this agent's start until those of all nodes had met
+  double rendezvous_seconds = 0; ///< seconds from this agent's start until all nodes were connected
 };
 
 /// A node that takes part in an attempt.
@@ -90,7 +90,7 @@ struct RankEnded {
 struct RanksStopped {
   unsigned attempt = 0;
   std::optional<unsigned> cause_rank;
-  std::string host = {}; ///< of that one; of hpcml where it was no rank
+  std::string host = {}; ///< of that rank; of hpcml if no rank failed
   std::vector<unsigned> ranks = {};
 };
 
@@ -108,7 +108,7 @@ struct RestartBegun {
   double pause = 0;                   ///< seconds between the end of the ranks and their restart
 };
 
-/// A node was found at fault: the job's next start leaves it out.
+/// A node was found faulty: the job's next start excludes it.
 struct BadNodeSeen {
   node_health::BadNode bad = {};
 };

@@ -17,12 +17,11 @@ namespace hpcml::agent {
 /// "none". Pure.
 std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity);
 
-/// The folder of a run. It belongs to the caller and is readable by the caller alone, unless it exists with
-/// another mode. Where nothing is to be kept it is a temporary one, gone with this value, and with this
-/// process where that is killed.
+/// The directory of a run. Only the user can read it, unless it exists with another mode. If nothing is kept
+/// it is temporary, and removed with this value or when this process is killed.
 class RunDirectory {
 public:
-  /// Makes it. `run_id` becomes one name: what no folder can be called is written as '_'.
+  /// Creates it. `run_id` becomes one name: characters that are not allowed become '_'.
   static util::Result<RunDirectory> make(const AgentRequest& request, const std::string& run_id,
                                          const launch::RuntimeContext& context);
   ~RunDirectory();
@@ -36,7 +35,7 @@ public:
   /// The child of this process that removes it where this process is killed; -1: there is none.
   pid_t watcher() const { return x_held.watcher; }
   std::string attempt(unsigned number) const { return x_path + "/attempt_" + std::to_string(number); }
-  /// Makes the folder of an attempt's rank.
+  /// Creates the directory of a rank of an attempt.
   util::Status make_rank(unsigned attempt, unsigned rank) const;
 
 private:

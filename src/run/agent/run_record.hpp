@@ -19,7 +19,7 @@ std::string record_name(unsigned node);
 /// Each event is one write(); none is kept back.
 class RunRecord {
 public:
-  /// Goes on behind what is in the file, which is made where it is not there.
+  /// Appends to the file, which is created if it does not exist.
   static util::Result<RunRecord> open(const std::string& path);
   RunRecord(RunRecord&& other) noexcept;
   ~RunRecord();
@@ -27,9 +27,9 @@ public:
   RunRecord& operator=(const RunRecord&) = delete;
   RunRecord& operator=(RunRecord&&) = delete;
 
-  /// A line that cannot be written is lost; the next one is whole again. Fails at the first of these only:
-  /// a full disk is said once. Where the file was removed it is made again, with the run's facts at its
-  /// beginning, and that is said.
+  /// A line that cannot be written is lost; the next one is complete again. Fails only at the first of
+  /// these, so that a full disk is reported once. A file that was removed is created again, starting with
+  /// the facts of the run, which is reported.
   util::Status add(const RecordEvent& event);
 
 private:

@@ -17,8 +17,8 @@
 
 namespace hpcml::agent {
 
-/// Hears agents at a store and answers with what the conductor decides. All else that is said there is a
-/// store's.
+/// Receives messages of agents at a store and answers with commands of the coordinator. Other messages are
+/// those of a store.
 class Service : public store::Observer {
 public:
   /// `open_secret`: agents need no key, and each that asks is given this one for its ranks' stores; empty:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where ranks that stand still are: those that are at the same place together, the odd ones first.
+// Stack traces of stalled ranks: ranks with equal frames together, the smallest groups first.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ public:
 
   /// Something has come of a rank at `when`.
   void sign_of_life(Time when) { x_last = std::max(x_last, when); }
-  /// What the conductor is to hear now: that they have become quiet, or busy again; nothing where it knows.
-  /// After a pause of this process, which the ranks may have shared, they have their whole time again.
+  /// Returns the event for the coordinator: the ranks became quiet, or busy again; nothing if unchanged.
+  /// After a pause of this process, which the ranks may have shared, their time restarts.
   std::optional<AgentEvent::Kind> look(Time now) {
     if (util::is_late(x_due, now)) sign_of_life(now);
     x_due = now + often();

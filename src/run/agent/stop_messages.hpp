@@ -10,14 +10,14 @@
 
 namespace hpcml::agent {
 
-/// What people are told, a line each, when all ranks are stopped or the run ends without success.
-/// `world_size`: of the ranks that were running.
+/// Returns the lines of the message when all ranks are stopped or the run failed. `world_size`: number of
+/// ranks that were running.
 std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size);
 
 /// Returns the level of that message: info if nothing failed, as after a signal.
 util::LogLevel level_of_stop(const AgentCommand& order);
 
-/// The ranks that stalled, by where they are, for a file; empty where nobody has looked.
+/// Returns the stack traces of stalled ranks, for a file; empty if none were read.
 std::string render_stalled(const AgentCommand& order);
 
 } // namespace hpcml::agent

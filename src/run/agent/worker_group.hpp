@@ -54,7 +54,8 @@ public:
   void on_store_lost(const std::string& why) override;
   void on_stop_requested(int signal) override;
 
-  /// Once no rank is left: when each had met the others and written its first word, and who came last.
+  /// Records, after all ranks have exited, when each finished the rendezvous and wrote its first output,
+  /// and which was last.
   void note_start_up(const launch::Supervisor& ranks);
 
   // What has come of it:
@@ -65,7 +66,7 @@ public:
   int signal = 0; ///< that asked this agent to end
 
 private:
-  /// After the last one the line may end any time, and that is no news.
+  /// After the last command, a lost connection is not reported.
   bool receives_commands() const { return !end && !line_lost; }
   void send_event(AgentEvent event);
   void take(const AgentCommand& order, launch::Supervisor& ranks);
@@ -89,14 +90,14 @@ private:
   StopReporter x_report_stop;
   Time x_started;
   std::optional<failures::RankFailure>
-      x_reported;                      ///< what the conductor was told of these ranks, or has told
+      x_reported;                      ///< the failure that was sent to the coordinator, or received from it
   std::optional<Time> x_keep_alive_at; ///< also after the last order
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
   std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
   node_health::KernelLog x_kernel;           ///< since then
-  std::string x_gpu_fault;                   ///< what that has told of a GPU
+  std::string x_gpu_fault;                   ///< its message about a GPU
 };
 
 } // namespace hpcml::agent

@@ -11,20 +11,20 @@
 
 namespace hpcml::find_torch {
 
-/// What the search asks of the file system.
+/// The view of the file system that the search uses.
 class FileView {
 public:
   virtual ~FileView() = default;
-  /// Whether something is there under this name, links followed.
+  /// True if the path exists, with links followed.
   virtual bool exists(const std::string& path) const = 0;
-  /// Whether it may be executed and is no folder.
+  /// True if the path is an executable file.
   virtual bool runs(const std::string& path) const = 0;
-  /// `most` bytes from `offset` on, fewer at the end; nothing where it cannot be read.
+  /// Returns up to `most` bytes from `offset`; nothing if the file cannot be read.
   virtual std::optional<std::string> read(const std::string& path, std::size_t most,
                                           std::size_t offset = 0) const = 0;
-  /// What a link points to; nothing where it is none.
+  /// Returns the target of a link; nothing if the path is not a link.
   virtual std::optional<std::string> link(const std::string& path) const = 0;
-  /// The names in a folder, sorted; none where it cannot be read.
+  /// Returns the sorted names in a directory; none if it cannot be read.
   virtual std::vector<std::string> names(const std::string& directory) const = 0;
 };
 
@@ -37,28 +37,29 @@ struct TorchVersion {
   bool pre_release = false; ///< "2.7.0a0+…", as distributions and vendors build it: somewhere before 2.7
 };
 
-/// "2.13.0+cpu", "1.13.0a0", "2.7.0.dev20250301"; nothing where it is no version. Pure.
+/// Parses "2.13.0+cpu", "1.13.0a0" or "2.7.0.dev20250301"; returns nothing for other texts. Pure.
 std::optional<TorchVersion> parse_torch_version(const std::string& text);
 
 /// The torch of a command.
 struct TorchFound {
   enum class Kind {
     found,
-    none, ///< a program in which no torch is seen: a Python without it, a program that is not linked with it
-    unknown ///< what will run cannot be told from here
+    none,   ///< a program without torch: a Python without it, or a program that is not linked with it
+    unknown ///< the program that will run is unknown
   };
   Kind kind = Kind::unknown;
   TorchVersion version; ///< where found
-  std::string text;     ///< the version as it is written: "2.13.0+cpu"
-  std::string place;    ///< the file that tells it
-  std::string why;      ///< where not found: a clause for people, "bash is a shell script …"
+  std::string text;     ///< the version as written: "2.13.0+cpu"
+  std::string place;    ///< the file that contains it
+  std::string why;      ///< if not found: a clause, "bash is a shell script …"
 };
 
-/// torch's version beside one of its libraries: in pip's package, in LibTorch's archive, in conda's folders.
+/// Returns the version of torch near one of its libraries: in the package of pip, the LibTorch archive or
+/// the directories of conda.
 std::optional<TorchFound> torch_around(const std::string& directory, const FileView& files);
 
-/// The torch that `command` will import or is linked with, in a rank's environment `env`, started in folder
-/// `cwd`.
+/// Returns the torch that `command` imports or is linked with, in a rank's environment `env` and working
+/// directory `cwd`.
 TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files = live_files());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The folders in which a Python looks for a package, in its order, as files and variables tell them.
+// The directories that a Python searches for a package, in its order, determined from files and variables.
 #pragma once
 
 #include <functional>
@@ -14,26 +14,27 @@ namespace hpcml::find_torch {
 
 /// A command line of Python, as far as it decides where modules come from.
 struct PythonCommandLine {
-  bool no_variables = false;           ///< -E, -I
-  bool no_user_site = false;           ///< -s, -I
-  bool no_site = false;                ///< -S
-  std::optional<std::string> own_path; ///< what comes before all else: the script's folder, or this one
+  bool no_variables = false; ///< -E, -I
+  bool no_user_site = false; ///< -s, -I
+  bool no_site = false;      ///< -S
+  std::optional<std::string>
+      own_path; ///< the first entry: the directory of the script, or the working directory
 };
 
-/// Reads the words behind `python`; `env` may say -P, -s and -E itself.
+/// Parses the arguments of `python`; variables in `env` can have the effect of -P, -s and -E.
 PythonCommandLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                                    const std::string& cwd, const FileView& files);
 
-/// Sees one folder; true ends the walk. Where nothing is in a folder of packages, it sees that once more with
-/// the names in it: what lies elsewhere is noted there.
+/// Visits one directory; true ends the walk. A package directory without a match is visited again with its
+/// names, which can refer to packages elsewhere.
 using DirectoryVisitor =
     std::function<bool(const std::string& directory, const std::vector<std::string>* names)>;
 
-/// The file behind a chain of links; folders on the way stay as they are written.
+/// Returns the target of a chain of links, with the directories as written.
 std::string follow_links(std::string path, const FileView& files);
 
-/// Calls `see` with one folder after the other until it returns true. `program` is the Python's absolute
-/// path. The result is empty, or says why the folders cannot all be told.
+/// Calls `see` with each directory until it returns true. `program` is the absolute path of the Python.
+/// Returns an empty text, or why not all directories are known.
 std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
                                      const util::EnvSnapshot& env, const std::string& cwd,
                                      const FileView& files, const DirectoryVisitor& see);

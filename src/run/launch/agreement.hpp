@@ -9,9 +9,9 @@
 
 namespace hpcml::launch {
 
-/// What somebody else has set must say the same: two launchers would build two worlds. Takes a MASTER_ADDR
-/// that means the same node; the error names each variable that does not agree. `starts`: the ranks are
-/// started here, and what is set is the task's or the ranks'.
+/// Compares variables that were set before launch with the rank: two launchers would build two worlds.
+/// Accepts a MASTER_ADDR of the same node; the error names each variable that differs. `starts`: this
+/// process starts the ranks, so that the variables are those of its task.
 util::Status agree_with_environment(const RuntimeContext& context, World& world, bool starts);
 
 /// The environment without what launch has set for a rank of another step, from which this one was started

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a rank really has after binding, judged against its plan. Pure.
+// Compares what a rank has after binding with its plan. Pure.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace hpcml::launch {
 /// What the kernel says of this process.
 struct Bound {
   model::IdSet cpus;
-  std::optional<topo::MemoryPolicy> memory = {}; ///< unset: it does not tell
+  std::optional<topo::MemoryPolicy> memory = {}; ///< unset: unknown
 };
 
 /// What is wrong with what this rank has, one sentence each: CPUs outside what it may use, far from its GPU,

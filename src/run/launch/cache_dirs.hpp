@@ -19,7 +19,7 @@ struct CacheDir {
   bool created = false; ///< this process made it, so it starts the watcher
 };
 
-/// "BASE/NAME-TAG" for a cache; `tag` tells steps and nodes apart. A name with '/' is refused.
+/// Returns "BASE/NAME-TAG" for a cache; `tag` distinguishes steps and nodes. Rejects a name with '/'.
 util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
                                      const std::string& tag);
 
@@ -46,7 +46,7 @@ util::Result<SelfRemovingDirectory> hold_directory(const std::string& path);
 /// Removes it, and ends its watcher.
 void release_directory(SelfRemovingDirectory& held);
 
-/// Gives the directory back and removes it at once if nobody else holds it.
+/// Releases the directory, and removes it if no other process holds it.
 void release_cache(CacheDir& cache);
 
 } // namespace hpcml::launch

@@ -13,8 +13,7 @@
 
 namespace hpcml::launch {
 
-/// The CPUs of this process as /proc/self/status tells them (Cpus_allowed_list): the kernel's own words, for
-/// reports.
+/// Returns the CPUs of this process from /proc/self/status (Cpus_allowed_list), for reports.
 util::Result<model::IdSet> read_status_cpus();
 
 /// Who binds this rank, and with which CPUs the plan is to be made.
@@ -25,8 +24,8 @@ struct BindDecision {
   std::string why;
 };
 
-/// Decides from the mask of this process. `node`: all CPUs of the node that jobs may use. Where srun gave
-/// each task a mask of its own, nothing is applied: slices of a slice would leave most cores idle. Pure.
+/// Decides from the mask of this process. `node`: all CPUs of the node that jobs may use. If srun gave each
+/// task its own mask, nothing is applied: slices of a slice would leave most cores idle. Pure.
 BindDecision decide_binding(BindMode requested, const model::IdSet& mask, const model::IdSet& node,
                             const util::EnvSnapshot& env, unsigned local_world_size);
 
@@ -39,8 +38,8 @@ std::vector<std::string> compare_masks(const model::IdSet& mask, const model::Id
 /// Binds this process (and what it execs) to `cpus`; the error says what the kernel allows instead.
 util::Status apply_affinity(const model::IdSet& cpus);
 
-/// Prefers memory of the NUMA nodes `nodes`; nothing if there are none. Not being allowed to is no error: the
-/// kernel's default already takes the local node first.
+/// Prefers memory of the NUMA nodes `nodes`, if there are any. A missing permission is not an error: the
+/// kernel's default prefers the local node as well.
 void prefer_memory(const model::IdSet& nodes);
 
 } // namespace hpcml::launch

@@ -25,9 +25,8 @@ struct RunResult {
   bool node_at_fault = false; ///< it ended because a node is faulty
 };
 
-/// Nothing where it ended well, and nobody had asked for it. `env`: whether it is a job of Slurm's, and until
-/// when that may run (SLURM_JOB_END_TIME). `ask_slurm` is asked, where it is set, why Slurm has ended the job
-/// before its time.
+/// Returns nothing if the run succeeded without a request to stop. `env`: whether this is a Slurm job, and
+/// its end time (SLURM_JOB_END_TIME). `ask_slurm`, if set, returns why Slurm ended the job early.
 std::optional<model::FailureClass> classify_end(const RunResult& end, const util::EnvSnapshot& env,
                                                 std::chrono::system_clock::time_point now,
                                                 const AskSlurm& ask_slurm = {});

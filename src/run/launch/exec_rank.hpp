@@ -13,7 +13,7 @@
 
 namespace hpcml::launch {
 
-/// Where this step's caches lie on this node, in the order of the plan.
+/// Returns the cache directories of this step on this node, in the order of the plan.
 util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
 
 /// Opens the caches of a node's ranks at these paths, and starts what removes them.
@@ -26,8 +26,8 @@ util::Status bind_rank(const RankSetup& setup);
 /// Replaces this process by `command`; returns only with the reason why it could not.
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
-/// Binds, checks, meets the others, reports and execs: the whole way of one rank. `activity` is touched once
-/// the meeting is over. Returns only on failure, with the exit code.
+/// Binds, checks, joins the rendezvous, reports and execs the program of a rank. `activity` is touched after
+/// the rendezvous. Returns only on failure, with the exit code.
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
               store::Activity* activity = nullptr);
 

@@ -23,7 +23,7 @@ struct Failure {
   std::string host;
 };
 
-/// The failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
+/// Returns the failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
 std::string render_record(const Failure& failure);
 
 /// Returns the failure as a message for users, of one or two lines.
@@ -39,9 +39,9 @@ int report_failure(const Failure& failure, const util::EnvSnapshot& env);
 /// error cannot take it at once.
 void log_without_waiting(util::LogLevel level, const std::string& text);
 
-/// Before a task of Slurm's ends badly: what it has said is read, and has time to arrive. srun, which ends
-/// the step then (--kill-on-bad-exit), drops what it has not got yet: of a task that ended at once the last
-/// line was lost in 29 of 72 steps (22.05, busy machine), and in none of 72 where it waited for so long.
+/// Waits until the output of a failed Slurm task has been read and sent. srun ends the step then (--kill-on-
+/// bad-exit) and drops what it has not received: without this wait the last line was lost in 29 of 72 steps
+/// (22.05, busy machine), with it in none of 72.
 void wait_for_output_flush(const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

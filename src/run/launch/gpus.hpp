@@ -25,11 +25,11 @@ struct VisibleGpus {
 /// "-1".
 std::vector<std::string> split_visible_list(const std::string& text);
 
-/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on
-/// the node, 0 where nothing tells.
+/// Returns the visible GPUs. `preferred`: the vendor's variable, which is read first (empty: any).
+/// `on_node`: number of GPUs on the node, 0 if unknown.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
 
-/// The same GPUs in another order: `positions` in the list, those that are not named being left out.
+/// Returns the GPUs at `positions` of the list, in that order.
 VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>& positions,
                          const std::string& why);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launchers inside launchers: worlds that nobody asked for, refused before they start.
+// Detects launchers inside launchers, which would build more worlds than requested.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, co
 /// user's may name them; empty where nothing is. Pure.
 std::string agent_warning(const launch_chain::StartedLauncher& inner, const World& world);
 
-/// Whether this process, which is to start ranks, is a rank already of somebody who starts ranks on this
-/// machine (launch, torchrun). Pure.
+/// Returns an error if this process, which is to start ranks, already is a rank of launch or torchrun on
+/// this machine. Pure.
 util::Status check_outer_launcher(const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

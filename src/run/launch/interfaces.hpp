@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The network interfaces of this node, and what of a site's list is there.
+// The network interfaces of this node, and those of a site's list that exist.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace hpcml::launch {
 
-/// Names of all interfaces of this node, up or not; empty if the kernel does not tell.
+/// Returns the names of all interfaces of this node, up or not; empty if unknown.
 std::vector<std::string> read_interfaces();
 
 /// True for the variables by which Gloo and NCCL choose interfaces.

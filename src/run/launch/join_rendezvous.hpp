@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranks' launchers meet before their programs do: everybody learns where, and rank 0 who is missing.
+// Rendezvous of the launchers before their programs start: all ranks get the endpoint, and rank 0 finds
+// missing ranks.
 #pragma once
 
 #include <chrono>
@@ -14,20 +15,20 @@ namespace hpcml::launch {
 
 constexpr std::chrono::seconds k_rendezvous_timeout{300};
 
-/// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
-/// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the
-/// request says not to wait. An error says who has not come.
+/// Connects to the launchers of the other ranks, and writes the endpoint of the programs into `setup`. Rank
+/// 0 decides, starts a store if there is none, and waits for all. Does nothing for one rank, or if the
+/// request disables it. The error names missing ranks.
 util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context);
 
-/// Tells the others, where they can be told at once, that this rank's program will not start.
+/// Notifies the other ranks, if they can be reached immediately, that this rank's program will not start.
 void notify_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
                     const std::string& why);
 
-/// Returns what the world's rank proves to the store. Of ranks without a shared key rank 0 alone has the one
-/// of the store that it serves; nothing for the others.
+/// Returns the credentials of the rank for the store. Without a shared key only rank 0 has some, for its own
+/// store.
 std::optional<store::Credentials> find_rank_credentials(const World& world);
 
-/// Whether the launchers of a world's ranks meet; the same for all of them.
+/// True if the launchers of the ranks need a rendezvous; the same for all of them.
 bool needs_rendezvous(const World& world, const LaunchRequest& request);
 
 } // namespace hpcml::launch

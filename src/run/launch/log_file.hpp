@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that a rank's output is appended to, and what is known of it once it cannot be written any more.
+// A file that a rank's output is appended to, which reports what is lost if it cannot be written.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace hpcml::launch {
 
-/// Takes raw bytes. When the disk is full it loses them and counts; when there is room again it goes on at
-/// the beginning of a line, below one of its own that says that something is missing.
+/// Appends bytes. When the disk is full it counts lost bytes. When there is space again it continues at the
+/// start of a line, after a line that reports the gap.
 class LogFile {
 public:
   LogFile() = default;
@@ -18,12 +18,12 @@ public:
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  /// Opens it for appending; makes it where it is not there, and its folder with parents.
+  /// Opens the file for appending; creates it and its directories if they do not exist.
   util::Status open(const std::string& path);
   bool is_open() const { return x_fd >= 0; }
-  /// Returns what is to be said: at the first loss the file and the error, else nothing.
+  /// Returns a message at the first loss, else an empty text.
   std::string write(std::string_view bytes);
-  /// Returns what is to be said: how many bytes were lost, nothing if none were.
+  /// Returns a message about lost bytes, if there are any.
   std::string close();
 
 private:
@@ -34,11 +34,11 @@ private:
   std::string x_path;
   int x_fd = -1;
   int x_error = 0;        ///< of the last write that failed
-  char x_last = '\n';     ///< the last byte that stands in the file, as far as we have written it
+  char x_last = '\n';     ///< last byte that was written
   std::size_t x_lost = 0; ///< bytes
   bool x_in_gap = false;
-  bool x_inside_line = false; ///< what was lost last ends within a line
-  std::string x_mark;         ///< what is left to write of the line that tells of the gap
+  bool x_inside_line = false; ///< the last lost byte is inside a line
+  std::string x_mark;         ///< unwritten rest of the line that reports the gap
 };
 
 } // namespace hpcml::launch

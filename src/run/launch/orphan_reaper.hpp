@@ -24,7 +24,7 @@ public:
   OrphanReaper(const OrphanReaper&) = delete;
   OrphanReaper& operator=(const OrphanReaper&) = delete;
 
-  /// A folder that goes, too, where launch is killed; said before the start.
+  /// Sets a directory that is removed as well if launch is killed; called before the start.
   void remove_on_exit(std::string directory) { x_directory = std::move(directory); }
   util::Status start();
   /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.

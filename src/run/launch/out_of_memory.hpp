@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether the kernel killed a process of this node's ranks for want of memory, and whose limit that was.
+// Detects processes of this node's ranks that the kernel killed out of memory, and the limit that was
+// reached.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace hpcml::launch {
 struct MemoryLevel {
   std::string path;                        ///< empty: the whole machine
   std::optional<unsigned long long> limit; ///< bytes
-  unsigned long long kills = 0;            ///< processes that the kernel killed for want of memory
+  unsigned long long kills = 0;            ///< processes that the kernel killed (out of memory)
   unsigned long long hits = 0;             ///< how often its limit was reached
   bool has_been_full = false;              ///< at some time; with cgroup v2 `hits` says all
 };

@@ -29,9 +29,9 @@ public:
 
   /// Descriptors that `open` needs.
   std::size_t count() const;
-  /// Makes the folders and opens every file. The first that cannot be is the error.
+  /// Creates the directories and opens every file. The first failure is the error.
   util::Status open(const OutputOptions& output_options, unsigned node_rank);
-  /// Writes what a route's rank has written. What is lost is said once a file.
+  /// Writes the output of a route's rank. A loss is reported once per file.
   void add(std::size_t index, std::string_view bytes);
   /// The rank writes no more there: ends its last filtered line, and closes its file.
   void finish(std::size_t index);

@@ -12,15 +12,15 @@ namespace hpcml::launch {
 /// rank leaves unfinished is passed on by `flush`, and continued there if nobody else has written in between.
 class LineMerger {
 public:
-  /// `prefixes`: of each source what stands before its lines.
+  /// `prefixes`: the prefix of the lines of each source.
   explicit LineMerger(std::vector<std::string> prefixes);
   /// `index`: which of the constructor's sources wrote `bytes`. Returns what to write now.
   std::string add(std::size_t index, std::string_view bytes);
-  /// The unfinished text of one rank, for a prompt or a progress bar that stands still.
+  /// Returns the unfinished text of one rank: a prompt or a progress bar.
   std::string flush(std::size_t index);
   /// The rest of a rank that has ended, with the newline it did not write.
   std::string finish(std::size_t index);
-  /// A whole line of nobody's, at the start of a line.
+  /// Returns a complete line of hpcml, at the start of a line.
   std::string own_line(const std::string& line);
   bool has_pending(std::size_t index) const { return !x_pending[index].empty(); }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What becomes of each rank's output: the one place that decides which streams go into files and which are
-// shown. Pure.
+// Decides which output streams of the ranks are written to files and which are shown. Pure.
 #pragma once
 
 #include <string>
@@ -10,25 +9,25 @@
 
 namespace hpcml::launch {
 
-/// The way of one stream of one rank.
+/// The destination of one stream of one rank.
 ///
-/// Without a folder every stream is shown. With a folder of which nothing more is said, every stream goes
-/// into its file and is shown; as soon as `redirects` or `tee` names any stream of any rank, only the streams
-/// that they name go into files. One that both name is shown. One that is to be redirected while there is no
-/// folder is dropped, as torchrun does with a log folder of /dev/null.
+/// Without a directory every stream is shown. With a directory and no other option, every stream is written
+/// to its file and shown. If `redirects` or `tee` names any stream of any rank, only the named streams are
+/// written to files. A stream that both name is shown. A stream to redirect without a directory is dropped,
+/// as torchrun does with the log directory /dev/null.
 ///
-/// Also what only goes into a file comes through us and is not the rank's own descriptor: a full disk must
-/// not end a rank, and its last lines and its silence are known without looking.
+/// Streams that are only written to files pass through this process as well, so that a full disk does not
+/// stop a rank, and its last lines and its activity are known.
 struct OutputRoute {
   unsigned rank = 0;
   unsigned local_rank = 0;
-  bool is_error = false;    ///< standard error, else standard output
-  bool shown = true;        ///< on our own output
-  bool in_file = false;     ///< FOLDER/RANK/stdout.log or stderr.log
-  bool filtered = false;    ///< lines of it go into FOLDER/filtered_stdout.log or filtered_stderr.log, too
-  std::string prefix;       ///< of its shown lines
+  bool is_error = false; ///< standard error, else standard output
+  bool shown = true;     ///< on our own output
+  bool in_file = false;  ///< DIRECTORY/RANK/stdout.log or stderr.log
+  bool filtered = false; ///< lines are also written to DIRECTORY/filtered_stdout.log or filtered_stderr.log
+  std::string prefix;    ///< of its shown lines
   std::string plain_prefix; ///< the same without a colour, for files
-  /// True where a reader of ours that goes away takes nothing from the rank.
+  /// True if the rank loses no output when the reader of this process disappears.
   bool outlives_reader() const { return in_file || !shown; }
 };
 
@@ -36,21 +35,21 @@ struct OutputRoute {
 struct RoutedRanks {
   unsigned first_rank = 0;
   unsigned count = 0;
-  bool colour = false; ///< of our own prefix; one that was asked for is taken as it is
+  bool colour = false; ///< of hpcml's own prefix; a requested prefix is used unchanged
 };
 
 /// The routes of one stream of all ranks of a node, by local rank.
 std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,
                                      bool is_error);
 
-/// A wished prefix with its variables filled in, as Python's string.Template does: "$rank" and "${rank}" are
-/// the same, "$$" is a dollar, and what is not known is left alone.
+/// Returns the requested prefix with its variables replaced, as Python's string.Template does: "$rank" and
+/// "${rank}" are equal, "$$" is a dollar sign, and unknown variables are unchanged.
 std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank);
 
-/// Where the stream's bytes are kept, below the folder.
+/// Returns the file of the stream below the directory.
 std::string log_name(const OutputRoute& route);
-/// The file of filtered lines. Nodes that share a folder have one each: not every file system keeps lines
-/// whole that several nodes append. The first has the name that torchrun gives it.
+/// Returns the file of filtered lines. Nodes that share a directory have one each, because not every file
+/// system keeps appended lines of several nodes intact. The first has the name that torchrun uses.
 std::string filtered_name(bool is_error, unsigned node_rank);
 
 } // namespace hpcml::launch

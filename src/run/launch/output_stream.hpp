@@ -45,15 +45,15 @@ public:
   /// Reads what a source holds at once: of a rank that has ended, its last words.
   void read_to_end(std::size_t source);
   void write_some();
-  /// Shows unfinished lines that stand still: a prompt, a progress bar. Not while the reader is behind: what
-  /// stands still then is us.
+  /// Shows unfinished lines without recent output: a prompt, a progress bar. Not while the reader is
+  /// slower than the ranks.
   void flush_idle();
   /// When to call `flush_idle` again.
   std::optional<Clock::time_point> flush_at() const { return x_flush_at; }
   /// A line of launch itself between those of the ranks.
   void print_line(const std::string& line);
-  /// The ranks have ended: takes what their pipes still hold, a part at a time, and waits for nobody who may
-  /// hold them open. False once there is nothing left.
+  /// Reads a part of what the pipes hold after the ranks have exited, without waiting for other processes
+  /// that hold them open. Returns false if nothing is left.
   bool take_rest();
   /// Ends every line that is not finished, and closes the pipes and the files; what goes into files is read
   /// to its end before, also where the reader has been given up.
@@ -80,7 +80,7 @@ private:
     LastLines words{}; ///< of standard error
     model::WorldReport world{};
     int fd = -1;
-    std::size_t bytes = 0;      ///< read in all
+    std::size_t bytes = 0;      ///< read in total
     std::size_t last_piece = 0; ///< read last
     Clock::time_point last{};   ///< when that was
     Clock::time_point first{};  ///< when the first was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process-group check before a program starts: the helper program, its answer, its verdict.
+// The preflight before a program starts: the helper program, its output and its result.
 #pragma once
 
 #include <chrono>
@@ -16,31 +16,31 @@ namespace hpcml::launch {
 
 constexpr unsigned k_preflight_seconds = 120; ///< for the rendezvous and for each check
 
-/// When a helper that was given `timeout_seconds` hangs: it ends by itself after eight times as long and
-/// 150 s.
+/// Returns the time after which a helper with `timeout_seconds` hangs: it exits by itself after eight times
+/// that time plus 150 s.
 constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) {
   return std::chrono::seconds(9ULL * timeout_seconds + 180);
 }
 
-/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for
-/// hpcml-aarch64 it is hpcml-torch-aarch64); nothing if it is not there.
+/// Returns the path of the helper of `program` (bin/../libexec/hpcml/hpcml-torch, or in the same directory;
+/// hpcml-torch-aarch64 for hpcml-aarch64), if it exists.
 std::optional<std::string> find_torch_helper(const std::string& program);
 
-/// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if
-/// they say nothing.
+/// Returns the failure in the helper's JSON lines: "what" and "next" of the last event. Empty if there is
+/// none.
 util::Error preflight_result(const std::string& lines);
 
-/// The hosts that an event finds at fault, each once. A phase before the network was used blames none.
+/// Returns the faulty hosts of an event. Phases before the network is used name none.
 std::set<std::string> hosts_at_fault(const nlohmann::json& event);
 
-/// Those of all events "culprit" in the helper's lines, which rank 0 says, or whoever it does not hear.
+/// Returns the faulty hosts of all events about a faulty rank.
 std::vector<std::string> faulty_hosts(const std::string& lines);
 
-/// What the helper's summary says for people, in one line; empty if there is none (only rank 0 has one).
+/// Returns the helper's summary as a message. Empty if there is none (only rank 0 has one).
 std::string preflight_success(const std::string& lines);
 
-/// Runs the check with this rank's environment, on a port of its own, and proves the program's port, too;
-/// nothing if all passed, which rank 0 says.
+/// Runs the preflight with this rank's environment on a separate port, and checks the program's port.
+/// Returns nothing if it passed, which rank 0 logs.
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
                                      const RuntimeContext& context);
 

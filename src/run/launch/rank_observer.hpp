@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is told what happens to the ranks of a node, and may have them stopped: an agent, which knows of other
-// nodes and of restarts.
+// Observes the ranks of a node and can stop them. Implemented by the agent.
 #pragma once
 
 #include <chrono>
@@ -47,7 +46,7 @@ public:
 struct SupervisionOptions {
   RankObserver* overseer = nullptr;
   sigset_t mask{};           ///< signals that a rank finds blocked: the overseer has blocked its own before
-  std::vector<pid_t> spared; ///< children of this process that are no ranks and live on
+  std::vector<pid_t> spared; ///< children of this process that are not ranks and continue
   std::string directory;     ///< goes where this process is killed; empty: none
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ranks of a node as child processes: each with a process group and pipes of its own, dead when launch is
-// dead.
+// The ranks of a node as child processes: each has a process group and pipes, and is killed if launch dies.
 #pragma once
 
 #include <chrono>
@@ -16,7 +15,7 @@
 
 namespace hpcml::launch {
 
-/// A started rank. Descriptors are the reading ends of its output; they go to whoever reads them.
+/// A started rank. Its descriptors are the reading ends of its output, which the reader owns.
 struct RankProcess {
   unsigned rank = 0;
   unsigned local_rank = 0;
@@ -50,7 +49,7 @@ public:
   bool any_running() const { return !x_by_pid.empty(); }
   /// Sends a signal to every process of every group that is left.
   void signal(int number) const;
-  /// Reaps every child that has ended; the ranks among them, in the order in which the kernel tells of them.
+  /// Reaps every child that has exited. Returns the ranks among them, in the order of the kernel.
   std::vector<std::size_t> reap();
   /// Waits from now on for the rest of the group of a rank that has ended; false if there is none.
   bool wait_for_group(std::size_t index);

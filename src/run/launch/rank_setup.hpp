@@ -19,7 +19,7 @@ struct RankSetup {
   std::vector<std::pair<std::string, std::string>> changes; ///< what launch sets, in order, for --dry-run
   std::vector<std::string> removed;                         ///< variables that launch takes away
   plan::RankPlan plan;
-  std::string gpus;                  ///< for people: "0,1" or "none"
+  std::string gpus;                  ///< for reports: "0,1" or "none"
   bool store_serves = false;         ///< hpcml serves at MASTER_PORT: rank 0's program does not
   std::vector<std::string> warnings; ///< the rank's own; those of all ranks are the node's
 };

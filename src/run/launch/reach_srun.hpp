@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task's end is heard by srun only where that can be reached.
+// srun is notified of the end of a task only if it can be reached.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the ranks meet: an address and a port that every rank of a step finds by itself.
+// The rendezvous endpoint: an address and a port that every rank of a step computes by itself.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hpcml finds out about nodes while a job runs, told to the job's next start.
+// Records faulty nodes that are found while a job runs, for its next start.
 #pragma once
 
 #include "core/node_health/bad_node_file.hpp"
@@ -7,8 +7,7 @@
 
 namespace hpcml::launch {
 
-/// Adds a line to the file that the script names; says so where it cannot. Without such a file nothing is
-/// done.
+/// Appends a line to the file that the script names, and logs a failure. Does nothing without such a file.
 void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

@@ -21,7 +21,7 @@ int number_of(const model::SaveSignal& signal);
 /// (Slurm: src/srun/libsrun/srun_job.c).
 bool is_forwarded_by_srun(int signal);
 
-/// What the programs are to get for it (HPCML_SAVE_SIGNAL); 0: nobody asks them.
+/// Returns the save signal of the programs (HPCML_SAVE_SIGNAL); 0: none.
 int find_save_signal(const util::EnvSnapshot& env);
 
 /// Whether a signal to launch asks the ranks to save: the script's word, or the save signal itself. TERM is a

@@ -14,7 +14,7 @@
 
 namespace hpcml::launch {
 
-/// "HOST:PORT" of a store that is there already.
+/// "HOST:PORT" of a store that already exists.
 constexpr const char* k_store_variable = "HPCML_STORE_ADDR";
 
 /// The ports at which the store of a world's ranks may be, the likeliest first.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who has started this process, by the processes above it: variables are inherited, also from steps and
-// launchers that this process is no task of.
+// Finds what started this process by its ancestors: variables are inherited, also from steps and launchers
+// that this process is not a task of.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hpcml::launch {
 
-/// What stands nearest above this process.
+/// The nearest ancestor of this process that starts tasks.
 enum class Starter {
   unknown,   ///< nobody that is known: another pid namespace, a launcher of its own, no job
   task,      ///< slurmstepd's task, with nothing but shells between

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A store served by a process of its own beside a launcher.
+// The rendezvous store in a separate process of a launcher.
 #pragma once
 
 #include <cstdint>
@@ -16,40 +16,40 @@
 
 namespace hpcml::launch {
 
-/// What is served, and where.
+/// Options of a store process.
 struct StoreServiceRequest {
   store::RendezvousRules rules;
   store::SessionGateOptions gate;      ///< which clients may use hpcml's messages
   std::vector<std::string> addresses;  ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
-  store::Activity* activity = nullptr; ///< of the programs, where somebody wants to know
-  bool stays_for_others = false;       ///< a child that serves can be told to stay for other nodes' programs
+  store::Activity* activity = nullptr; ///< activity of the programs; null: not recorded
+  bool stays_for_others = false;       ///< the process continues while programs of other nodes are connected
 };
 
-/// This process heeds no signal but those that nobody can ignore. What is sent to the step or its terminal is
-/// for the ranks: they may meet once more to save what they have.
+/// Ignores all signals that can be ignored: those of the step or its terminal are for the ranks, which may
+/// need the store to save.
 void ignore_signals();
 
-/// A store that a child of this process serves.
+/// A running store process, a child of this one.
 struct StoreChild {
   std::uint16_t port = 0;
   pid_t pid = -1;
-  int part = -1; ///< an eventfd: once it is written to, the child ends when no other node's program is there
+  int part = -1; ///< an eventfd: after a write the child exits when no program of another node is connected
 };
 
-/// Serves as a child of this process, until it ends. Returns once clients can come.
+/// Starts a store as a child of this process, which exits with it. Returns when clients can connect.
 util::Result<StoreChild> start_store_child(const StoreServiceRequest& order);
 
-/// Listens and lets a child of this process serve there; it hears no signals, and ends with this process. Of
-/// this process's descriptors it has `kept`.
+/// Listens, and starts a child that serves there, ignores signals and exits with this process. Of this
+/// process's descriptors it keeps only `kept`.
 util::Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                             const std::vector<std::uint16_t>& ports,
                                             const std::function<util::Status(store::Listening)>& serve,
                                             int kept = -1);
 
-/// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
-/// the last client has gone. It holds none of this process's files once every rank has come, so that nobody
-/// waits for their end. Where the step ends on its node before, Slurm ends it, too.
+/// Starts a store that is not a child of this process, for the program that replaces it. The store runs
+/// until the program has exited and the last client has disconnected, and closes this process's files when
+/// every rank has connected. Slurm kills it with the step.
 util::Result<std::uint16_t> leave_store(const StoreServiceRequest& order);
 
 } // namespace hpcml::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is to serve the store where a program's ranks meet, and how its torch is told.
+// Decides which process starts the rendezvous store of a program, and which variable its torch gets.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct StoreSelection {
   bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
   store::AgentStore agent_store = store::AgentStore::unset; ///< in each rank's environment
   std::string reason;       ///< one sentence, without a full stop, for --dry-run and the report
-  bool is_reported = false; ///< the reason is news to people: to be said once, by rank 0
+  bool is_reported = false; ///< rank 0 logs the reason once
 };
 
 /// Decides from the torch that was found. Pure.

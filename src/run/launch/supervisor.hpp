@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts the ranks of a node and stays with them: output, signals, failures. One thread, one poll loop, no
-// sleeping.
+// Starts the ranks of a node and supervises them: output, signals, failures. One thread with one poll loop.
 #pragma once
 
 #include <chrono>
@@ -20,11 +19,11 @@
 
 namespace hpcml::launch {
 
-/// How the ranks of a node ended.
+/// Result of the ranks of a node.
 struct Outcome {
   int code = 0;   ///< 0, or the code of the rank that failed first
-  int signal = 0; ///< the signal that launch was sent and its ranks ended by: launch should end by it, too
-  bool stopped = false; ///< they were stopped by their overseer
+  int signal = 0; ///< the signal that launch received and its ranks ended by: launch should end by it as well
+  bool stopped = false; ///< their observer stopped them
 };
 
 /// The ranks of one node, from their start to their end.
@@ -36,15 +35,15 @@ public:
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// The end of what a rank has written on standard error: at most 20 lines.
+  /// Returns the last lines of standard error of a rank: at most 20.
   std::vector<std::string> last_lines(unsigned local_rank) const;
-  /// When a rank wrote last on either stream; nothing if it never did. Now, while it has to wait for our
-  /// reader.
+  /// Returns when a rank last wrote to either stream, or the current time while it waits for our reader;
+  /// nothing if it never wrote.
   std::optional<std::chrono::steady_clock::time_point> last_written(unsigned local_rank) const;
-  /// When a rank wrote first on either stream; nothing if it never did.
+  /// Returns when a rank first wrote to either stream; nothing if it never did.
   std::optional<std::chrono::steady_clock::time_point> first_written(unsigned local_rank) const;
-  /// When a rank's launcher had met those of the others, and became its program; nothing where it never did,
-  /// or nobody oversees the ranks.
+  /// Returns when a rank's launcher finished the rendezvous and replaced itself with the program; nothing
+  /// if it has not, or without an observer.
   std::optional<std::chrono::steady_clock::time_point> joined_at(unsigned local_rank) const;
 
   /// Ranks of this node whose output has reported a world of 1.
@@ -55,22 +54,22 @@ public:
   /// Starts every rank and waits for all of them.
   Outcome run();
 
-  /// A child of this process serves the ranks' store: where it ends before them they are ended, too.
+  /// Sets the child process that serves the ranks' store: if it exits first, the ranks are stopped.
   void join_at(pid_t store);
-  /// After `run`: where all has ended well, tells the child by `part` (`StoreChild`) and waits until it has
-  /// ended, for as long as programs of other nodes need their store. A signal to end is obeyed at once.
+  /// After `run`: if all ranks succeeded, notifies the child by `part` (`StoreChild`) and waits until it
+  /// exits, while programs of other nodes need the store. A signal ends the wait.
   Outcome part_from_store(const Outcome& ended, int part);
-  /// Whether that child has ended, and its number may be somebody else's.
+  /// True if that child has exited, so that another process may have its number.
   bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
 
-  /// Whether the ranks were asked to save and to end.
+  /// True if the ranks were asked to save and exit.
   bool was_asked_to_save() const { return x_saving; }
-  /// Kills all ranks at once. Their overseer must also have them stopped.
+  /// Kills all ranks immediately. Their observer must also stop them.
   void kill();
-  /// A line of our own on standard error, between those of the ranks.
+  /// Writes a message to standard error, between the lines of the ranks.
   void print_line(util::LogLevel level, const std::string& text);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
-  /// Every rank was started, and has ended with 0.
+  /// True if every rank was started and exited with 0.
   bool all_succeeded() const;
 
 private:
@@ -122,7 +121,7 @@ private:
 
   const LaunchRequest& x_request;
   const RuntimeContext& x_context;
-  const SupervisionOptions* x_oversight; ///< none: nobody oversees the ranks
+  const SupervisionOptions* x_oversight; ///< null: no observer
   RankStart x_start_of_ranks;
   unsigned x_count;
   OutputStream x_out;
@@ -139,7 +138,7 @@ private:
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
-  std::vector<MemoryLevel> x_memory;          ///< before the ranks' start, where nobody oversees them
+  std::vector<MemoryLevel> x_memory;          ///< before the start of the ranks, without an observer
   std::optional<std::string> x_out_of_memory; ///< why the kernel has killed the one that failed
   bool x_stopped = false;                     ///< what ends from now on has not failed
   pid_t x_store = -1;
@@ -154,8 +153,8 @@ private:
   Clock::time_point x_start = Clock::now();
 };
 
-/// Ends this process by a signal, as its ranks did: who waits for it then sees what happened, and srun says
-/// "Exited with exit code" only of the rank that failed.
+/// Ends this process by a signal, as its ranks did: srun then reports "Exited with exit code" only for the
+/// rank that failed.
 void end_by_signal(int signal);
 
 /// The same for a process that has reported why its ranks ended: in a task of srun once that report is read,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where this task stands among those that were started with it, and on which node the first of them is.
+// The place of this task among those that were started with it, and the node of the first one.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hpcml::launch {
 
-/// A task's place, and what tells its start from others.
+/// The place of a task, and what distinguishes its start from others.
 struct TaskPlace {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;

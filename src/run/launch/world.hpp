@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The world of ranks that this process belongs to, and where they meet.
+// The world of ranks that this process belongs to, and its rendezvous endpoint.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace hpcml::launch {
 
-/// What an agent says of the ranks that it starts, beside their places: torchrun's contract.
+/// Facts from the agent that starts the ranks, in addition to their places: torchrun's contract.
 struct AgentFacts {
   unsigned restarts = 0; ///< how often all ranks were started again since one failed
   unsigned max_restarts = 0;
@@ -27,7 +27,7 @@ struct AgentFacts {
       offered; ///< variables, where the rank has none of that name
 };
 
-/// Place of one rank and the meeting point of all.
+/// Place of one rank, and the rendezvous endpoint of all.
 struct World {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
@@ -64,7 +64,7 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
 /// rank.
 std::vector<std::pair<std::string, std::string>> agent_variables(const World& world);
 
-/// What a world's launchers and stores call its step: each attempt of an agent is one of its own.
+/// Returns the name of the step for launchers and stores: each attempt of an agent has a separate one.
 std::string rendezvous_step(const World& world);
 
 /// A second port for a process group that is gone before the program starts; the same on all ranks, never

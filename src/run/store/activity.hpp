@@ -43,8 +43,8 @@ private:
   Shared* x_shared = nullptr;
 };
 
-/// Whether a message changes what a store holds. Others are no sign of life: NCCL's watchdogs ask again and
-/// again, also while all ranks hang. Pure.
+/// True if a message changes the content of a store. Others show no activity: NCCL's watchdogs poll also
+/// while all ranks hang. Pure.
 bool changes_store(const Message& message);
 
 } // namespace hpcml::store

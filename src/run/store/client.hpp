@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A client of a store: hpcml's own processes ask by it. No call waits longer than it is told to.
+// A client of a store for hpcml's own processes. No call waits longer than its limit.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ public:
   void put_compare_set(std::string_view key, std::string_view expected, std::string_view desired);
   /// Says that `key` is `value`; there is no answer.
   void put_set(std::string_view key, std::string_view value);
-  /// Asks for the value of a key, which must be there.
+  /// Requests the value of a key, which must exist.
   void put_get(std::string_view key);
 
   /// Connects, sends and receives as far as that goes without waiting; false where it is over.
@@ -50,9 +50,9 @@ public:
   const std::string& fault() const { return x_fault; }
   /// Why there is no session; none while there may be one.
   SessionError session_error() const { return x_session_error; }
-  /// Whether an answer that is a value is there whole, or one that can be none.
+  /// True if a complete value, or an answer that cannot be one, was received.
   bool has_value() const;
-  /// The next answer that is a value, where it is there whole.
+  /// Returns the next value that was received completely.
   std::optional<std::string> take_value();
   /// The same, waited for. The error names the place.
   util::Result<std::string> wait_for_value(Time deadline);

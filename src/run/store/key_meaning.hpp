@@ -28,7 +28,7 @@ struct KeyMeaning {
 /// Reads a key of torch 1.13's or 2's clients.
 KeyMeaning read_key(std::string_view key);
 
-/// A key for people: short, and nothing in it commands a terminal.
+/// Returns a key for messages: short, with control characters escaped.
 std::string shown_key(std::string_view key);
 
 } // namespace hpcml::store

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sockets that a store is met at.
+// The sockets of a store.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace hpcml::store {
 
-/// An address and a port as the kernel takes them.
+/// An address and a port for the kernel.
 struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t length = 0;
 };
 
-/// Of a numeric IPv4 or IPv6 address; nothing where it is none. Pure.
+/// Parses a numeric IPv4 or IPv6 address; returns nothing for other texts. Pure.
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port);
 
-/// A node that dies says nothing: a connection to it ends after half a minute, not after the kernel's two
-/// hours. `where_it_owes`: also where something is on its way to it; then a peer that lives and reads nothing
-/// for so long is given up, too.
+/// Detects lost nodes: a connection to one ends after half a minute instead of the kernel's two hours.
+/// `where_it_owes`: also if data is unacknowledged; then a peer that reads nothing for this time is dropped
+/// as well.
 void watch_for_death(int fd, bool where_it_owes = false);
 
-/// A socket that is bound to `address` with SO_REUSEADDR, not blocking, closed in programs that are executed;
-/// -1 and errno where that cannot be. Without `only_six`, "::" is IPv4's, too.
+/// Returns a non-blocking socket that is bound to `address` with SO_REUSEADDR and closed on exec; -1 and
+/// errno on failure. Without `only_six`, "::" includes IPv4.
 int open_bound(const SocketAddress& address, bool only_six);
 
-/// A socket bound to `port` at all of this node's addresses, which listens at none. An error where somebody
-/// listens at one of them.
+/// Returns a socket that is bound to `port` at all addresses of this node and does not listen. An error if a
+/// process listens at one of them.
 util::Result<int> bind_everywhere(std::uint16_t port);
 
 /// Listening sockets, all with one port.
@@ -40,9 +40,9 @@ struct Listening {
   std::uint16_t port = 0;
 };
 
-/// Listens at each of the numeric `addresses` (IPv4 or IPv6), or where there is none at all of this node's,
-/// on `port`; 0 lets the kernel choose. The sockets are closed in programs that are executed. An error names
-/// the address, and a port that somebody else has.
+/// Listens on `port` at each of the numeric `addresses` (IPv4 or IPv6), or at all addresses of this node if
+/// there are none; 0 lets the kernel choose. The sockets are closed on exec. The error names the address and
+/// a port that is in use.
 util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 
 /// The same on the first of the ports that is free; the error is about the last.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who of a step's ranks has come to where they meet, and who is missing. Pure: no sockets, no clock.
+// Ranks of a step that have connected to the store, and missing ranks. Pure: no sockets, no clock.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@
 
 namespace hpcml::store {
 
-/// What is known of a rank.
+/// State of a rank.
 struct KnownRank {
   using Time = std::chrono::steady_clock::time_point;
-  bool announced = false; ///< its launcher has come
+  bool announced = false; ///< its launcher has connected
   std::string host;       ///< as its launcher names it
   std::string peer;       ///< as the kernel does
   unsigned local_rank = 0;
   std::int64_t pid = 0;                 ///< of the launcher, and of the program that it becomes
   Time since{};                         ///< when it was announced
   std::optional<ClientId> program = {}; ///< the program's connection, while it lasts
-  bool came = false;                    ///< the program was seen, also where it has gone since
+  bool came = false;                    ///< the program has connected, even if it has disconnected since
   std::string failed;                   ///< why its program will not start
-  bool missed = false;                  ///< people were told that it is missing
+  bool missed = false;                  ///< it was reported as missing
 };
 
 /// The ranks of one step.
@@ -37,30 +37,29 @@ public:
 
   explicit RankRegistry(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
 
-  /// A launcher has come. What is to be said of that: that a rank that was missed is there.
+  /// Registers a launcher. Returns messages, for a rank that was reported as missing.
   std::vector<std::string> announce(const JoinRequest& request, const std::string& peer, Time now);
-  /// A program's client says its process's number, as torch 2's do when they connect.
+  /// Registers a program by its process number, which clients of torch 2 send when they connect.
   std::vector<std::string> program_came(ClientId client, const std::string& peer, std::int64_t pid, Time now);
   void client_left(ClientId client);
-  /// What people should know by now: who is missing, and for how long. Each time it is said again three times
-  /// as late. `unknown`: programs' clients beyond those that said their process's number; each may be that of
-  /// any rank.
+  /// Returns messages about missing ranks that are due; each repetition takes three times as long.
+  /// `unknown`: number of clients without a process number; each may belong to any rank.
   std::vector<std::string> due_messages(Time now, std::size_t unknown);
 
   bool begun() const { return !x_members.empty(); }
-  /// Whether every rank has been announced.
+  /// True if every rank has been announced.
   bool complete() const { return begun() && x_announced == x_members.size(); }
-  /// Whether every rank was heard, also of those that cannot start.
+  /// True if every rank has connected or reported that it cannot start.
   bool all_received() const { return begun() && unannounced().empty(); }
   /// By rank.
   const std::vector<KnownRank>& members() const { return x_members; }
   std::optional<unsigned> rank_of_client(ClientId client) const;
   std::optional<unsigned> rank_of(const std::string& peer, std::int64_t pid) const;
-  /// "rank 9 of 16 (nid000002, local rank 1)", as far as that is known.
+  /// Returns "rank 9/16 (nid000002, local 1)" without unknown parts.
   std::string name(unsigned rank) const;
-  /// Clients that said it, as long as they last.
+  /// Returns the number of connected clients with a process number.
   std::size_t known_clients() const { return x_clients.size(); }
-  /// Who is missing, in sentences; empty where nobody is.
+  /// Returns messages about missing ranks.
   std::vector<std::string> missing(Time now, std::size_t unknown) const;
 
 private:

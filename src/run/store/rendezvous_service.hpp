@@ -17,7 +17,7 @@
 
 namespace hpcml::store {
 
-/// Whose meeting it is.
+/// Identity of the run that a store serves.
 struct RendezvousRules {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
@@ -32,7 +32,7 @@ constexpr std::chrono::hours k_longest_silence{1};
 class RendezvousService : public Observer {
 public:
   using MessageSink = std::function<void(const std::string&)>;
-  /// `report` gets sentences for people.
+  /// `report` receives messages for the log.
   RendezvousService(RendezvousRules rules, MessageSink report);
 
   /// The server's own port, which a decision may mean.
@@ -44,7 +44,7 @@ public:
   /// Whether the step cannot begin: a rank has said that its program will not start, or rank 0's launcher,
   /// which waits here for all, has gone.
   bool has_failed() const { return !x_failure.empty(); }
-  /// Called once every rank has announced itself, or one has failed, before the others hear of it.
+  /// Called once every rank has announced itself, or one has failed, before the other ranks are notified.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
   /// Where it is to stop it serves on while programs of other nodes are connected, of which one has said
@@ -69,7 +69,7 @@ public:
   }
 
   const RankRegistry& registry() const { return x_registry; }
-  /// Clients that are no launchers.
+  /// Returns the number of clients that are not launchers.
   std::size_t programs() const { return x_peers.size() - x_launchers; }
 
 private:

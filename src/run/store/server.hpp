@@ -27,7 +27,7 @@ struct Receipt {
   bool proven = false;    ///< the client has just proved the job's key
 };
 
-/// Hears what happens at a server, in its order.
+/// Observes the events of a server, in order.
 class Observer {
 public:
   virtual ~Observer() = default;
@@ -44,7 +44,7 @@ public:
   virtual void authenticated(ClientId, const PeerIdentity&, Time) {}
   /// `why` is empty where the client itself ended the connection.
   virtual void left(ClientId, const std::string& /*peer*/, const std::string& /*why*/, Time) {}
-  /// After each round of messages, ends and ticks: what nobody's message answers may be answered now.
+  /// Called after each round of messages, disconnects and ticks, to send answers without a message.
   virtual void round(Answers&, Time) {}
   /// About twice a second; true ends the service.
   virtual bool tick(const Table&, Time) { return false; }

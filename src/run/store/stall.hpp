@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who waits at a store for whom, in words: from the ranks, their waits and the keys that are there. Pure.
+// Describes which ranks wait at a store for which others, from the ranks, their waits and the existing keys.
+// Pure.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@
 
 namespace hpcml::store {
 
-/// A rank, or a client whose rank nobody knows, as the store sees it.
+/// State of a rank, or of a client with an unknown rank, at the store.
 struct RankStatus {
   using Time = std::chrono::steady_clock::time_point;
   enum class State {
@@ -23,9 +24,9 @@ struct RankStatus {
   State state = State::connected;
   std::optional<unsigned> rank{};
   std::string name;       ///< "rank 9 of 16 (nid000002, local rank 1)"
-  std::string short_name; ///< "9", or the name of a client whose rank nobody knows
+  std::string short_name; ///< "9", or the name of a client with an unknown rank
   Time since{};           ///< of that state; here: when it last said something
-  std::string waits_for;  ///< the first key that is not there; empty where it does not wait
+  std::string waits_for;  ///< the first missing key; empty if it does not wait
   Time waits_since{};
   std::string mark; ///< the last key that it set or counted up
 };

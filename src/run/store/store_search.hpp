@@ -42,8 +42,8 @@ struct StoreSearch {
   std::size_t likely = 1; ///< how many of them are asked at once
   std::chrono::steady_clock::time_point deadline{};
   bool stop_on_refusal = false; ///< a store that is not for us ends the search: there is no other to hope for
-  /// A step that cannot begin may be one before ours that nothing tells from it: another store is looked for
-  /// as long.
+  /// A failed step may belong to an earlier run that cannot be distinguished from this one. The search
+  /// continues for this long.
   std::chrono::milliseconds failure_retry_window{0};
   std::chrono::seconds patience{20};
   /// Called each time that so much has passed, with what has passed and what each place says.

@@ -35,7 +35,7 @@ std::string pack_report(const StoreReport& report);
 /// Nothing where these bytes are none.
 std::optional<StoreReport> unpack_report(std::string_view bytes);
 
-/// Hears what programs say. No clock and no sockets.
+/// Observes the messages of programs. No clock and no sockets.
 class Watch {
 public:
   using Time = RankStatus::Time;
@@ -46,8 +46,8 @@ public:
   /// Before the roster forgets the client.
   void left(ClientId client, const RankRegistry& registry, Time now);
 
-  /// What people should hear now: stalls that last `patience`, and again each three times as long, and that
-  /// such a one is over.
+  /// Returns messages that are due: waits that last `patience`, again each time three times as long, and
+  /// waits that have ended.
   std::vector<std::string> due_messages(const RankRegistry& registry, std::chrono::seconds patience,
                                         Time now);
   StoreReport report(const RankRegistry& registry, std::size_t unknown, Time now) const;

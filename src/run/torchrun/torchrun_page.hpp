@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// torchrun's flags for people: the help of `hpcml torchrun`, and the table of docs/guides/use-as-torchrun.md.
+// The help of `hpcml torchrun`, and the table of docs/guides/use-as-torchrun.md.
 #pragma once
 
 #include <string>

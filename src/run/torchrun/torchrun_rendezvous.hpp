@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the agents of a line of torchrun meet. Pure.
+// The rendezvous of the agents of a torchrun command line. Pure.
 #pragma once
 
 #include "run/torchrun/torchrun_request.hpp"

@@ -29,8 +29,8 @@ TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
 /// The agent's request, without its command.
 struct TorchrunPlan {
   agent::AgentRequest request;
-  bool needs_directory = false;   ///< something is to go into files, and nobody says where
-  std::vector<std::string> notes; ///< for people
+  bool needs_directory = false;   ///< output is written to files, but no directory is set
+  std::vector<std::string> notes; ///< for the log
 };
 
 /// Pure.
