@@ -25,7 +25,7 @@ bool path_exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// Opening is the only question that the job's cgroup answers: its file is there also where it is another's.
+/// Opens the device, because the job's cgroup hides no device file and rejects only opening it.
 Access try_device(const fs::path& path) {
   if (!path_exists(path)) return Access::missing;
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -121,7 +121,7 @@ GpuFacts read_gpus(const util::EnvSnapshot& env, const fs::path& root) {
   return gpus;
 }
 
-/// "cuda: Optional[str] = '12.6'" → "12.6"; nothing where the line is not there or says None.
+/// "cuda: Optional[str] = '12.6'" → "12.6"; empty if the line is missing or contains None.
 std::string quoted_value(const std::string& text, const std::string& name) {
   for (const auto& line : util::split(text, '\n')) {
     if (!line.starts_with(name) || line.size() <= name.size()) continue;

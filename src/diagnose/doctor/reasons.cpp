@@ -19,7 +19,7 @@ public:
   explicit GpuQuestion(const Facts& facts) : x_facts(facts), x_amd(facts.gpus.vendor == GpuVendor::amd) {}
 
   DoctorAnswer ask() {
-    // In this order a reason explains those behind it.
+    // In this order, a reason explains the following ones.
     ask_torch();
     ask_variables();
     ask_job();

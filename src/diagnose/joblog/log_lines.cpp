@@ -15,7 +15,7 @@ bool is_host_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
 }
 
-/// "HOST:PID:TID" at the end of a word, behind what a launcher has put before it ("[1,0]<stdout>:").
+/// Reads "HOST:PID:TID" at the end of a word, after a prefix of a launcher ("[1,0]<stdout>:").
 bool read_process(std::string_view word, Writer& writer) {
   const auto second = word.rfind(':');
   if (second == std::string_view::npos || second == 0) return false;

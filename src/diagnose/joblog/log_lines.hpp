@@ -62,7 +62,7 @@ struct NcclLine {
   Writer writer;
   std::string device;    ///< between the brackets; empty: unknown
   bool warning = false;  ///< "NCCL WARN"
-  std::string_view text; ///< behind that; of the line
+  std::string_view text; ///< the rest of the line
 };
 std::optional<NcclLine> parse_nccl_line(std::string_view line);
 

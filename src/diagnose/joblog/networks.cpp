@@ -11,7 +11,7 @@ namespace hpcml::joblog {
 
 namespace {
 
-/// What stands behind `mark`, up to the first of `ends`; empty where the mark is not there.
+/// Returns the text after `mark` up to the first of `ends`; empty without the mark.
 std::string behind(std::string_view text, std::string_view mark, std::string_view ends) {
   const auto at = text.find(mark);
   if (at == std::string_view::npos) return {};
@@ -19,7 +19,7 @@ std::string behind(std::string_view text, std::string_view mark, std::string_vie
   return clipped(rest.substr(0, rest.find_first_of(ends)));
 }
 
-/// The number behind `mark`; 0 where there is none.
+/// Returns the number after `mark`, or 0.
 unsigned number_behind(std::string_view text, std::string_view mark) {
   const auto number = util::parse_unsigned(behind(text, mark, " ,"));
   return number && *number <= 10000000 ? static_cast<unsigned>(*number) : 0;

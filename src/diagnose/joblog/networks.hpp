@@ -28,7 +28,7 @@ enum class NetworkObstacle {
   plugin_failed,    ///< it was, and did not start
   no_verbs_library, ///< libibverbs.so is missing
   no_device,        ///< InfiniBand's devices are not seen
-  switched_off      ///< a variable says so: NCCL_IB_DISABLE=1, NCCL_NET=Socket
+  switched_off      ///< disabled by a variable: NCCL_IB_DISABLE=1, NCCL_NET=Socket
 };
 
 /// What one process has said.
@@ -43,7 +43,7 @@ struct ProcessNetwork {
   bool has_ib = false;          ///< devices of InfiniBand or RoCE were found
   bool has_sockets = false;
   std::map<std::string, LogEvidence>
-      evidence; ///< by what it tells: "network", "plugin", "provider", "ib", "socket"
+      evidence; ///< by what they show: "network", "plugin", "provider", "ib", "socket"
   std::map<NetworkObstacle, LogEvidence> obstacles;
 };
 

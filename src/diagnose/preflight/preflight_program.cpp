@@ -47,8 +47,8 @@ std::optional<std::string> find_built_helper(const std::vector<std::string>& com
 
 constexpr std::chrono::seconds k_python_limit{60}; ///< of a wrapper that enters a container
 
-/// The version of the torch that a Python would import, asked of itself where its files do not tell: wrappers
-/// into containers, pyenv's. Empty where it has none. Nothing is imported for that.
+/// Runs a Python to get the version of its torch if its files do not contain it (a wrapper for a container,
+/// or pyenv). Empty if it has none. Does not import torch.
 std::string ask_python(const std::string& program, const util::EnvSnapshot& env) {
   constexpr const char* k_question =
       "import importlib.util as u, os, runpy; place = os.path.dirname(u.find_spec('torch').origin); "

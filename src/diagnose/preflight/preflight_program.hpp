@@ -12,9 +12,9 @@
 
 namespace hpcml::preflight {
 
-/// In this order: what `hpcml torch build` has built for the torch of `command` (empty: the one that is found
-/// here), the helper beside `program`, the checks in Python where one imports torch. The error says what can
-/// be done.
+/// Chooses in this order: the build of `hpcml torch build` for the torch of `command` (empty: the one that
+/// is found here), the helper in the directory of `program`, the checks in Python if one imports torch. The
+/// error contains a hint.
 util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
                                                         const std::vector<std::string>& command,
                                                         const util::EnvSnapshot& env);

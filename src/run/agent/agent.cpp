@@ -15,7 +15,7 @@ namespace hpcml::agent {
 
 namespace {
 
-/// What the ranks hear is blocked from here on: none of it is lost between two attempts.
+/// Blocks the signals that are forwarded to the ranks, so that none is lost between two attempts.
 sigset_t block_signals() {
   sigset_t mask, before;
   ::sigemptyset(&mask);

@@ -31,10 +31,10 @@ namespace hpcml::agent {
 
 namespace {
 
-// The world of one attempt: who takes part, as the conductor says, and where the ranks meet. Pure.
+// The world of one attempt: its nodes, from the coordinator, and its rendezvous endpoint. Pure.
 
-/// The world as the first rank of this node sees it. `own`: what this process found at its start; `address`:
-/// of the first node, empty: the step's; `facts`: what the ranks are told of the agent.
+/// Returns the world for the first rank of this node. `own` is the world at the start of this process,
+/// `address` that of the first node (empty: the step's), and `facts` are the agent's values for the ranks.
 launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
                                  const std::string& address, const launch::AgentFacts& facts) {
   launch::World world = own;
@@ -59,10 +59,10 @@ launch::World make_attempt_world(const launch::World& own, const AgentCommand& o
   return world;
 }
 
-/// Once this agent was asked to end, the conductor has so long to say that all others do, too.
+/// The time in which the coordinator must end all other agents after this one was asked to end.
 constexpr auto k_shutdown_timeout = std::chrono::seconds(5);
 
-/// Signals that ask an agent to end; it hears them when it looks.
+/// Returns the signals that ask an agent to end. They are blocked, and read in the loop.
 sigset_t end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -137,7 +137,7 @@ int AgentLoop::wait_milliseconds() const {
 /// The process that joins the agents is the first node's own; for the others it is that node that they lack.
 int AgentLoop::code_of_lost_line() const { return x_rendezvous.leads ? k_cannot_set_up : k_nodes_missing; }
 
-/// Between attempts. Signals that come meanwhile are told as those that come to ranks.
+/// Waits between attempts. Signals are treated like those that arrive while ranks run.
 void AgentLoop::wait_for_order() {
   if (auto order = x_rendezvous.link->take()) return handle_command(*order);
   if (const auto fault = x_rendezvous.link->fault(); !fault.empty()) {
@@ -185,7 +185,7 @@ void AgentLoop::send_event(AgentEvent event) {
   x_rendezvous.link->send_event(event);
 }
 
-/// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
+/// Reports a failure of this agent like that of a rank, because a run has only one first failure.
 void AgentLoop::fail(const launch::Failure& failure) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
@@ -198,7 +198,7 @@ void AgentLoop::fail(const launch::Failure& failure) {
   send_event(std::move(event));
 }
 
-/// Plans this node for an attempt, once; false where that failed and was told.
+/// Plans this node for an attempt, once; false if that failed and was reported.
 bool AgentLoop::prepare(const AgentCommand& order) {
   if (x_attempt && x_attempt->number == order.attempt && x_attempt->node) return true;
   launch::AgentFacts facts;
@@ -229,7 +229,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
-  // Held anew before they are let go: those that stay are never without a holder.
+  // The new holds are taken before the old ones are released, so that kept caches always have a holder.
   for (auto& cache : std::exchange(x_caches, std::move(ready.caches))) launch::release_cache(cache);
   for (unsigned local = 0; local < world.layout.local_world_size; ++local)
     if (const auto made = x_directory.make_rank(order.attempt, world.layout.rank + local); !made)

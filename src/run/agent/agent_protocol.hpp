@@ -74,7 +74,7 @@ struct AgentCommand {
     start,     ///< the ranks of the attempt
     look,      ///< at what the ranks are at: write their stacks
     stop,      ///< the ranks: because of `failure`, or of `reason`
-    name,      ///< to people the failure for which the ranks were stopped
+    name,      ///< report the failure for which the ranks were stopped
     end,       ///< with `code`
     heartbeat, ///< the coordinator works; nothing is to be done
     lost,      ///< this agent was treated as lost: kill its ranks before anything else, then end with `code`

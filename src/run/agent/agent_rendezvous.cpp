@@ -15,7 +15,7 @@ namespace hpcml::agent {
 
 namespace {
 
-/// For a port that somebody has, and for whoever has it to answer.
+/// The time to wait for a port that is in use, and for an answer of the process that uses it.
 constexpr auto k_port_timeout = std::chrono::seconds(5);
 /// For one that has taken our line, if the run waits for as long.
 constexpr auto k_busy_timeout = std::chrono::seconds(60);

@@ -143,7 +143,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
         id, fmt::format("the agent of {} received {}", agent.host, launch::signal_name(event.signal)),
         128 + event.signal, false, AgentCommand::Kind::end, now);
   }
-  if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
+  if (!agent.takes_part || event.attempt != x_attempt) return; // it reports an earlier attempt
   switch (event.kind) {
   case AgentEvent::Kind::serving:
     if (x_state == State::serving && agent.leads) start(event.place);
@@ -215,7 +215,7 @@ void Coordinator::stop(Restart restart, const std::string& reason, Time now) {
   take_ended(now);
 }
 
-/// Once nothing more is to be heard of the ranks, or nobody is to wait for it any longer.
+/// Names the failure when all reports of the ranks have arrived, or the wait for them is over.
 void Coordinator::name_failure() {
   x_failure_reported = true;
   for (const auto& [id, agent] : x_agents) {
@@ -354,7 +354,7 @@ void Coordinator::finish(int code, const std::string& reason, Time now) {
   send_shutdown(now);
 }
 
-/// The leader ends last: with it the place where the others are told goes.
+/// Ends the leader last, because the other agents are connected to its store.
 void Coordinator::send_shutdown(Time now) {
   bool others = false;
   std::optional<AgentId> leader;
@@ -372,7 +372,8 @@ void Coordinator::send_shutdown(Time now) {
                  .lost = x_lost});
 }
 
-/// Where the agents of all other nodes go, and these are several, it is this node that nobody reaches.
+/// Returns the lost hosts; empty if several nodes, and all other ones, are lost, because then this node
+/// cannot be reached.
 std::vector<std::string> Coordinator::lost_hosts() const {
   const bool any_left = std::any_of(x_participants.begin(), x_participants.end(), [&](AgentId id) {
     const auto found = x_agents.find(id);

@@ -32,7 +32,7 @@ struct CoordinatorOptions {
   std::chrono::seconds join_timeout{600};       ///< for min_nodes to come
   std::chrono::seconds extra_nodes_timeout{30}; ///< for more than min_nodes
   std::chrono::seconds shutdown_timeout{
-      5};                              ///< for the agents to go, once they were told that the run has ended
+      5};                              ///< for the agents to leave after the end of the run was announced
   std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
   std::chrono::seconds attribution_delay{2}; ///< for the cause of a failure, once the ranks are asked to end
   HeartbeatOptions heartbeat{std::chrono::seconds(5), std::chrono::seconds(0)};
@@ -66,7 +66,7 @@ private:
   enum class State { gathering, serving, running, looking, stopping, ending, over };
   struct Agent {
     std::string host;
-    std::optional<unsigned> node_rank; ///< as it was told
+    std::optional<unsigned> node_rank; ///< as given
     unsigned processes = 1;
     bool leads = false;
     std::uint64_t order = 0; ///< of its coming

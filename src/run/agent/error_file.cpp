@@ -63,20 +63,20 @@ std::int64_t time_at(const nlohmann::json& object, const char* key) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// What stands in front of each line of the traceback that this line begins; nothing where it begins none.
+/// Returns the prefix of each line of the traceback that begins here, or nothing if none does.
 std::optional<std::string> prefix_of_traceback(const std::string& line) {
   const auto at = line.find(k_traceback);
   if (at == std::string::npos) return std::nullopt;
   const auto prefix = line.substr(0, at);
-  // The lines of a group of exceptions go on with "  | " below its "  + Exception Group Traceback".
+  // The lines of a group of exceptions begin with "  | " below its "  + Exception Group Traceback".
   const auto group = prefix.rfind(k_group);
   if (group != std::string::npos && group + k_group.size() == prefix.size())
     return prefix.substr(0, group) + "| ";
   return prefix;
 }
 
-/// The traceback from its first line on: frames are indented, and the first line that is not is its message.
-/// Behind a prefix what the message says on its further lines is seen, too.
+/// Reads a traceback from its first line: frames are indented, and the first other line is its message. With
+/// a prefix, further lines of the message are recognised as well.
 ReportedError traceback_from(const std::vector<std::string>& lines, std::size_t at, std::string prefix) {
   std::vector<std::string> block = {std::string(k_traceback)};
   std::string message;

@@ -18,17 +18,17 @@ struct ReportedError {
   std::int64_t at = 0;   ///< seconds since 1970, where the file says when; else 0
 };
 
-/// The file that torch's @record writes to TORCHELASTIC_ERROR_FILE (torch/distributed/elastic/multiprocessing
-/// /errors/error_handler.py, 2.13): {"message": {"message": …, "extraInfo": {"py_callstack": …, "timestamp":
-/// "1764111784"}}}, or
-/// {"message": TEXT} as handlers of one's own write it. Nothing where the text is neither, or half of one.
+/// Parses the file that torch's @record writes to TORCHELASTIC_ERROR_FILE
+/// (torch/distributed/elastic/multiprocessing/errors/error_handler.py, 2.13): {"message": {"message": …,
+/// "extraInfo": {"py_callstack": …, "timestamp": "1764111784"}}}. Other handlers write {"message": TEXT}.
+/// Returns nothing for another or an incomplete text.
 std::optional<ReportedError> parse_error_file(std::string_view text);
 /// Of a regular file of at most 4 MiB; never waits.
 std::optional<ReportedError> read_error_file(const std::string& path);
 
-/// What a program without an error file wrote last: Python's last traceback (with the "[rank0]: " that torch
-/// puts in front of its lines, too), its "Fatal Python error", or C++'s uncaught exception. Empty where there
-/// is none.
+/// Finds the error in the last lines of a program without an error file: Python's last traceback (with or
+/// without torch's "[rank0]: " before its lines), its "Fatal Python error", or C++'s uncaught exception.
+/// Empty if there is none.
 ReportedError find_reported_failure(const std::vector<std::string>& lines);
 
 } // namespace hpcml::agent

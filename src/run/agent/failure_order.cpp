@@ -10,7 +10,7 @@ namespace hpcml::agent {
 
 namespace {
 
-/// As gloo, NCCL and torch's store say that somebody has gone with whom they were connected.
+/// Texts of gloo, NCCL and torch's store about a closed connection to another rank.
 constexpr std::string_view k_lost[] = {
     "Connection closed by peer",
     "Connection reset by peer",
@@ -36,7 +36,7 @@ bool reports_loss(std::string_view text) {
 
 bool is_secondary_failure(const failures::RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;
-  // Aborts are the watchdogs' way to end a program that waits for somebody.
+  // Watchdogs abort a program that waits for another rank.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
   if (!note.message.empty()) return reports_loss(note.message);
   return std::any_of(note.last_lines.begin(), note.last_lines.end(), reports_loss);

@@ -12,9 +12,9 @@ namespace hpcml::agent {
 /// Whether a rank says only that another one has gone: its connection was closed.
 bool is_secondary_failure(const failures::RankFailure& note);
 
-/// Whether `later`, which was heard of later, is to be named in the place of `first`: its node's kernel
-/// tells of a GPU, it failed of itself and the other only suffers, or both say in their error files when, and
-/// it was before. Clocks of two nodes are not compared: there `failed_at` decides.
+/// Returns whether `later`, which was reported later, is the cause instead of `first`: its node's kernel
+/// reports a GPU fault, it failed by itself and `first` as a consequence, or the times in both error files
+/// show it. Clocks of two nodes are not compared: `failed_at` decides for them.
 bool precedes(const failures::RankFailure& later, const failures::RankFailure& first);
 
 /// True if only the coordinator can compare the two: they failed on two nodes, and differ in time alone.

@@ -79,8 +79,8 @@ std::string without_rank(const std::string& line) {
                                                                                  : line;
 }
 
-/// The last lines but those that the message and the traceback have told: these are searched for as texts,
-/// since @record leaves out frames that Python prints.
+/// Returns the last lines without those of the message and the traceback. These are found by their text,
+/// because @record omits frames that Python prints.
 Lines other_last_lines(const failures::RankFailure& note) {
   Lines lines;
   for (const auto& line : note.last_lines) lines.push_back(without_rank(at_last(line)));
@@ -92,7 +92,7 @@ Lines other_last_lines(const failures::RankFailure& note) {
     return !trimmed(line).empty() && printed_lines.count(trimmed(line)) == 1;
   });
   const auto end_of_message =
-      static_cast<std::size_t>(lines.rend() - last); // behind the last line that is told
+      static_cast<std::size_t>(lines.rend() - last); // after the last line that was shown
   std::size_t begin_of_message = end_of_message;
   // The frames above it go with it: indented lines up to the header, which may be cut off, or to an empty
   // line.

@@ -9,9 +9,8 @@
 
 namespace hpcml::agent {
 
-/// What a rank is told, as far as it has not been told otherwise. `folder`: of the attempt. The names are
-/// those of torch 2.4 (docs "ProcessGroupNCCL Environment Variables") and those that follow them in later
-/// ones.
+/// Returns the variables for a rank, which do not replace existing ones. `directory` is that of the attempt.
+/// The names are those of torch 2.4 (docs "ProcessGroupNCCL Environment Variables") and their successors.
 std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const std::string& directory);
 
 /// Requests the records of the ranks by the pipe that each has created, without waiting. Ranks without a

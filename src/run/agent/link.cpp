@@ -151,8 +151,8 @@ std::string describe_other(const std::string& answer, const std::string& place) 
   return fmt::format("another program answers at {}", place);
 }
 
-/// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
-/// heard, an agent that has gone: who is connected waits on.
+/// Returns the answer of one endpoint to a registration. If it was registered, a closed connection counts as
+/// the loss of this agent, so that the connection is kept while waiting.
 util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
                                     const CoordinatorSearch& search, Clock::time_point deadline) {
   client.put_compare_set(k_hello_key, {}, pack_registration(registration));

@@ -17,7 +17,7 @@ constexpr std::size_t k_most_processes = 64;
 constexpr std::size_t k_most_threads = 512;
 constexpr std::size_t k_most_of_maps = 4U << 20U;
 
-/// At most so many bytes of a file of /proc; empty where it may not be read, or its process is gone.
+/// Reads at most `most` bytes of a file of /proc; empty if it may not be read, or its process has exited.
 std::string head_of_file(const std::string& path, std::size_t most = 16384) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return {};
@@ -32,7 +32,7 @@ std::string head_of_file(const std::string& path, std::size_t most = 16384) {
   return text;
 }
 
-/// The numbers among the names in a folder, in order.
+/// Returns the numbers among the names in a directory, sorted.
 std::vector<std::int64_t> numbers_in(const std::string& directory) {
   std::vector<std::int64_t> numbers;
   DIR* stream = ::opendir(directory.c_str());

@@ -34,7 +34,7 @@ void add_end(JsonLine& line, int status) {
   line.add("signal", killed ? std::optional(launch::signal_name(WTERMSIG(status))) : std::nullopt);
 }
 
-/// The members of each event, behind its name and time.
+/// Adds the members of each event after its name and time.
 struct AddMembers {
   JsonLine& line;
 

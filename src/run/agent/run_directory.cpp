@@ -22,7 +22,7 @@ std::string directory_name(const std::string& run_id) {
   return name == "." || name == ".." ? "_" : name;
 }
 
-/// Runs that nobody has named are told by when they began.
+/// Names a run without a name by the time of its start.
 std::string name_by_time() {
   char text[32];
   const std::time_t now = std::time(nullptr);
@@ -66,7 +66,7 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
     return util::Error{fmt::format("cannot create a directory in '{}': {}", base, std::strerror(errno)),
                        "set TMPDIR to a directory of yours on this node, or set --log-dir"};
   RunDirectory directory(path, false);
-  // Where no folder can be locked it stays behind an agent that is killed between two attempts.
+  // A directory that cannot be locked is not removed if the agent is killed between two attempts.
   if (auto held = launch::hold_directory(path)) directory.x_held = *held;
   return directory;
 }

@@ -32,7 +32,7 @@ util::Error cannot_write(const std::string& path, int error) {
 std::string record_name(unsigned node) { return "record-" + std::to_string(node) + ".jsonl"; }
 
 util::Result<RunRecord> RunRecord::open(const std::string& path) {
-  // A pipe that nobody reads would wait for ever.
+  // Opening a pipe without a reader would block.
   const int fd =
       ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0644);
   if (fd < 0) return cannot_write(path, errno);
@@ -47,7 +47,7 @@ RunRecord::~RunRecord() {
   if (x_fd >= 0) ::close(x_fd);
 }
 
-/// Who removes the folder of a run that goes on has at least what happens from now on.
+/// Creates a removed directory again, so that at least later events are recorded.
 bool RunRecord::begin_anew() {
   struct stat found {};
   if (::fstat(x_fd, &found) != 0 || found.st_nlink > 0) return false;

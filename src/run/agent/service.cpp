@@ -55,7 +55,7 @@ bool Service::on_message(store::ClientId client, const store::Message& message, 
 void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time) {
   x_coordinator.on_disconnect(client, util::now_with_suspend());
   collect_orders();
-  // The next client may have its number, and is not to hear what was meant for this one.
+  // The next client may get its number, and must not receive its answers.
   x_asks.erase(client);
   x_waiting.erase(client);
   x_identities.erase(client);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t k_most_frames = 128;
 constexpr std::size_t k_most_of_frame = 300;
 
-/// The number behind `before`, which ends at the first character that is no digit.
+/// Returns the number after `before`, which ends at the first character that is not a digit.
 std::optional<std::int64_t> number_behind(const std::string& line, std::string_view before) {
   const auto at = line.find(before);
   if (at == std::string::npos) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<std::int64_t> number_behind(const std::string& line, std::string_v
   return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
 }
 
-/// What stands between the first and the last quote.
+/// Returns the text between the first and the last quote.
 std::string quoted_in(const std::string& line) {
   const auto open = line.find('"'), close = line.rfind('"');
   return open == std::string::npos || close == open ? std::string() : line.substr(open + 1, close - open - 1);
@@ -49,7 +49,7 @@ std::string without_arguments(const std::string& text) {
   return text;
 }
 
-/// "_ZN4gloo4waitEi" as "gloo::wait(int)"; other names as they are.
+/// "_ZN4gloo4waitEi" → "gloo::wait(int)"; other names are unchanged.
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;
   int status = 0;
@@ -81,7 +81,7 @@ std::string first_line(const std::string& text) {
   return {};
 }
 
-/// Of what gdb says, the line that tells why it could not.
+/// Returns the line of gdb's output that contains the reason of the failure.
 std::string why_of(const util::ProcessOutput& output) {
   for (const auto& line : util::split(output.err, '\n'))
     if (line.find("ptrace") != std::string::npos || line.find("ermission") != std::string::npos ||

@@ -31,8 +31,8 @@ enum class StackTool { py_spy, gdb };
 std::string name_of(StackTool tool);
 /// Whether it is in the PATH.
 bool has_tool(StackTool tool, const util::EnvSnapshot& env);
-/// Asks for the stacks of a process, which goes on afterwards. Fails where the tool is not there, may not
-/// look or takes longer than `limit`: it is killed then.
+/// Reads the stacks of a process, which continues afterwards. Fails if the tool is missing, lacks the
+/// permission, or exceeds `limit`, after which it is killed.
 util::Result<std::vector<ThreadFrames>>
 read_frames(StackTool tool, std::int64_t pid, const util::EnvSnapshot& env, std::chrono::milliseconds limit);
 

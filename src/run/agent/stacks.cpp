@@ -115,7 +115,8 @@ std::optional<std::vector<RankPlace>> unpack_places(std::string_view bytes) {
 std::vector<PlaceGroup> group_places(std::vector<RankPlace> places) {
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  // With frames the state is left out: of two ranks in one loop one may run and the other sleep.
+  // The state is omitted if there are frames: of two ranks in one loop, one may run while the other
+  // sleeps.
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> known;
   std::vector<PlaceGroup> groups;
   for (auto& place : places) {

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For the tools that look into programs, in all.
+/// The total time for the tools that read the stacks of programs.
 constexpr auto k_stack_time = std::chrono::seconds(20);
 
 /// What changes where a file is touched or written.
@@ -35,7 +35,7 @@ std::string file_state(const std::string& path) {
          std::to_string(found.st_size);
 }
 
-/// By TERM or KILL, which we send, or a code that says so.
+/// Returns whether TERM or KILL, which we send, or the code of such an end was the reason.
 bool is_end_by_request(int status) {
   const int code = util::exit_code_of_status(status);
   return code == 128 + SIGTERM || code == 128 + SIGKILL;
@@ -50,7 +50,7 @@ bool ends_with_message(const failures::RankFailure& note) {
   return false;
 }
 
-/// What Python and torch raise where a program hears TERM.
+/// Returns whether Python or torch raised this because of TERM.
 bool is_of_request(const std::string& message) {
   for (const auto* name : {"SignalException", "KeyboardInterrupt", "SystemExit"})
     if (message.find(name) != std::string::npos) return true;
@@ -244,7 +244,7 @@ void WorkerGroup::ended(const launch::RankProcess& process, const launch::Superv
   if (process.status != 0) report_cause(process, ranks);
 }
 
-/// The first that the kernel has told of since the ranks were started; empty: none.
+/// Returns the first GPU fault that the kernel reported since the start of the ranks; empty: none.
 const std::string& WorkerGroup::gpu_fault() {
   for (const auto& message : x_kernel.take())
     if (x_gpu_fault.empty()) x_gpu_fault = node_health::find_gpu_fault(message).value_or("");
@@ -300,7 +300,7 @@ void WorkerGroup::failed(const launch::RankProcess& process, const launch::Super
 void WorkerGroup::report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   if (!x_reported || !may_be_secondary(*x_reported) || signal != 0 || end) return;
   auto failure = note_of(process, ranks);
-  // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
+  // Our own signal is not a reason. The program's message is one, unless it reports that signal.
   failure.cut_short = is_end_by_request(process.status);
   if (failure.gpu_fault.empty()) {
     if (failure.cut_short && failure.reported_at == 0 && !ends_with_message(failure)) return;

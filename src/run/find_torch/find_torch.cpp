@@ -163,7 +163,7 @@ TorchFound found_at(const std::string& text, const std::string& place) {
   return found;
 }
 
-/// What stands between quotes behind `key`, at the beginning of a line.
+/// Returns the quoted text after `key` at the beginning of a line.
 std::optional<std::string> quoted_behind(const std::string& text, std::string_view key) {
   for (const auto& line : util::split(text, '\n')) {
     if (!line.starts_with(key)) continue;
@@ -175,7 +175,7 @@ std::optional<std::string> quoted_behind(const std::string& text, std::string_vi
   return std::nullopt;
 }
 
-/// The torch that Python imports from `folder`; nothing where it goes on to the next.
+/// Returns the torch that Python imports from `directory`, or nothing if Python searches the next one.
 std::optional<TorchFound> torch_in(const std::string& directory, const FileView& files) {
   const auto package = directory + "/torch";
   const bool is_package = files.exists(package + "/__init__.py");
@@ -188,7 +188,8 @@ std::optional<TorchFound> torch_in(const std::string& directory, const FileView&
                     : std::nullopt;
 }
 
-/// The torch whose files lie elsewhere, as pip notes it: torch-2.8.0.dist-info without a package beside it.
+/// Returns a torch whose files are elsewhere, as pip records it: torch-2.8.0.dist-info without a package in
+/// the same directory.
 std::optional<TorchFound> noted_torch(const std::string& directory, const std::vector<std::string>& names) {
   for (const auto& name : names)
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
@@ -242,7 +243,7 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
   for (const auto& name : needs->libraries) {
     if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
     library = name;
-    // "libtorch_cpu.so.1.13": Debian's tells its version itself.
+    // "libtorch_cpu.so.1.13": the file name of Debian contains the version.
     const auto number = name.find(".so.");
     if (number != std::string::npos && parse_torch_version(name.substr(number + 4)))
       return found_at(name.substr(number + 4), program);
@@ -321,7 +322,7 @@ std::optional<TorchVersion> parse_torch_version(const std::string& text) {
   if (!major || !minor || *major > 1000 || *minor > 1000) return std::nullopt;
   version.major = static_cast<unsigned>(*major);
   version.minor = static_cast<unsigned>(*minor);
-  // "2.7.0a0+git", "2.7.0.dev2025", "2.7.0rc1": letters before what a builder adds behind "+".
+  // "2.7.0a0+git", "2.7.0.dev2025", "2.7.0rc1" have letters before the "+" of a build.
   const auto release = text.substr(end, text.find('+', end) - end);
   version.pre_release = release.find_first_not_of(".0123456789") != std::string::npos &&
                         release.find("post") == std::string::npos;

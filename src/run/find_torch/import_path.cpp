@@ -35,13 +35,13 @@ std::string config_value(const std::string& text, const std::string& key) {
   return {};
 }
 
-/// An installed Python: where it lies and what its folders are called.
+/// An installed Python: its prefix and the names of its directories.
 struct Installation {
   std::string prefix;
   std::string name; ///< "python3.11"
 };
 
-/// Of the Python at `program`, which is no virtual environment's.
+/// Returns the installation of the Python `program`, which is not in a virtual environment.
 Installation find_installation(const std::string& program, const FileView& files) {
   const auto real = follow_links(program, files);
   Installation found{util::directory_name(util::directory_name(real)), versioned_name(util::base_name(real))};
@@ -65,7 +65,7 @@ public:
   }
   bool visit(const std::string& directory) { return x_see(directory, nullptr); }
 
-  /// A folder of packages, and those that its .pth files name.
+  /// Visits a directory of packages, and those that its .pth files name.
   bool visit_site(const std::string& directory) {
     if (visit(directory)) return true;
     const auto names = x_files.names(directory);
@@ -86,7 +86,7 @@ public:
   bool visit_sites(const Installation& python) {
     const auto& [prefix, name] = python;
     std::vector<std::string> directories;
-    if (prefix == "/usr" || prefix.empty()) { // Debian's own folders, and Fedora's for what pip installs
+    if (prefix == "/usr" || prefix.empty()) { // Debian's own directories, and Fedora's for packages of pip
       directories = {"/usr/local/lib/" + name + "/dist-packages",
                      "/usr/local/lib64/" + name + "/site-packages",
                      "/usr/local/lib/" + name + "/site-packages", "/usr/lib/python3/dist-packages"};
@@ -104,7 +104,8 @@ public:
     return !base.empty() && visit_site(base + "/lib/" + name + "/site-packages");
   }
 
-  /// EasyBuild's Pythons add the folders of their modules so, where PYTHONPATH does not.
+  /// EasyBuild's Pythons add the directories of their modules this way if PYTHONPATH does not contain
+  /// them.
   bool visit_easybuild(const std::string& name) {
     for (const auto& prefix : util::split(x_env.get_or("EBPYTHONPREFIXES", ""), ':'))
       if (!prefix.empty() && visit_site(prefix + "/lib/" + name + "/site-packages")) return true;
@@ -139,7 +140,7 @@ std::string name_of_virtual(const Virtual& environment) {
   return {};
 }
 
-/// The folders behind PYTHONPATH: true once `walk` has found what it looks for.
+/// Visits the directories after PYTHONPATH; true once `walk` has found its target.
 bool visit_packages(Walk& walk, const std::string& program, const FileView& files, std::string& why) {
   Installation base;
   if (const auto environment = find_virtual(program, files)) {
@@ -182,7 +183,7 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
   PythonCommandLine line;
   bool safe = false;
   std::optional<std::string> script;
-  bool runs_elsewhere = false; // -m or -c: what is imported comes from the folder that it is started in
+  bool runs_elsewhere = false; // -m or -c: Python imports from the directory in which it is started
   for (std::size_t i = 0; i < words.size() && !script && !runs_elsewhere; ++i) {
     const auto& word = words[i];
     if (word.size() < 2 || word[0] != '-') {

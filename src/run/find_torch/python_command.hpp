@@ -10,8 +10,8 @@
 
 namespace hpcml::find_torch {
 
-/// PYTHON -u [-m] WORDS… with the active Python. A compiled program in the script's place is an error that
-/// says how to start it.
+/// Returns PYTHON -u [-m] WORDS… with the active Python. A compiled program instead of the script is an
+/// error with a hint.
 util::Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                            const util::EnvSnapshot& env);
 

@@ -36,7 +36,7 @@ util::Status agree_with_environment(const RuntimeContext& context, World& world,
   std::vector<std::string> conflicts;
   for (const auto& [name, value] : rank_variables(world)) {
     if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
-    // A hook of the container sees the task, and has told its number; each rank gets its own.
+    // A hook of the container sees only the task and its number, but each rank needs its own.
     if (starts && name != "NODE_RANK" && name != "GROUP_RANK") continue;
     const auto existing = context.env.get_or(name, "");
     if (!existing.empty() && existing != value)

@@ -17,11 +17,12 @@ struct Bound {
   std::optional<topo::MemoryPolicy> memory = {}; ///< unset: unknown
 };
 
-/// What is wrong with what this rank has, one sentence each: CPUs outside what it may use, far from its GPU,
-/// shared with another rank or half a core of it, fewer than others have, not what was planned or fewer than
-/// asked for; memory of other NUMA nodes; a NIC that is not the nearest. `wanted`: physical cores that were
-/// asked for, 0 if none were. The other ranks of the node count as they are planned; where nobody binds, as
-/// this one was started outside a job, and not at all in one.
+/// Returns the problems of this rank's binding, one sentence each: CPUs that it may not use, that are far
+/// from its GPU, shared with another rank or half a core of it, fewer than those of other ranks, or not the
+/// planned or requested ones; memory of other NUMA nodes; a NIC that is not the nearest. `wanted` is the
+/// number of requested physical cores, or 0. The other ranks of the node are assumed to be bound as planned.
+/// If hpcml binds no rank, they are assumed to be bound like this one outside a job, and are ignored in a
+/// job.
 std::vector<std::string> check_binding(const RankSetup& setup, const Bound& bound, unsigned wanted);
 
 } // namespace hpcml::launch

@@ -100,12 +100,12 @@ util::Status make_below(const CacheDir& cache, const std::string& below) {
   return util::Done{};
 }
 
-/// Caches of steps that ended without their watcher (the node's cleanup may kill it): same name, ours, nobody
-/// holds them.
+/// Removes caches of steps whose watcher was killed, for example by the node's cleanup. They have the same
+/// name and owner, and no process holds them.
 void remove_stale(const CacheDir& cache) {
   const auto slash = cache.path.rfind('/');
   const std::string base = cache.path.substr(0, slash), own = cache.path.substr(slash + 1);
-  const auto job = own.rfind("-job"); // of the cache itself: the base may have such a name, too
+  const auto job = own.rfind("-job"); // the base may contain "-job" as well
   if (job == std::string::npos) return;
   const std::string prefix = own.substr(0, job + 4);
   DIR* dir = ::opendir(base.empty() ? "/" : base.c_str());

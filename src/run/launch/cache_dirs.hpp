@@ -31,8 +31,9 @@ std::string path_inside(const std::string& path, const std::string& below);
 /// is an error.
 util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path);
 
-/// Starts a process that belongs to nobody, holds none of our descriptors, waits for the last holder of each
-/// directory, removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
+/// Starts a detached process without our descriptors. It waits for the last holder of each directory,
+/// removes the directories and exits. It also removes these caches of earlier steps whose ranks have all
+/// exited.
 util::Status start_watcher(const std::vector<CacheDir>& caches);
 
 /// A directory that is gone once this process is, however it ends.

@@ -30,7 +30,7 @@ bool is_time_over(const util::EnvSnapshot& env, std::chrono::system_clock::time_
 std::optional<FailureClass> classify_end(const RunResult& end, const util::EnvSnapshot& env,
                                          std::chrono::system_clock::time_point now,
                                          const AskSlurm& ask_slurm) {
-  // Slurm's own word: for another job, for whoever asked, or since the time is over.
+  // Slurm states the reason: preemption, a cancellation or the time limit.
   const auto by_slurm = [&]() -> std::optional<FailureClass> {
     if (env.get_or("SLURM_JOB_ID", "").empty()) return std::nullopt;
     if (is_time_over(env, now)) return FailureClass::time_limit;
@@ -41,7 +41,8 @@ std::optional<FailureClass> classify_end(const RunResult& end, const util::EnvSn
   if (end.node_at_fault) return FailureClass::node;
   if (end.rank_failed) {
     if (end.out_of_memory) return FailureClass::out_of_memory;
-    // Slurm tells launch and its ranks at the same time, and whoever dies of it may be heard first.
+    // Slurm signals launch and its ranks at the same time, so that a rank's exit may arrive before our
+    // own signal.
     const bool terminated = end.code == 128 + SIGTERM;
     return (terminated ? by_slurm() : std::nullopt).value_or(FailureClass::program);
   }

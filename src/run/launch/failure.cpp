@@ -67,7 +67,7 @@ util::Status record_failure(const Failure& failure, const util::EnvSnapshot& env
 
 void wait_for_output_flush(const util::EnvSnapshot& env) {
   constexpr auto k_way = std::chrono::milliseconds(300), k_look = std::chrono::milliseconds(5);
-  constexpr int k_most_looks = 200; // a reader that stalls keeps nobody
+  constexpr int k_most_looks = 200; // limits the wait for a stalled reader
   if (env.get_or("SLURM_STEP_ID", "").empty() || env.get_or("SLURM_PROCID", "").empty()) return;
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     int unread = 0;

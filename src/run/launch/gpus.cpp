@@ -14,7 +14,7 @@ std::vector<std::string> split_visible_list(const std::string& text) {
   for (const auto& piece : util::split(text, ',')) {
     const std::string entry(util::trim(piece));
     if (entry.empty() || entry == "-1" || entry == "NoDevFiles")
-      break; // the runtimes stop at the first bad entry, too
+      break; // as the runtimes do at the first bad entry
     entries.push_back(entry);
   }
   return entries;
@@ -22,8 +22,8 @@ std::vector<std::string> split_visible_list(const std::string& text) {
 
 namespace {
 
-/// Ends the list where the runtimes end it: at the first GPU that is not there. Of UUIDs a launcher cannot
-/// tell.
+/// Ends the list where the runtimes end it: at the first GPU that does not exist. A launcher cannot check
+/// UUIDs.
 VisibleGpus of_variable(const std::string& name, const std::string& value, unsigned on_node) {
   VisibleGpus gpus{split_visible_list(value), name, name + "=" + value};
   if (on_node == 0) return gpus;

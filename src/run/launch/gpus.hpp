@@ -14,10 +14,10 @@ namespace hpcml::launch {
 /// The GPUs that the runtime will show to this process.
 struct VisibleGpus {
   std::vector<std::string> entries; ///< as the variable has them: indices, UUIDs, MIG names
-  std::string variable; ///< the variable that limits them; empty: counted on the node or told by Slurm
+  std::string variable; ///< the variable that limits them; empty: counted on the node, or from Slurm
   std::string
       source; ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
-  bool cut = false; ///< the variable names a GPU that the node does not have; `source` says so, and
+  bool cut = false; ///< the variable names a GPU that the node does not have, as in `source`, and
                     ///< `entries` end there
 };
 

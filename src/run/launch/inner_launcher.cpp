@@ -28,7 +28,7 @@ std::string program_after(const launch_chain::StartedLauncher& inner) {
   return (first.ends_with(".py") ? "python " : "") + util::join(inner.command, " ");
 }
 
-/// One agent for each of several nodes, and none is told of the others.
+/// Returns whether each of several nodes has one agent that does not know the others.
 bool is_alone_on_each_node(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   if (inner.role != launch_chain::Role::agent || inner.is_hpcml()) return false;
@@ -42,7 +42,7 @@ util::Error alone_on_each_node(const launch_chain::StartedLauncher& inner, const
                                const std::string& plain) {
   const auto nodes = std::to_string(world.layout.world_size);
   std::string line;
-  if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
+  if (inner.row->counts_nodes) // else each needs its own number, which one line for all nodes cannot contain
     line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes +
            " " + util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
   return {
@@ -65,15 +65,15 @@ bool is_alone_on_cpus(const launch_chain::StartedLauncher& inner, const World& w
   return world.layout.world_size > 1 || ranks.value_or("1") != "1" || nodes.value_or("1") != "1";
 }
 
-/// A file in the user's home folder may name the nodes where a launcher reads one; a shell's text may do it,
-/// too.
+/// Some launchers read the nodes from a file in the home directory, and a shell command may name them as
+/// well.
 bool is_refused(const launch_chain::StartedLauncher& inner) { return inner.sure && !inner.row->reads_config; }
 
 } // namespace
 
 launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner,
                                                    const util::EnvSnapshot& env, const std::string& root) {
-  auto outer = inner; // what stands nearer to it in the command goes before
+  auto outer = inner; // options nearer to the launcher in the command have priority
   outer.options.clear();
   outer.take_variables([&](const std::string& name) {
     for (const auto& engine : model::engine_variables({"ENV_"}))
@@ -82,7 +82,7 @@ launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher
   });
   std::error_code none;
   inner.options.insert(inner.options.begin(), outer.options.begin(), outer.options.end());
-  const std::string hosts(inner.row->hosts_file); // read where it is told of no other
+  const std::string hosts(inner.row->hosts_file); // read if no other file is given
   if (!hosts.empty() && !inner.has({OptionMeaning::hosts}) && std::filesystem::exists(root + hosts, none))
     inner.options.emplace_back(inner.row->option_for(OptionMeaning::hosts), hosts);
   return inner;

@@ -12,18 +12,18 @@
 
 namespace hpcml::launch {
 
-/// The command's own launcher with what this node tells it besides: torchrun's variables in `env`, the file
-/// of hosts that deepspeed reads by itself, under `root`.
+/// Adds the configuration of this node to the command's own launcher: torchrun's variables in `env`, and the
+/// host file under `root` that deepspeed reads by default.
 launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner,
                                                    const util::EnvSnapshot& env,
                                                    const std::string& root = {});
 
-/// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
-/// says how many it would build, and what to write instead. Pure.
+/// Checks that the command's own launcher, which each rank of `world` would start, builds one world. The
+/// error contains the number of worlds and the command to use instead. Pure.
 util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, const World& world);
 
-/// What is to be said of an agent that each node starts and that names no other node, where a file of the
-/// user's may name them; empty where nothing is. Pure.
+/// Returns a warning if each node starts an agent that names no other node, unless a file of the user may
+/// name them; otherwise an empty text. Pure.
 std::string agent_warning(const launch_chain::StartedLauncher& inner, const World& world);
 
 /// Returns an error if this process, which is to start ranks, already is a rank of launch or torchrun on

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Standard input on its way to rank 0 where it is a terminal: ranks have process groups of their own and may
-// not read one. Whatever else stands there is simply handed on.
+// Passes a terminal's input to rank 0, whose process group may not read the terminal. Any other standard
+// input is inherited.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@ namespace hpcml::launch {
 
 std::vector<std::string> read_interfaces() {
   std::vector<std::string> names;
-  // Not from /sys: a container may show the host's there and have a network of its own.
+  // Not from /sys: a container may show the host's interfaces there, but have its own network.
   struct if_nameindex* list = ::if_nameindex();
   for (const auto* entry = list; entry != nullptr && entry->if_index != 0; ++entry)
     names.emplace_back(entry->if_name);

@@ -27,15 +27,15 @@ namespace {
 
 /// Of the ports where rank 0 may serve its own store: the first, or the next where its program needs that.
 constexpr std::size_t k_likely_ports = 2;
-/// Of a name with many addresses so many are asked.
+/// The number of addresses that are tried for a name.
 constexpr std::size_t k_addresses_tried = 3;
-/// A rank that fails tells the others if they can be told at once.
+/// The time in which a failed rank notifies the others.
 constexpr auto k_failure_timeout = std::chrono::seconds(2);
-/// A store where the step has failed is there for so long; another run may hear of it.
+/// The store of a failed step exists for this long, so that another run may reach it.
 constexpr auto k_failure_retry_window = std::chrono::seconds(5);
 /// Without a key no answer is trusted: a refusal delays a rank by this time, and changes nothing.
 constexpr auto k_keyless_retry_window = std::chrono::seconds(10);
-/// A store that was there before the step answers at once, or never.
+/// A store that started before the step answers at once, or never.
 constexpr auto k_script_store_timeout = std::chrono::seconds(2);
 
 std::chrono::seconds rendezvous_timeout(const LaunchRequest& request) {
@@ -43,7 +43,7 @@ std::chrono::seconds rendezvous_timeout(const LaunchRequest& request) {
   return timeout ? std::chrono::seconds(timeout->value) : k_rendezvous_timeout;
 }
 
-/// The rank's side of a meeting.
+/// The client of a rank in a rendezvous.
 class RendezvousClient {
 public:
   RendezvousClient(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context,
@@ -142,7 +142,7 @@ private:
         notify_program(*sought.found);
         return wait_for_all(*sought.found);
       }
-      // A step after the job's first is no surprise; a store that does not answer is.
+      // A later step of the job is expected; a store that does not answer is not.
       if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
         util::log_info(
             fmt::format("rank 0 starts the rendezvous store, because the one in {} cannot be used: {}",
@@ -153,7 +153,7 @@ private:
 
   std::string launch_node_address() const { return x_context.env.get_or("SLURM_LAUNCH_NODE_IPADDR", ""); }
 
-  /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
+  /// Searches the given store for rank 0, which starts its own if that one cannot be used.
   store::StoreSearchResult seek_served(const store::JoinRequest& who) const {
     const auto served = served_places();
     return seek(who, served, served.size(), Clock::now() + k_script_store_timeout, true);
@@ -286,7 +286,7 @@ private:
   /// Where rank 0's launcher may have a store, the likeliest first.
   struct Places {
     std::vector<StoreAddress> all;
-    std::size_t likely = 0; ///< so many of them are asked at once
+    std::size_t likely = 0; ///< the number that is asked at the same time
   };
 
   Places places() const {
@@ -322,7 +322,7 @@ private:
   Clock::time_point x_deadline;
   std::chrono::seconds x_timeout;
   std::vector<std::uint16_t> x_ports;
-  std::optional<std::pair<std::string, std::uint16_t>> x_served; ///< by somebody else already
+  std::optional<std::pair<std::string, std::uint16_t>> x_served; ///< by another process
 };
 
 } // namespace

@@ -15,9 +15,9 @@ public:
   static constexpr std::size_t k_bytes = 16U << 10; ///< of all lines together
 
   void add(std::string_view bytes);
-  /// The last lines without their ends, at most `k_lines` of at most `k_bytes`; the last may be unfinished. A
-  /// line is what a terminal would show of it: behind its last '\r'. One whose beginning is not kept any more
-  /// begins with "…".
+  /// Returns the last lines without their line ends, at most `k_lines` of at most `k_bytes`; the last may
+  /// be unfinished. A line contains what a terminal would show of it: the text after its last '\r'. It
+  /// begins with "…" if its beginning is lost.
   std::vector<std::string> lines() const;
 
 private:

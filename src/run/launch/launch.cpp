@@ -22,7 +22,7 @@ using util::Result;
 
 namespace {
 
-/// Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
+/// Slurm's task number identifies the rank of a failure even if the layout is uncertain.
 std::optional<unsigned> rank_of_task(const LaunchRequest& request, const RuntimeContext& context) {
   const auto task = util::parse_unsigned(context.env.get_or("SLURM_PROCID", ""));
   const bool is_task = slurm::in_step_task(context.env) && starter_of(context) != Starter::script;
@@ -30,7 +30,7 @@ std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Runtime
   return static_cast<unsigned>(*task);
 }
 
-/// Without srun the other nodes of the job stay idle, and nobody would notice.
+/// Warns that the other nodes of the job stay idle without srun, which is not visible otherwise.
 void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
@@ -71,7 +71,7 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const
          view.limits.locked_memory.soft < k_enough_locked_memory;
 }
 
-/// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
+/// `first` is the world if it is already known; otherwise it follows from the step, or from this machine.
 std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, const RuntimeContext& context,
                                                  const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
@@ -102,10 +102,10 @@ std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, c
   return ResolvedLaunch{std::move(*role), std::move(node)};
 }
 
-/// Says why nothing is started here, to people and to the launchers of the other ranks.
+/// Reports why nothing is started here, in the log and to the launchers of the other ranks.
 int give_up(const LaunchRequest& request, const RuntimeContext& context, const LaunchError& why) {
   const auto& world = why.world;
-  // Who starts all ranks has nobody else to tell.
+  // A launcher that starts all ranks has no other launcher to notify.
   if (world && (why.one_rank || world->layout.node_count() > 1))
     notify_failure(*world, request, context, why.error.what);
   std::optional<RankLocation> place;

@@ -47,7 +47,7 @@ struct LaunchRequest {
   bool container = false;          ///< the command enters a container
   std::string partition;           ///< empty: SLURM_JOB_PARTITION
   plan::DeclaredJob job;           ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
-  model::RankRequest rank_request; ///< what was asked for and reaches the ranks as it is
+  model::RankRequest rank_request; ///< the requested values, which the ranks receive unchanged
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
   bool virtual_local_rank = false;  ///< LOCAL_RANK is 0 for all that are started here
@@ -61,13 +61,13 @@ struct LaunchRequest {
 /// What runs the preflight's checks.
 struct PreflightProgram {
   std::vector<std::string> words; ///< to which "preflight" and its flags are added
-  std::string note;               ///< for people, where it is not the helper that came with hpcml; else empty
+  std::string note;               ///< a note for the log if it is not the helper of this hpcml; else empty
 };
 /// Finds it for the torch of a command, with a rank's environment.
 using ChoosePreflight = std::function<util::Result<PreflightProgram>(const std::vector<std::string>& command,
                                                                      const util::EnvSnapshot& env)>;
 
-/// Why this job ends, as far as Slurm says so; nothing where that cannot be learnt soon.
+/// Returns why Slurm ends this job, or nothing if Slurm does not answer soon.
 using AskSlurm = std::function<std::optional<model::FailureClass>()>;
 
 /// The fabric of the site that this machine is known to belong to, as its profile describes it; empty if

@@ -15,7 +15,7 @@ public:
   LineFilter(std::vector<std::string> needles, std::string prefix);
   /// The lines that are complete now and hold one of the strings.
   std::string add(std::string_view bytes);
-  /// The line that will not be completed any more, with an end of its own.
+  /// Returns the unfinished last line, completed by a line end.
   std::string finish();
 
 private:

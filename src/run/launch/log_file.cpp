@@ -94,7 +94,7 @@ std::string LogFile::close() {
   if (x_fd < 0) return {};
   struct stat found {};
   const bool removed = ::fstat(x_fd, &found) == 0 && found.st_nlink == 0;
-  // Some file systems tell only here what they could not keep.
+  // Some file systems report lost writes only here.
   const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
   x_fd = -1;
   if (x_lost > 0)

@@ -21,9 +21,9 @@ namespace {
 
 // The ranks' network variables as this node can fulfil them.
 
-/// Drops interfaces that this node lacks from the plan (Gloo fails on an unknown name, and says little). All
-/// ranks keep the same list: NCCL finds the nearest NIC itself, and Gloo's ranks meet on the first.
-/// `present`: the node's interfaces; empty: not known. Variables of `setup.env` are left alone.
+/// Removes interfaces that this node lacks from the plan, because Gloo fails on an unknown name without a
+/// clear error. All ranks keep the same list: NCCL finds the nearest NIC itself, and Gloo's ranks use the
+/// first. `present` are the node's interfaces; empty: not known. Variables of `setup.env` are not changed.
 void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
   std::vector<std::string> dropped;
   std::string wanted;
@@ -97,8 +97,8 @@ std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const No
   if (indices.size() != visible.entries.size()) indices = visible.entries;
   std::vector<model::GpuPlace> places;
   const auto& all = node.gpus.places;
-  // Whose part a MIG instance is only the driver's library tells; where all GPUs are in one place that does
-  // not matter.
+  // Only the driver's library knows the GPU of a MIG instance, which does not matter if all GPUs are in
+  // one place.
   const bool together = !all.empty() && std::all_of(all.begin(), all.end(), [&](const auto& place) {
     return place.numa == all.front().numa;
   });
@@ -126,8 +126,8 @@ std::optional<unsigned> dataloader_workers(const util::EnvSnapshot& env) {
   return number && *number < 100000 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }
 
-/// Puts the visible GPUs and their places into the order in which the ranks take them. Unordered where the
-/// order cannot be known; an error where it names GPUs that are not there.
+/// Sorts the visible GPUs and their places by the order in which the ranks use them. Keeps their order if it
+/// cannot be determined, and fails if it names GPUs that do not exist.
 util::Status put_in_order(const LaunchRequest& request, const NodeView& node, VisibleGpus& visible,
                           std::vector<model::GpuPlace>& places, std::vector<std::string>& warnings) {
   const auto& order = request.rank_order;
@@ -175,7 +175,8 @@ plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, c
   return facts;
 }
 
-/// Ranks without a GPU of their own; empty where each has one, or where a task may have a list of its own.
+/// Returns the ranks without their own GPU as text; empty if each has one, or if each task may have its own
+/// list.
 std::string too_few_gpus(const NodeSetup& setup, bool starts) {
   const auto& gpus = setup.gpus;
   const std::size_t ranks = setup.world.layout.local_world_size, seen = gpus.visible.entries.size();
@@ -192,7 +193,7 @@ std::string too_few_gpus(const NodeSetup& setup, bool starts) {
       ranks, util::counted(all, "GPU"), gpus.visible.source, all, util::counted(all, "rank"), ranks);
 }
 
-/// A variable that somebody has set and that takes the rank's cores away from its program.
+/// Returns a variable of the environment that restricts the program to fewer cores than the rank has.
 std::string thread_binding(const util::EnvSnapshot& env) {
   for (const auto* name : {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
     if (const auto value = env.get(name); value && plan::binds_threads(name, *value))
@@ -258,7 +259,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
       setup.gpus.cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
 
   BindMode requested = setup.agent ? BindMode::none : request.bind;
-  // Outside a job nobody divides the machine: two launches would bind to the same cores.
+  // Outside a job nothing divides the machine, so that two launches would bind to the same cores.
   if (requested == BindMode::automatic && !setup.world.in_job) requested = BindMode::none;
   plan::NodeFacts facts = facts_of(request, setup, node);
   facts.live_gpus = std::move(places);

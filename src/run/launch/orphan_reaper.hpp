@@ -13,9 +13,8 @@ namespace hpcml::launch {
 /// The variable by which the processes of one launch are known, wherever they went: "PID.NANOSECONDS".
 constexpr const char* k_launch_variable = "HPCML_LAUNCH";
 
-/// Started before the first rank. While launch lives, it waits; if launch ends without saying so (SIGKILL, a
-/// crash), it kills the ranks' process groups and every process that has this launch's mark in its
-/// environment.
+/// A process that is started before the first rank. If launch is killed or crashes, it kills the ranks'
+/// process groups and each process with this launch's mark in its environment.
 class OrphanReaper {
 public:
   /// `count`: ranks that will be named to it.
@@ -27,7 +26,8 @@ public:
   /// Sets a directory that is removed as well if launch is killed; called before the start.
   void remove_on_exit(std::string directory) { x_directory = std::move(directory); }
   util::Status start();
-  /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.
+  /// Sets the process group of a rank; 0 once the group has ended, because the kernel may reuse its
+  /// number.
   void set_group(std::size_t index, pid_t group);
   /// The value of `k_launch_variable` for the ranks.
   const std::string& mark() const { return x_mark; }

@@ -13,7 +13,7 @@ namespace hpcml::launch {
 
 namespace {
 
-/// cgroup v1 says so where there is no limit: the largest number of whole pages.
+/// cgroup v1 reports this value, the largest number of whole pages, if there is no limit.
 constexpr unsigned long long k_no_limit = 1ULL << 60;
 
 /// The kernel takes memory in pieces, and so does not come nearer to a limit than that.
@@ -109,7 +109,7 @@ std::vector<MemoryLevel> read_memory_levels(const std::string& root) {
       if (path == "/" || path.empty() || path == ".") break;
     }
   if (place && counts_kills(directory_of(base, *place, place->path), place->unified)) return levels;
-  MemoryLevel machine; // that of other jobs, too: only where nothing else is known
+  MemoryLevel machine; // includes other jobs, so that it is used only if nothing else is known
   machine.kills = count_of(read_text(base + "/proc/vmstat"), "oom_kill");
   levels.push_back(machine);
   return levels;

@@ -19,9 +19,9 @@ struct MemoryLevel {
   bool has_been_full = false;              ///< at some time; with cgroup v2 `hits` says all
 };
 
-/// What a group's files say: memory.oom_control, memory.limit_in_bytes, memory.failcnt and
-/// memory.max_usage_in_bytes (where a limit with swap is as low, Linux 6.18 counts no failures). A file that
-/// is not there is an empty text.
+/// Parses a group's files memory.oom_control, memory.limit_in_bytes, memory.failcnt and
+/// memory.max_usage_in_bytes (Linux 6.18 counts no failures if the limit with swap is equally low). A
+/// missing file is an empty text.
 MemoryLevel parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
                             std::string_view failcnt, std::string_view max_usage);
 /// The same of memory.events and memory.max.
@@ -31,8 +31,8 @@ MemoryLevel parse_memory_v2(std::string path, std::string_view events, std::stri
 /// group has none. `root` is what stands for "/".
 std::vector<MemoryLevel> read_memory_levels(const std::string& root = "/");
 
-/// Between two readings, the first from before the ranks were started: "the kernel killed 1 process for want
-/// of memory: the job's limit of 16 GiB was reached (/slurm/uid_1/job_7)"; nothing where it killed none.
+/// Compares two readings, the first from before the start of the ranks. Returns "the kernel killed 1 process:
+/// the job's limit of 16 GiB was reached (/slurm/uid_1/job_7)", or nothing if it killed none.
 std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& before,
                                               const std::vector<MemoryLevel>& after);
 

@@ -44,7 +44,7 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
   return out;
 }
 
-/// Where too much is held in all.
+/// Passes on the longest unfinished line if too much is held in total.
 std::string LineMerger::flush_longest() {
   const auto longer = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
   const auto held =

@@ -8,8 +8,8 @@
 
 namespace hpcml::launch {
 
-/// Merges the pieces that ranks write into lines "[2] text". A line is passed on when it is complete; what a
-/// rank leaves unfinished is passed on by `flush`, and continued there if nobody else has written in between.
+/// Merges the pieces that ranks write into lines "[2] text". A complete line is passed on at once. `flush`
+/// passes on unfinished lines, which are continued if no other rank has written in between.
 class LineMerger {
 public:
   /// `prefixes`: the prefix of the lines of each source.
@@ -30,7 +30,7 @@ private:
   void forget(std::size_t index);
   std::vector<std::string> x_prefixes;
   std::vector<std::string> x_pending;
-  int x_open = -1; ///< whose unfinished line stands at the end of the output; -1: none
+  int x_open = -1; ///< the source of the unfinished line at the end of the output; -1: none
 };
 
 } // namespace hpcml::launch

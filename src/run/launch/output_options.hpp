@@ -32,7 +32,8 @@ struct OutputOptions {
   StreamsOfRanks redirects; ///< into files, and not shown
   StreamsOfRanks tee;       ///< into files, and shown
   std::set<unsigned> shown; ///< local ranks whose output is shown; empty: all
-  std::vector<std::string> out_filters; ///< lines with one of these go into FOLDER/filtered_stdout.log, too
+  std::vector<std::string>
+      out_filters; ///< lines with one of these are also written to FOLDER/filtered_stdout.log
   std::vector<std::string> err_filters; ///< and FOLDER/filtered_stderr.log
   std::string prefix; ///< of shown lines; "${role_name}", "${local_rank}" and "${rank}" in it are filled in;
                       ///< empty: "[RANK] "

@@ -19,8 +19,8 @@ OutputQueue::OutputQueue(int fd) : x_fd(fd) {
   }
   if (S_ISSOCK(found.st_mode)) x_kind = Kind::socket;
   if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode)) return;
-  // The same pipe or terminal opened once more, so that writing never blocks and nobody else's descriptor
-  // changes.
+  // Opens the pipe or terminal again, so that writing never blocks and shared descriptors keep their
+  // flags.
   const int again =
       ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (again < 0) return;

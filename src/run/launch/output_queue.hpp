@@ -13,8 +13,8 @@ public:
   /// Bytes that wait for a slow reader before the ranks have to.
   static constexpr std::size_t k_full = 1U << 20;
 
-  /// `fd` is left as it is: others may share it. One that is closed, or not open for writing, takes
-  /// everything and keeps nothing, as /dev/null does.
+  /// Does not change `fd`, which may be shared. If it is closed or not open for writing, the output is
+  /// discarded as by /dev/null.
   explicit OutputQueue(int fd);
   ~OutputQueue();
   OutputQueue(const OutputQueue&) = delete;
@@ -31,7 +31,7 @@ public:
   /// Lets more wait than `k_full`: the ranks are ending, and what they say last should not keep them.
   void set_limit(std::size_t bytes) { x_limit = bytes; }
   void drop();
-  /// errno of the write that failed, 0 if none has: what the ranks write should fail for them, too.
+  /// Returns the errno of the failed write, or 0. The ranks' own writes should then fail as well.
   int error() const { return x_error; }
   bool broken() const { return x_error != 0; }
 

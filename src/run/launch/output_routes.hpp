@@ -35,7 +35,7 @@ struct OutputRoute {
 struct RoutedRanks {
   unsigned first_rank = 0;
   unsigned count = 0;
-  bool colour = false; ///< of hpcml's own prefix; a requested prefix is used unchanged
+  bool colour = false; ///< for hpcml's own prefix; a requested prefix is used unchanged
 };
 
 /// The routes of one stream of all ranks of a node, by local rank.

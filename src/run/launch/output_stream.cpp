@@ -12,11 +12,11 @@ namespace hpcml::launch {
 
 namespace {
 
-/// An unfinished line that stands still for so long is shown.
+/// An unfinished line is shown after this time without new text.
 constexpr auto k_idle = std::chrono::milliseconds(200);
 /// Of a program that writes in large pieces the next one may take longer.
 constexpr auto k_idle_large = std::chrono::seconds(2);
-/// Libraries write their buffers in multiples of this: such an end is no end that the program chose.
+/// Libraries write their buffers in multiples of this size, so that the text may end within a line.
 constexpr std::size_t k_block = 4096;
 /// More than a pipe holds.
 constexpr std::size_t k_pipe = 1U << 20;
@@ -67,7 +67,7 @@ util::Status OutputStream::add_source(std::size_t source, int fd) {
 void OutputStream::read_some() {
   epoll_event events[64];
   const int count = ::epoll_wait(read_fd(), events, 64, 0);
-  // Another one first each time: the last of many that write a lot have to have their turn, too.
+  // Each round starts with another source, so that the last of many busy ones is read as well.
   ++x_turn;
   for (unsigned i = 0; static_cast<int>(i) < count; ++i) {
     const auto source = events[(x_turn + i) % static_cast<unsigned>(count)].data.u64;
@@ -95,7 +95,7 @@ void OutputStream::read_source(std::size_t source) {
     if (from.route.shown && !x_queue.broken()) x_queue.add(x_lines.add(source, bytes));
     if (x_lines.has_pending(source) && !x_flush_at) x_flush_at = from.last + k_idle;
   }
-  // At the end, or nobody reads us any more: then the rank's own writes have to fail as they would without
+  // At the end of the input, or if our reader has exited: the rank's own writes must then fail as without
   // us.
   if (count <= 0 || (x_queue.broken() && !from.route.outlives_reader())) end_source(source);
 }
@@ -166,11 +166,11 @@ bool OutputStream::take_rest() {
     else
       end_source(events[i].data.u64);
   }
-  x_flush_at.reset(); // nothing stands still any more: it ends
+  x_flush_at.reset(); // the source ends, so that no line is held back
   return count > 0;
 }
 
-/// What the pipe holds, whoever else may hold it open.
+/// Reads the content of the pipe even if other processes hold it open.
 void OutputStream::read_to_end(std::size_t source) {
   const auto& from = x_sources[source];
   const auto most = from.bytes + k_pipe;

@@ -40,7 +40,7 @@ public:
   int read_fd() const { return x_queue.full() ? x_unseen : x_ready; }
   /// The descriptor to poll for writing; -1 while there is nothing to write.
   int write_fd() const { return x_queue.empty() ? -1 : x_queue.fd(); }
-  /// Reads once from each source that has something; call it when poll says so.
+  /// Reads once from each source with data; called when poll reports some.
   void read_some();
   /// Reads what a source holds at once: of a rank that has ended, its last words.
   void read_to_end(std::size_t source);
@@ -84,7 +84,8 @@ private:
     std::size_t last_piece = 0; ///< read last
     Clock::time_point last{};   ///< when that was
     Clock::time_point first{};  ///< when the first was
-    std::size_t most = 0;       ///< of `bytes`, once the ranks have ended: somebody else may go on writing
+    std::size_t most =
+        0; ///< the limit of `bytes` after the ranks' end, as other processes may continue to write
   };
   void read_source(std::size_t source);
   void end_source(std::size_t source);

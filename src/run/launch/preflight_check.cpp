@@ -30,7 +30,7 @@ std::vector<std::string> helper_words(std::vector<std::string> words, const Rank
 
 std::optional<std::string> find_torch_helper(const std::string& program) {
   const std::string directory = util::directory_name(program), name = util::base_name(program);
-  // bin/hpcml-aarch64 has its own helper beside the other's.
+  // bin/hpcml-aarch64 has its own helper in the same directory.
   const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
   for (const auto& path :
        {directory + "/../libexec/hpcml/hpcml-torch" + arch, directory + "/hpcml-torch" + arch})
@@ -94,7 +94,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
                                      fmt::format("{}, or remove --preflight", program.error().hint)});
   if (setup.world.layout.rank == 0 && !program->note.empty()) util::log_info(program->note);
   util::EnvSnapshot env = setup.env;
-  // The program's own store must not meet connections of this group that is just going away.
+  // The program's own store must not receive connections of this group, which is being closed.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
   const auto words = helper_words(program->words, setup, request);
   const auto output = util::run_process(words, env, preflight_limit(k_preflight_seconds));

@@ -20,7 +20,8 @@ public:
   using Time = std::chrono::steady_clock::time_point;
   virtual ~RankObserver() = default;
 
-  /// What to poll beside the ranks: for reading, or for writing where `has_output`; -1: nothing.
+  /// Returns a descriptor to poll in addition to the ranks: for reading, or for writing if
+  /// `has_output`; -1: none.
   virtual int fd() const { return -1; }
   virtual bool has_output() const { return false; }
   /// When `look` is to be called though `fd` has nothing.

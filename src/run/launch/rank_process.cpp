@@ -82,7 +82,7 @@ std::optional<int> RankGroups::ended_spared(pid_t child) const {
 
 bool RankGroups::wait_for_group(std::size_t index) {
   auto& process = x_ranks[index];
-  // As long as it has a member the group's number belongs to nobody else.
+  // The group's number is not reused as long as the group has a member.
   if (process.lingers || !group_exists(process.pid)) return process.lingers;
   process.lingers = true;
   x_guard.set_group(index, process.pid);

@@ -55,8 +55,8 @@ public:
   bool wait_for_group(std::size_t index);
   /// The ranks whose group is not waited for any more, since it has ended.
   std::vector<std::size_t> take_ended_groups();
-  /// Kills every child of this process but its guard and the spared, and what they have started, whether it
-  /// was told of them or not; waits for their end, unless none ends for `limit`.
+  /// Kills all children of this process, known or not, and their descendants, except its guard and the
+  /// spared. Waits for their exit until none has exited for `limit`.
   void kill_children(std::chrono::steady_clock::duration limit);
   /// Waits for no group any more; the ranks that this concerns.
   std::vector<std::size_t> give_up();

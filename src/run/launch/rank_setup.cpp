@@ -104,7 +104,7 @@ void hide_gpus(Builder& builder, const VisibleGpus& found, model::GpuVendor vend
   builder.set(name, "-1");
 }
 
-/// The rank's place, for all that read it; an agent tells its ranks theirs itself.
+/// Sets the variables of the rank's place; an agent sets those of its ranks itself.
 void set_rank_variables(Builder& builder, const RankSetup& setup, bool virtual_local_rank) {
   for (const auto& [name, value] : rank_variables(setup.world))
     if (!setup.node->agent ||
@@ -116,10 +116,10 @@ void set_rank_variables(Builder& builder, const RankSetup& setup, bool virtual_l
     if (!setup.env.get(name)) builder.set(name, value);
 }
 
-/// The cores that the rank's program has, as Slurm would tell it: scripts that bind by masks take the
-/// variable away from srun (with it srun would choose the CPUs itself), and programs that size their pools by
-/// it miss it. From 23.11 on srun refuses it where it is not what SLURM_TRES_PER_TASK says. Where nobody
-/// asked for CPUs per task there is none: an srun that the program calls would ask for them.
+/// Sets the rank's number of cores as Slurm would. Scripts that bind by masks remove the variable for srun,
+/// which would choose the CPUs itself, but programs size their pools by it. Since 23.11, srun rejects a
+/// value that differs from SLURM_TRES_PER_TASK. It is not set if no CPUs per task were requested, because an
+/// srun of the program would request them.
 void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchRequest& request) {
   constexpr const char* k_name = "SLURM_CPUS_PER_TASK";
   const NodeSetup& node = *setup.node;

@@ -32,9 +32,8 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
 /// variables there whatever its options are. To be called after the rendezvous.
 void set_container_variables(RankSetup& setup, const LaunchRequest& request);
 
-/// The command of local rank `local_rank`. Where the request says so each argument is taken for a template of
-/// Python, as torchrun does: ${local_rank} and $local_rank become its number, $$ a dollar, and anything else
-/// stays.
+/// Returns the command of local rank `local_rank`. If requested, each argument is a Python template as in
+/// torchrun: ${local_rank} and $local_rank become its number, $$ becomes a dollar, and other text is kept.
 std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank);
 
 /// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another

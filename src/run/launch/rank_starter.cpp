@@ -74,7 +74,7 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
   if (header != nullptr && header->cmsg_len == CMSG_LEN(sizeof ends))
     std::memcpy(ends, CMSG_DATA(header), sizeof ends);
   else if (started.error == 0)
-    started = {started.pid, true, EMFILE}; // the kernel leaves out what finds no room
+    started = {started.pid, true, EMFILE}; // the kernel drops descriptors that exceed the limit
   return true;
 }
 
@@ -102,12 +102,12 @@ bool make_pipe(int ends[2]) {
   return ::pipe2(ends, O_CLOEXEC) == 0 && ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-/// fork, but the child is one of our parent: launch hears of its end, and it of launch's.
+/// Forks a child of our parent, so that launch and the child are notified of each other's exit.
 pid_t fork_sibling() {
   return static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
 }
 
-/// Starts a rank and says so; false where there is no sense in going on.
+/// Starts a rank and reports it; false if the next rank should not be started.
 bool start_rank(const RankStart& start, unsigned local_rank, pid_t launch, int line) {
   int out[2] = {-1, -1}, err[2] = {-1, -1};
   Started started;
@@ -165,7 +165,7 @@ util::Result<RankProcess> RankStarter::next() {
                     started.no_pipe ? "create a pipe for the output of a rank" : "start a rank",
                     std::strerror(started.error)),
         "check `ulimit -n` and `ulimit -u`"};
-  ::setpgid(started.pid, started.pid); // here and there, so that it holds whoever is first
+  ::setpgid(started.pid, started.pid); // in both processes, so that it is set whichever runs first
   RankProcess process;
   process.rank = x_first_rank + x_local;
   process.local_rank = x_local++;

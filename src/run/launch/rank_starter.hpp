@@ -26,11 +26,11 @@ struct RankStart {
   std::string mark{}; ///< of this launch, for its guard
   int input = -1;     ///< standard input of the first rank; the others have none
   std::vector<std::unique_ptr<store::Activity>>
-      activity{}; ///< of each rank, where somebody asks when it has met
+      activity{}; ///< of each rank, if its rendezvous is observed
 };
 
-/// The process that starts the ranks, one after the other. They are children of launch all the same: it hears
-/// of their end, and they of its.
+/// A process that starts the ranks, one after another. They are nevertheless children of launch, so that
+/// both are notified of each other's exit.
 class RankStarter {
 public:
   RankStarter() = default;

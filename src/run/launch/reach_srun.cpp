@@ -19,7 +19,7 @@ namespace {
 
 constexpr int k_answer_milliseconds = 3000;
 
-/// Whether the machine says anything about the port: that nobody listens there is an answer, too.
+/// Returns whether the machine answers at the port; a refused connection is an answer as well.
 bool answers(const std::string& machine, std::uint16_t port) {
   const auto to = store::parse_address(machine, port);
   if (!to) return false;

@@ -25,9 +25,9 @@ std::string step_address(const util::EnvSnapshot& env, const std::string& first_
 /// error lists the interfaces that have one.
 util::Result<std::string> interface_address(const std::string& interface);
 
-/// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that
-/// resolves to the same address. A number that this process cannot judge is believed, unless `is_here` and no
-/// interface has it.
+/// Returns whether a given address can mean node `node`: its name, its long name, or a name or number that
+/// resolves to the same address. A number that this process cannot check is accepted, unless `is_here` and
+/// no interface has it.
 bool may_be_host(const std::string& address, const std::string& node, bool is_here);
 
 /// The numeric addresses that a name (or number) has, each once, in the resolver's order.

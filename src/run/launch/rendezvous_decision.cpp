@@ -30,7 +30,7 @@ void set(RankSetup& setup, const std::string& name, const std::string& value) {
   changes.emplace_back(name, value);
 }
 
-/// A port for rank 0's program that nobody is given before it comes.
+/// Reserves a port for rank 0's program until the program opens it.
 std::uint16_t keep_program_port(const World& world, const std::vector<std::uint16_t>& ports) {
   const auto addresses = local_addresses();
   for (const auto port : ports) {
@@ -51,9 +51,9 @@ std::string address_for_all(const World& world, const util::EnvSnapshot& env) {
   return node.empty() || !addresses_of(world.address).empty() ? world.address : node;
 }
 
-/// JAX's process 0 serves at a port of its own, on this node. jax.distributed.initialize takes it before what
-/// it finds out itself from Slurm's variables, a port that follows from the job alone: two steps of a job
-/// would connect there.
+/// Sets the coordinator of JAX, whose process 0 serves at its own port on this node.
+/// jax.distributed.initialize prefers it to the port that it derives from Slurm's job number, where two
+/// steps of a job would connect to each other.
 void notify_coordinator(const World& world, const util::EnvSnapshot& env,
                         const std::vector<std::uint16_t>& ports, store::Decision& decision) {
   const auto address = address_for_all(world, env);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What rank 0's launcher decides for all ranks: where their programs meet, and by which variables they know.
+// Rank 0's launcher decides for all ranks which rendezvous store their programs use, and which variables
+// name it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace hpcml::launch {
 
-/// Whether the programs meet at hpcml's own store: from what was asked for and the program's torch, whose
-/// files are read.
+/// Decides from the request and the files of the program's torch whether the programs use hpcml's own store.
 StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request);
 
-/// The decision for all, from rank 0's set-up. `ports`: those of the step, the likeliest first; one that rank
-/// 0's program is to open is kept for it. What people should know of it is said on standard error.
+/// Makes the decision for all ranks from the setup of rank 0, and reports it on standard error if it is
+/// unusual. `ports` are those of the step, the most likely first; one is reserved if rank 0's program is to
+/// open it.
 store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
                                   const RuntimeContext& context, const std::vector<std::uint16_t>& ports);
 

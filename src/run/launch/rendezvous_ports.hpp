@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which job a meeting is for, and the ports where it may be.
+// The job of a rendezvous, and the ports that it may use.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hpcml::launch {
 
-/// The store of a step is at one of so many ports, beside one that was asked for.
+/// The number of ports that the store of a step may use, in addition to a requested one.
 constexpr unsigned k_rendezvous_ports = 8;
 
 /// What all launchers and stores of a job say of it, and those of no other job. Pure but for this user's

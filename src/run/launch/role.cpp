@@ -19,7 +19,7 @@ unsigned processes_to_start(const LaunchRequest& request, const RuntimeContext& 
                             const NodeView& node) {
   if (request.processes_per_node) return *request.processes_per_node;
   const unsigned per_rank = request.gpus_per_task.value_or(1);
-  // A launcher of its own starts the ranks for all GPUs.
+  // A launcher in the command starts the ranks for all GPUs.
   if (per_rank == 0 || launch_chain::find_started_launcher(request.command)) return 1;
   const auto gpus = find_visible_gpus(context.env, "", static_cast<unsigned>(node.gpus.places.size()));
   return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);

@@ -23,10 +23,10 @@ struct ScriptStore {
   bool with_parent = false;           ///< until the process that has started this one ends
 };
 
-/// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. With `with_parent`
-/// these signals are ignored if Slurm or the terminal sends them. Once ranks can come
-/// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `report` gets
-/// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
+/// Serves the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent exits. With `with_parent`,
+/// these signals are ignored if Slurm or the terminal sends them. Once ranks can connect, `ready` receives
+/// HOST:PORT, or only the port if there is no name. `report` receives messages. Only launchers with the job's
+/// key are served (`find_job_channel`).
 util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
                               const store::RendezvousService::MessageSink& report);

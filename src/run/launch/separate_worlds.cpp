@@ -48,7 +48,7 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
   WorldEvidence evidence;
   evidence.world_size = world.layout.world_size;
   evidence.serves_store = true;
-  // A program that has left may have told no rank, but not without setting a key.
+  // A program that has disconnected may have sent no rank, but it has set a key.
   evidence.connected = report->connected + report->lost + report->keys > 0;
   evidence.seen = report->worlds;
   return evidence;

@@ -18,7 +18,7 @@ std::vector<std::uint16_t> ports_of(const World& world) {
 }
 
 std::vector<std::string> own_addresses(const World& world, const RuntimeContext& context) {
-  // The meeting's own name, and the names by which programs may call this node.
+  // The name of the rendezvous, and other names that programs may use for this node.
   return serving_addresses({world.address, context.host, util::read_host_name()});
 }
 
@@ -46,7 +46,7 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
   // The port that was asked for is the program's where that serves itself.
   else if (world.port_given && !serves_programs())
     ports.erase(ports.begin());
-  // Only where all ranks are told of it may it be anywhere.
+  // Any port is possible only if all ranks receive its number.
   if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
   auto order = order_of(world, context, ports);
   order.activity = activity;

@@ -25,15 +25,15 @@ std::vector<std::string> own_addresses(const World& world, const RuntimeContext&
 StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
                              std::vector<std::uint16_t> ports);
 
-/// Serves for the ranks of node's world as a child of this process; `activity` hears of their programs. One
-/// that `stays_for_others` can be told to (`StoreChild::part`).
+/// Serves the ranks of the node's world in a child of this process; `activity` observes their programs. A
+/// child that `stays_for_others` can be detached (`StoreChild::part`).
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
                                      const LaunchRequest& request, const RuntimeContext& context,
                                      store::Activity* activity = nullptr, bool stays_for_others = false);
 
-/// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
-/// another node's launcher does, and a sentence on standard error where it cannot. The child that serves;
-/// `activity` receives what the ranks' programs do.
+/// Serves the ranks that this process starts, and sets the node's environment accordingly. Returns the
+/// serving child, or nothing if another node's launcher serves, or if it fails with a message on standard
+/// error. `activity` observes the ranks' programs.
 std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
                                               const LaunchRequest& request, const RuntimeContext& context,
                                               store::Activity* activity);

@@ -41,7 +41,7 @@ std::vector<std::string> read_ancestors() {
   while (pid > 1 && names.size() < k_most) {
     const auto directory = "/proc/" + std::to_string(pid);
     const auto stat = util::read_file(directory + "/stat");
-    // "PID (NAME) STATE PPID …": a name may hold blanks and brackets.
+    // "PID (NAME) STATE PPID …": a name may contain spaces and parentheses.
     const auto open = stat ? stat->find('(') : std::string::npos;
     const auto close = stat ? stat->rfind(')') : std::string::npos;
     if (open == std::string::npos || close == std::string::npos || close + 4 > stat->size()) break;

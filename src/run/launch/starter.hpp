@@ -10,7 +10,7 @@ namespace hpcml::launch {
 
 /// The nearest ancestor of this process that starts tasks.
 enum class Starter {
-  unknown,   ///< nobody that is known: another pid namespace, a launcher of its own, no job
+  unknown,   ///< not known: another PID namespace, another launcher, or no job
   task,      ///< slurmstepd's task, with nothing but shells between
   below,     ///< below a task of a step, with other programs between
   component, ///< the same two, in a step of several components (srun A : B)
@@ -22,7 +22,8 @@ enum class Starter {
 /// ("slurmstepd: [123.4+1]"); at most 64.
 std::vector<std::string> read_ancestors();
 
-/// `job`: what SLURM_JOB_ID says; the script of another job tells nothing of this one. Pure.
+/// Finds the starter of this process among its ancestors. `job` is SLURM_JOB_ID, because the script of
+/// another job does not count. Pure.
 Starter evaluate_ancestors(const std::vector<std::string>& names, const std::string& job);
 
 } // namespace hpcml::launch

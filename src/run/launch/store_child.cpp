@@ -107,7 +107,7 @@ void keep_only(std::vector<int> kept) {
   store::RendezvousService rendezvous(order.rules, report);
   store::SessionGate gate(order.gate, rendezvous, report);
   std::optional<store::Time> alone_since;
-  bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
+  bool had_clients = false; // a client that only checks the port has left at the next check
   rendezvous.set_complete([&] {
     use_nothing_for(STDERR_FILENO);
     holds_errors = false;

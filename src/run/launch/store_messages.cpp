@@ -6,14 +6,14 @@
 namespace hpcml::launch {
 namespace {
 
-/// docs/development/measurements.md, "Which torch versions use the store", has the measurements.
+/// docs/development/measurements.md contains the measurements.
 bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned minor) {
   if (version.major != major) return version.major > major;
   if (version.minor != minor) return version.minor > minor;
   return !version.pre_release;
 }
 
-/// Rank 0's program serves: a variable that says that somebody else does would leave all ranks without.
+/// Rank 0's program serves: a variable that says otherwise would leave all ranks without a store.
 StoreSelection leave_to_program(std::string reason, bool is_reported) {
   return {false, store::AgentStore::unset, std::move(reason), is_reported};
 }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int k_watched[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,           SIGUSR2,
                              SIGCONT, SIGWINCH, SIGTSTP, SIGCHLD, k_save_word_signal};
-/// What KILL does not end in this time is no process any more that anybody could end.
+/// A process that SIGKILL does not end in this time cannot be ended.
 constexpr auto k_after_kill = std::chrono::seconds(2);
 
 bool is_one_file(int a, int b) {
@@ -79,7 +79,7 @@ void Supervisor::join_at(pid_t store) {
   x_groups.spare(store);
 }
 
-/// Two pipes for each rank, its files, and some descriptors of our own.
+/// Raises the limit to two pipes for each rank, its files, and our own descriptors.
 util::Status Supervisor::raise_file_limit() {
   auto& files = x_start_of_ranks.files;
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -131,8 +131,7 @@ util::Status Supervisor::start() {
   return status;
 }
 
-/// After a start that failed: no rank runs on, also none that we were not told of, and nothing that they
-/// started.
+/// Ends all ranks after a failed start, including unknown ones, and the processes that they started.
 void Supervisor::end_start() {
   x_starter.stop();
   x_groups.kill_children(k_after_kill);
@@ -218,13 +217,14 @@ void Supervisor::kill() {
 void Supervisor::reap() {
   const auto ended = x_groups.reap();
   await_signal_of_step(ended);
-  take_end_of_store(); // before those that have failed for want of it
+  take_end_of_store(); // before the ranks that failed because of it
   for (const auto index : ended) take_end_of_rank(index);
   for (const auto index : x_groups.take_ended_groups())
     if (x_groups.ranks()[index].open) take_failure(index);
 }
 
-/// Without their store the ranks are as if one had failed: they cannot meet any more, and may not know yet.
+/// Treats the end of the store as the failure of a rank: the ranks cannot connect any more, and may not know
+/// it yet.
 void Supervisor::take_end_of_store() {
   const auto status = x_groups.ended_spared(x_store);
   if (!status || !x_store_fault.empty() || x_failed || x_stopped || x_ending != 0) return;
@@ -240,8 +240,8 @@ void Supervisor::take_end_of_rank(std::size_t index) {
   const bool good = process.status == 0;
   if (x_oversight && !good) take_last_lines(process.local_rank);
   if (x_oversight) x_oversight->overseer->ended(process, *this);
-  // What a rank leaves behind that ends well is its own affair; else it has heard that it is to end, and has
-  // its grace as the rank itself.
+  // Processes left by a successful rank may continue. Others were signalled, and have the same grace
+  // period as the rank.
   if (good && !x_failed && x_ending == 0 && !x_stopped) return;
   const bool waits = x_groups.wait_for_group(index);
   if (good || x_failed || x_stopped) return;
@@ -264,8 +264,8 @@ void Supervisor::take_failure(std::size_t index) {
       x_oversight->overseer->failed(x_groups.ranks()[index], *this);
   }
   if (x_ending != 0 || !x_groups.any_left()) return; // they have been asked to end already
-  // All have heard the signal that this one ended by: they may be saving, and have their time for it.
-  if (x_saving) return; // the others have the time that is left for it
+  // All ranks received the signal that ended this one. They may be saving, and keep their time for it.
+  if (x_saving) return; // the others keep the remaining time
   if (by_ours)
     x_stop_at = Clock::now() + grace_after_failure();
   else
@@ -283,7 +283,7 @@ std::chrono::seconds Supervisor::grace_after_failure() const {
   return x_request.grace.value_or(k_grace_after_failure);
 }
 
-/// Whether a rank ended by the signal that was passed on last, or a shell did that tells so by its code.
+/// Returns whether the last forwarded signal ended the rank, directly or as the exit code of a shell.
 bool Supervisor::ended_by_ours(const RankProcess& process) const {
   return x_received != 0 && util::exit_code_of_status(process.status) == 128 + x_received;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of a node's ranks: what failed is said, what they wrote last is passed on, and a reader that takes
-// nothing keeps launch for a bounded time only.
+// The end of a node's ranks: reports the failure, passes on their last output, and limits the wait for a
+// stalled reader.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace hpcml::launch {
 
 namespace {
 
-/// A reader that takes no byte for so long is not waited for once launch is to end.
+/// At the end, launch stops waiting for a reader that has read nothing for this time.
 constexpr auto k_drain = std::chrono::seconds(2);
 
 } // namespace
@@ -87,7 +87,7 @@ void Supervisor::take_late_signals() {
   }
 }
 
-/// Passes on what the reader takes; false where nothing is left, or nobody is waited for any more.
+/// Passes on as much as the reader accepts; false if nothing is left, or if the wait is over.
 bool Supervisor::pump() {
   const auto left = [&] { return x_out.queue().size() + (x_err ? x_err->queue().size() : 0); };
   const auto before = left();
@@ -124,7 +124,7 @@ void Supervisor::look_for_memory(const RankProcess& process) {
 }
 
 void Supervisor::report_class_of(const Outcome& outcome) {
-  // Slurm is asked by the first node alone: at the end of a wide job it would hear from all at once.
+  // Only the first node asks Slurm: at the end of a large job, all nodes would ask at the same time.
   if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
   const auto why = classify_end({.code = outcome.code,
                                  .signal = outcome.signal,
@@ -203,7 +203,7 @@ Outcome Supervisor::part_from_store(const Outcome& ended, int part) {
 }
 
 void end_by_signal(int signal) {
-  // A rank may have left a core; ours would tell nothing.
+  // A rank may have written a core file; ours would contain nothing useful.
   rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);

@@ -18,7 +18,7 @@ namespace {
 /// The same request may come twice: timeout signals a process and then its group, a shell passes on what the
 /// terminal sent all.
 constexpr auto k_same_request = std::chrono::milliseconds(250);
-/// Of a reader that is behind so much is kept while the ranks end: what they say last must not stop them.
+/// The output that is kept for a slow reader while the ranks end, because a full pipe must not stop them.
 constexpr std::size_t k_last_lines = 16U << 20;
 
 /// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
@@ -92,7 +92,7 @@ void Supervisor::deliver_save_request(int signal) {
                                   signal));
 }
 
-/// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.
+/// Ctrl-Z stops the ranks and then us; CONT is passed on when it arrives.
 void Supervisor::stop() {
   x_groups.signal(SIGTSTP);
   ::raise(SIGSTOP);
@@ -123,7 +123,7 @@ void Supervisor::take_request_to_end(int signal) {
   x_out.queue().set_limit(k_last_lines);
   if (x_err) x_err->queue().set_limit(k_last_lines);
   x_groups.signal(signal);
-  x_groups.signal(SIGCONT); // one that is stopped could not hear it
+  x_groups.signal(SIGCONT); // a stopped rank would not handle it
   if (x_oversight) x_oversight->overseer->on_stop_requested(signal);
   if (const auto limit = grace_after_signal(x_request, x_context)) x_kill_at = x_asked + *limit;
 }

@@ -32,8 +32,8 @@ std::optional<model::LauncherRule> launcher_of_site(const LaunchRequest& request
       completed.world_size_variable = known.world_size;
       if (completed.local_rank_variable.empty()) completed.local_rank_variable = known.local_rank;
       if (slurm::in_launcher_task(env, completed)) return completed;
-      // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting
-      // more from it would multiply them.
+      // A rank that is known only by the site's own variable is one of the job's tasks: starting ranks
+      // from it would multiply them.
       if (rule.rank_variable.empty() || env.get_or(known.rank, "").empty()) continue;
       completed.world_size_variable = "SLURM_NTASKS";
       return completed;
@@ -107,8 +107,8 @@ bool agrees_with(const util::EnvSnapshot& env, const model::LauncherRule& rule,
           is(rule.local_rank_variable, layout.local_rank));
 }
 
-/// MPI's launchers begin with the job's first node, unless they are told of hosts: then MASTER_ADDR has to
-/// say where rank 0 is, and rank 0 looks whether it is there.
+/// MPI's launchers start at the job's first node, unless hosts are given: then MASTER_ADDR must name rank
+/// 0's node, which rank 0 checks.
 Result<TaskPlace> place_by_launcher(const RuntimeContext& context, const model::LauncherRule& rule) {
   const auto& env = context.env;
   TRY(auto layout,

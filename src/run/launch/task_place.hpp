@@ -30,8 +30,8 @@ Starter starter_of(const RuntimeContext& context);
 /// True if this process is a task of a step (Slurm's or an MPI launcher's).
 bool in_task(const LaunchRequest& request, const RuntimeContext& context);
 
-/// From Slurm's step, unless a launcher inside it has made another world (ibrun starts one task per node by
-/// srun). Asks Slurm where the variables do not tell.
+/// Returns the place in Slurm's step, unless a launcher inside it forms another world (ibrun starts one task
+/// per node by srun). Asks Slurm if the variables are not sufficient.
 util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context,
                                         FirstNode first);
 

@@ -26,7 +26,7 @@ World world_of_place(TaskPlace place) {
   return world;
 }
 
-/// The port that was asked for, or that somebody has set for all ranks already; nothing if neither.
+/// Returns the requested port, or the one that is already set for all ranks; nothing if neither.
 Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const util::EnvSnapshot& env) {
   const auto text = env.get_or("MASTER_PORT", "");
   if (request.master_port) {
@@ -159,7 +159,7 @@ std::string rendezvous_step(const World& world) {
 
 unsigned side_port(unsigned port) {
   const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port
-                                                     : port; // one that a person chose may lie outside
+                                                     : port; // a requested port may be outside the range
   return plan::k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
 }
 

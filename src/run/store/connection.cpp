@@ -14,7 +14,7 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::size_t k_chunk = 64 << 10;
-/// A value this long is sent from where it lies; shorter ones are copied behind their length.
+/// A value of this length is sent without a copy; shorter ones are copied after their length.
 constexpr std::size_t k_copied = 4 << 10;
 /// Buffers that once held more are given back when they are empty: thousands of clients have one.
 constexpr std::size_t k_kept = 4 << 10;

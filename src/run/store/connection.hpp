@@ -31,7 +31,7 @@ public:
   std::string_view received() const { return std::string_view(x_in).substr(x_in_at); }
   /// The first `count` of them have been read.
   void drop(std::size_t count);
-  /// A message needs so many bytes in all: room is made as they come, not before.
+  /// Sets the total size of a message. Memory is allocated only as its bytes arrive.
   void expect(std::size_t bytes) { x_expected = bytes; }
   bool has_expected() const { return x_in.size() - x_in_at >= x_expected; }
 

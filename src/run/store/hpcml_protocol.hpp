@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What hpcml's own processes say to a store beside the programs' messages: pure. It travels as values of keys
-// that no program sees, sets or lists.
+// The protocol of hpcml's own processes with a store, in addition to the programs' messages. It uses values
+// of keys that no program can see, set or list. Pure.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ bool is_place(std::string_view text);
 /// What a launcher without a key is answered, by a store that has one.
 JoinAccepted refuse_without_key();
 std::string pack_welcome(const JoinAccepted& welcome);
-/// Nothing where these bytes are none: somebody else's server said them.
+/// Returns nothing for other bytes, which another server sent.
 std::optional<JoinAccepted> unpack_welcome(std::string_view bytes);
 
 } // namespace hpcml::store

@@ -19,9 +19,9 @@ struct KeyMeaning {
   };
   Kind kind = Kind::other;
   std::string place;                ///< the key without its member: the same for all of one group
-  std::string group;                ///< for people: "the default group", "group 3", "the group 'private'"
+  std::string group;                ///< for messages: "the default group", "group 3", "the group 'private'"
   bool is_default = false;          ///< all ranks are members, by their rank
-  bool is_torchs = false;           ///< lies where torch's own groups have theirs
+  bool is_torchs = false;           ///< has the prefix of torch's own groups
   std::optional<unsigned> member{}; ///< where the kind is member
 };
 

@@ -134,7 +134,8 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
 } // namespace
 
 util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
-  // The kernel's choice for the first address may be somebody's at the second, and two may have chosen alike.
+  // The port that the kernel chooses for the first address may be in use at the second one, and two
+  // processes may choose the same.
   constexpr int k_choices = 50;
   for (int choice = 1; port == 0 && choice < k_choices; ++choice) {
     auto listening = listen_once(addresses, port);

@@ -62,8 +62,8 @@ struct Message {
 
 /// What `read_message` found at the beginning of some bytes.
 struct ReadMessage {
-  std::size_t length = 0; ///< of the message that is there whole; 0 where it is not
-  std::size_t needed = 0; ///< bytes without which no more can be said, where it is not there whole
+  std::size_t length = 0; ///< of a complete message; 0 if it is incomplete
+  std::size_t needed = 0; ///< bytes that are required to continue if the message is incomplete
   std::string fault;      ///< why these bytes can never become a message; the connection has no future
 };
 
@@ -72,8 +72,8 @@ struct ReadMessage {
 ReadMessage read_message(std::string_view bytes, Dialect& dialect, const MessageLimits& limits,
                          Message& message);
 
-/// A number as the store keeps it, in decimal: what std::stoll reads, so blanks before it and anything after
-/// it are passed over. Nothing where there is none or it is out of range.
+/// Parses a decimal number of the store as std::stoll does, which ignores spaces before it and text after
+/// it. Returns nothing without a number or if it is out of range.
 std::optional<std::int64_t> parse_counter(std::string_view text);
 
 /// Appends `value` as the wire has it: least significant byte first.

@@ -126,7 +126,7 @@ std::vector<RankRegistry::Slot> RankRegistry::slots(Order order) const {
   return result;
 }
 
-/// The order that all who have come agree with; nothing tells where the others are if none does.
+/// Returns the order that matches all registered ranks. Without one, the nodes of the others are unknown.
 RankRegistry::Order RankRegistry::order() const {
   for (const Order order : {Order::block, Order::cyclic}) {
     const auto wanted = slots(order);
@@ -211,7 +211,7 @@ std::vector<unsigned> RankRegistry::unannounced() const {
   return ranks;
 }
 
-/// Ranks whose program has not come, where that can be told: a client whose rank is not known may be theirs.
+/// Returns the ranks whose program has not connected, unless a client with an unknown rank may be theirs.
 std::vector<unsigned> RankRegistry::ranks_without_program(std::size_t unknown) const {
   std::vector<unsigned> ranks;
   if (!x_any_program || unknown > 0) return ranks;

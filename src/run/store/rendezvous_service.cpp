@@ -38,7 +38,8 @@ void RendezvousService::stay_for_others(std::vector<std::string> own_addresses) 
   x_own_addresses = std::move(own_addresses);
 }
 
-/// A program of torch speaks as soon as it has connected; who only listens for who is there does not.
+/// Notes a program of torch, which sends a message as soon as it has connected; a process that only checks
+/// the port does not.
 void RendezvousService::note_program(ClientId client, Time now) {
   if (!x_own_addresses) return;
   Peer& peer = x_peers[client];
@@ -78,7 +79,7 @@ std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& reques
   if (!x_rules.step.empty() && request.step != x_rules.step)
     return refuse(JoinError::step, "serves another step of this job");
   const auto& members = x_registry.members();
-  // Where no number tells two runs apart (mpirun twice in a script) the processes do.
+  // If no number distinguishes two runs (mpirun twice in a script), their processes do.
   if (request.rank < members.size() &&
       (members[request.rank].announced || !members[request.rank].failed.empty()) &&
       (members[request.rank].pid != request.pid || members[request.rank].host != request.host))
@@ -143,7 +144,7 @@ void RendezvousService::announce(ClientId client, const Message& message, Answer
   const auto news = x_registry.announce(*request, x_peers[client].address, now);
   if (request->failed.empty())
     report(news);
-  else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
+  else if (x_failure.empty()) // the rank itself reports it, and those that wait for it
     x_failure = news.front();
   if (request->decision && request->rank == 0 && !x_decision) x_decision = request->decision;
   if (Peer& peer = x_peers[client]; request->rank == 0 && !peer.leads) {

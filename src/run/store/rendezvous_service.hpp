@@ -25,8 +25,8 @@ struct RendezvousRules {
   unsigned world_size = 0; ///< ranks of the step; 0: as the first authenticated rank says
 };
 
-/// Programs of other nodes that say nothing for so long keep no store that is to stop: it is longer than
-/// torch's own limits of waits, and what holds the connection may be a process that a rank has left behind.
+/// A store that is to stop does not wait for programs of other nodes that were silent for this time. It
+/// exceeds torch's own limits of waits, and a process that a rank has left may hold the connection.
 constexpr std::chrono::hours k_longest_silence{1};
 
 class RendezvousService : public Observer {
@@ -92,7 +92,7 @@ private:
   /// Called where that may have become so.
   void notify_complete();
   void report(const std::vector<std::string>& lines) const;
-  /// Where it is none of this meeting's: an answer that says why.
+  /// Returns an answer with the reason if the request does not belong to this rendezvous.
   std::optional<JoinAccepted> refusal(const JoinRequest& request) const;
 
   RendezvousRules x_rules;
@@ -107,7 +107,7 @@ private:
   std::optional<Decision> x_decision;
   std::string x_failure; ///< why the step cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
-  std::optional<std::vector<std::string>> x_own_addresses; ///< none: it stays for nobody
+  std::optional<std::vector<std::string>> x_own_addresses; ///< none: it does not wait for other nodes
   std::size_t x_programs_elsewhere = 0;
   Time x_last_elsewhere{}; ///< when one of these said something last
   std::size_t x_launchers = 0;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int k_timeout_ms = 1000; ///< for packets within this machine
 
-/// Connects a socket to itself and ends that connection: what is left of it keeps the port. Nobody listens
-/// meanwhile, so that no rank that asks here already is taken in and let down.
+/// Connects a socket to itself and closes the connection, whose TIME_WAIT state keeps the port. No socket
+/// listens meanwhile, so that no early rank is accepted and then dropped.
 bool leave_connection(const std::string& address, std::uint16_t port) {
   const auto own = parse_address(address, port);
   if (!own) return false;

@@ -10,10 +10,9 @@
 
 namespace hpcml::store {
 
-/// Keeps `port` from being chosen by the kernel for anybody else, for a minute (Linux's TIME_WAIT): at each
-/// of the numeric `addresses` it leaves what is left of a connection to itself. A program that sets
-/// SO_REUSEADDR, as torch's store and gRPC do, can listen there at once; one that does not has to wait. An
-/// error where somebody has the port.
+/// Prevents the kernel from choosing `port` for other processes for a minute (Linux's TIME_WAIT) by a closed
+/// connection to itself at each of the numeric `addresses`. A program that sets SO_REUSEADDR, such as
+/// torch's store and gRPC, can listen at once; another one has to wait. Fails if the port is in use.
 util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addresses = {"127.0.0.1"});
 
 } // namespace hpcml::store

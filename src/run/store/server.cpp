@@ -19,7 +19,7 @@ namespace hpcml::store {
 
 namespace {
 
-/// A client that has so much to take is not read from until it has taken it.
+/// A client with this much unread output is not read from until it has read it.
 constexpr std::size_t k_most_pending = 1 << 20;
 /// Bytes of a message that are read from each client, whatever the others hold.
 constexpr std::size_t k_free = 1 << 10;
@@ -243,7 +243,8 @@ void Server::rewatch(Connection& client) {
 }
 
 void Server::flush_all() {
-  // A message of one client may answer others, and one that was full may go on: the list grows meanwhile.
+  // A message of one client may answer others, and a full client may continue, so that the list grows
+  // meanwhile.
   for (std::size_t i = 0; i < x_to_flush.size(); ++i) {
     Connection* client = find(x_to_flush[i]);
     if (!client) continue;

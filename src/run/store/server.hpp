@@ -48,7 +48,7 @@ public:
   virtual void round(Answers&, Time) {}
   /// About twice a second; true ends the service.
   virtual bool tick(const Table&, Time) { return false; }
-  /// Asked after each round once the service is to stop; true: it goes on for now.
+  /// Called after each round once the service is to stop; true: it continues for now.
   virtual bool outlasts_stop(Time) const { return false; }
 };
 
@@ -83,7 +83,7 @@ private:
   void accept_all(int socket);
   void turn_away(int socket);
   void read(Connection& client);
-  /// Applies the messages that are there; false where the connection ends.
+  /// Applies the received messages; false if the connection ends.
   bool apply(Connection& client);
   void end(Connection& client, const std::string& why);
   bool may_grow(Connection& client);

@@ -14,7 +14,7 @@ namespace {
 using Kind = KeyMeaning::Kind;
 using State = RankStatus::State;
 
-constexpr std::size_t k_named_suspects = 4; ///< so many ranks are named with all that is known of them
+constexpr std::size_t k_named_suspects = 4; ///< the number of ranks that are named with details
 
 std::chrono::seconds whole_seconds(RankStatus::Time from, RankStatus::Time to) {
   return std::chrono::duration_cast<std::chrono::seconds>(to - from);
@@ -151,8 +151,8 @@ private:
     return {};
   }
 
-  /// Two who take themselves for the same member, where nobody waits at the store: they wait for each other
-  /// at addresses that the store has told them wrongly.
+  /// Adds pairs of ranks that set the keys of the same member while no rank waits at the store. They wait
+  /// for each other at wrong addresses from the store.
   void add_clashes(const std::map<std::string, Waiters>& by_place, std::vector<Stall>& stalls) const {
     for (const auto& clash : x_snapshot.clashes) {
       const auto of = read_key(clash.key);
@@ -207,8 +207,9 @@ private:
     return meaning.kind == Kind::barrier && read_key(rank_status.mark).place == meaning.place;
   }
 
-  /// The ranks of the members that have not entered a group. Only the default group's members are the ranks;
-  /// in others they stand in the ranks' order, so those who are there limit who can be missing between them.
+  /// Returns the ranks of the members that have not entered a group. Only the default group's members are
+  /// the ranks. In other groups they have the ranks' order, so that the present members limit which ranks
+  /// can be missing between them.
   std::vector<const RankStatus*> missing_members(Waiters& waiters, bool& certain) const {
     const auto& meaning = waiters.meaning;
     if (meaning.is_default)

@@ -37,7 +37,7 @@ struct Snapshot {
   unsigned world_size = 0; ///< 0: not known
   std::vector<RankStatus> ranks;
   std::function<bool(const std::string& key)> has_key;
-  /// Keys of a group's members that somebody set and another set again: the key, and both's names.
+  /// A key of a group's member that two ranks set: the key, and the names of both.
   struct Clash {
     std::string key, first, second;
     RankStatus::Time since{};

@@ -17,7 +17,7 @@ constexpr milliseconds k_first_pause{5}, k_longest_pause{250};
 constexpr milliseconds k_others_after{25};
 /// Where a likely place has taken the connection it is ours as a rule, and answers when rank 0 has come.
 constexpr milliseconds k_others_after_silence{200};
-/// Whoever has said that it is somebody else's store will say so for a while.
+/// A store that belongs to another job is not asked again for this time.
 constexpr milliseconds k_after_refusal{2000};
 /// The kernel repeats a connection's first packet ever later: begun again it goes out sooner.
 constexpr milliseconds k_connect_limit{3000};
@@ -39,7 +39,8 @@ struct Attempt {
   }
 };
 
-/// Puts the unlikely places off where a likely one is there: many ranks would ask many in vain.
+/// Postpones unlikely endpoints if a likely one answers, because many ranks would query many endpoints in
+/// vain.
 void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock::time_point until) {
   const auto others = attempts.begin() + static_cast<std::ptrdiff_t>(std::min(likely, attempts.size()));
   if (std::none_of(attempts.begin(), others, [](const Attempt& attempt) { return attempt.is_taken(); }))
@@ -63,7 +64,7 @@ void put_off_unproven(Attempt& attempt, Clock::time_point now) {
   attempt.put_off(now, k_after_refusal, attempt.client->fault());
 }
 
-/// Goes on with one place; true where it has welcomed us.
+/// Continues with one endpoint; true if it has accepted us.
 bool try_place(Attempt& attempt, const std::string& announcement,
                const std::optional<Credentials>& credentials, Clock::time_point now, JoinAccepted& welcome) {
   if (!attempt.client) {

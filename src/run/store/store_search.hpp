@@ -31,7 +31,7 @@ struct Found {
 struct StoreSearchResult {
   std::optional<Found> found;
   std::string reason;                  ///< where nothing is found: what each place says
-  JoinError refusal = JoinError::none; ///< of the last store that is there and not for us
+  JoinError refusal = JoinError::none; ///< of the last store that answered and refused
 };
 
 struct StoreSearch {
@@ -46,7 +46,7 @@ struct StoreSearch {
   /// continues for this long.
   std::chrono::milliseconds failure_retry_window{0};
   std::chrono::seconds patience{20};
-  /// Called each time that so much has passed, with what has passed and what each place says.
+  /// Called repeatedly with the elapsed time and the state of each endpoint.
   std::function<void(std::chrono::seconds, const std::string&)> slow = {};
 };
 

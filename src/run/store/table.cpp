@@ -79,7 +79,7 @@ std::string Table::compare_set(ClientId client, const Message& message, Answers&
     if (std::string full = store(key, desired); !full.empty()) return full;
     now = find(key);
   }
-  // Who waits for a key that is there is one whom deletion overtook: libuv's server wakes it here.
+  // A client that waits for an existing key was overtaken by a deletion; libuv's server wakes it here.
   if (now) wake_all(key, answers);
   answer_bytes(client, now ? std::string_view(*now) : expected, answers);
   return {};

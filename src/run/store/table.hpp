@@ -36,11 +36,11 @@ public:
   }
 };
 
-/// The store's content. Its answers are those of torch's libuv server (2.13), which is the default there; the
-/// tests compare. Three things differ on purpose, each a wait that libuv's server ends or prolongs wrongly:
-/// a compare_set that changes nothing wakes nobody who waits for a key that is not there (torch's older
-/// server does so, too), a wait that a queue has ended is over for good, and a queue that is not empty counts
-/// as there when one waits for several keys.
+/// The content of the store. Its answers are those of torch's libuv server (2.13), the default of torch; the
+/// tests compare both. Three waits differ on purpose, because libuv's server ends or prolongs them wrongly:
+/// a compare_set without a change does not wake clients that wait for a missing key (as in torch's older
+/// server), a wait that a queue has ended stays ended, and a queue with content counts as an existing key in
+/// a wait for several keys.
 class Table {
 public:
   explicit Table(std::uint64_t most_bytes = std::uint64_t{4} << 30) : x_most_bytes(most_bytes) {}

@@ -71,7 +71,7 @@ std::optional<StoreReport> unpack_report(std::string_view bytes) {
   return packed.whole() ? std::optional(std::move(report)) : std::nullopt;
 }
 
-/// Whoever set a member's key before `client` does, and is still there.
+/// Returns the client that set a member's key before `client` and is still connected.
 std::optional<ClientId> Watch::first_setter(ClientId client, const Trace& trace, std::string_view key) const {
   const auto known = x_setters.find(std::hash<std::string_view>{}(key));
   if (known == x_setters.end() || known->second.client == client) return std::nullopt;
@@ -91,7 +91,8 @@ void Watch::asked_for(const Trace& trace, std::string_view key) {
   x_joined = meaning.kind == KeyMeaning::Kind::unique_id && meaning.is_default && meaning.is_torchs;
 }
 
-/// A member's key that is there already was set by another: two take themselves for the same member.
+/// Notes a member's key. If it exists, another client has set it, and two ranks believe to be the same
+/// member.
 void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
   if (!ends_with_number(key)) return;
   const auto meaning = read_key(key);
@@ -240,7 +241,7 @@ Snapshot Watch::snapshot(const RankRegistry& registry, Time now) const {
     const auto number = [&](std::size_t i) {
       return lasts(i) ? rank_of(clash.clients[i], registry) : std::nullopt;
     };
-    const std::size_t low = number(1) && number(1) < number(0) ? 1 : 0; // whoever came first
+    const std::size_t low = number(1) && number(1) < number(0) ? 1 : 0; // the one that connected first
     snapshot.clashes.push_back({clash.key, name(low), name(1 - low), clash.since});
   }
   snapshot.has_key = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
@@ -252,7 +253,7 @@ Snapshot Watch::snapshot(const RankRegistry& registry, Time now) const {
     const auto process = name_of(client);
     rank_status.short_name = rank_status.rank ? std::to_string(*rank_status.rank) : process;
     rank_status.name = name_of(client, registry);
-    // Of a rank's several connections the one that waits tells most.
+    // Of a rank's several connections, the waiting one is the most informative.
     const auto known = rank_status.rank ? at.find(*rank_status.rank) : at.end();
     if (known != at.end() && registry.begun()) {
       auto& known_status = snapshot.ranks[known->second];

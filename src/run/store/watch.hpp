@@ -19,7 +19,7 @@ namespace hpcml::store {
 
 /// What `hpcml store show` prints.
 struct StoreReport {
-  std::size_t ranks = 0;     ///< 0: nobody has said how many
+  std::size_t ranks = 0;     ///< 0: unknown
   std::size_t announced = 0; ///< launchers
   std::size_t connected = 0; ///< programs that are clients
   std::size_t lost = 0;      ///< that were
@@ -59,7 +59,7 @@ private:
     std::uint64_t number = 0; ///< of the connection, among all that there were
     std::string peer;
     std::optional<std::int64_t> pid = {};
-    std::optional<unsigned> rank = {}; ///< as its own keys tell it
+    std::optional<unsigned> rank = {}; ///< from its own keys
     Time spoke{}, waits_since{};
     std::string mark;   ///< the last key that it set or counted up
     std::string awaits; ///< the last key that it waited for, or asked again and again

@@ -25,7 +25,7 @@ struct FlagWord {
   enum class Kind { plain, flag, unknown, ambiguous, help, table };
   Kind kind = Kind::plain;
   const TorchrunFlag* flag = nullptr;
-  std::optional<std::string> value; ///< behind "=", or behind the letter
+  std::optional<std::string> value; ///< the text after "=" or after the letter
   std::vector<std::string> meant;   ///< where it is ambiguous
 };
 
@@ -112,7 +112,7 @@ public:
       take(word);
     }
   }
-  /// In the order of the line: what is said last counts, but all of it must be right.
+  /// Returns the values in the order of the line: the last one is used, but all must be valid.
   const std::vector<std::pair<const TorchrunFlag*, Said>>& values() const { return x_said; }
 
 private:
@@ -120,7 +120,7 @@ private:
     x_line.errors.push_back({what, hint});
   }
 
-  /// Of two dashes before or behind the script torchrun takes the first away.
+  /// Takes the script. torchrun removes the first "--" before or after it.
   void take_script(const std::string& word) {
     if (word == "--" && x_at == x_words.size()) return;
     x_line.request.script = word == "--" ? x_words[x_at++] : word;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A line of torchrun as values: its flags as torch 2.13 takes them, its variables PET_*, the program behind
-// them. Pure.
+// A command line of torchrun as values: its flags as in torch 2.13, its variables PET_*, and the program
+// after them. Pure.
 #pragma once
 
 #include <chrono>
@@ -63,7 +63,7 @@ struct TorchrunRequest {
   bool pass_local_rank = false; ///< --local-rank=N is each rank's first argument
   std::string script;
   std::vector<std::string> arguments;
-  std::vector<std::string> notes; ///< for people: of what is given and does nothing here
+  std::vector<std::string> notes; ///< messages about options without effect
 };
 
 /// What became of a line: what it asks for, or what is wrong with it, or a text that it asks for.
@@ -74,9 +74,9 @@ struct TorchrunLine {
   std::vector<util::Error> errors;
 };
 
-/// `words`: behind "torchrun". Flags are taken as argparse takes them: `--flag value`, `--flag=value`, with
-/// dashes or underscores, shortened as long as one flag is meant, `-r3`; the first word that is neither a
-/// flag nor its value is the script, and all behind it is the script's.
+/// Reads the `words` after "torchrun". Flags are parsed as by argparse: `--flag value`, `--flag=value`, with
+/// dashes or underscores, unambiguous abbreviations, `-r3`. The first word that is neither a flag nor its
+/// value is the script, and all words after it are its arguments.
 TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env);
 
 } // namespace hpcml::torchrun

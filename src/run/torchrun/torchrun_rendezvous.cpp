@@ -19,7 +19,7 @@ constexpr std::uint16_t k_static_port = 29500;
 constexpr std::uint16_t k_c10d_port = 29400;
 constexpr std::chrono::seconds k_static_timeout{900};
 
-/// As torch 2.13 decides it: by the flag, or where nothing says that there is anybody to meet.
+/// Decides as torch 2.13 does whether this node is alone: by the flag, or if no rendezvous is given.
 bool is_alone(const TorchrunRequest& line) {
   if (line.standalone) return true;
   if (line.max_nodes > 1 || line.endpoint) return false;
@@ -154,7 +154,7 @@ bool means_this_machine(const std::string& host) {
   return host == "localhost" || util::is_loopback_address(host);
 }
 
-/// Several nodes that no step joins, or that are to meet where the line says.
+/// Configures several nodes without a common step, or with an endpoint in the line.
 util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf& conf, TorchrunPlan& plan) {
   const bool is_static = line.backend == "static";
   auto& request = plan.request;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a line of torchrun means for the agent of this node: how many ranks, of which command, and where the
-// agents meet.
+// The meaning of a torchrun line for the agent of this node: the number of ranks, their command, and the
+// endpoint of the agents.
 #pragma once
 
 #include <optional>
@@ -42,8 +42,8 @@ util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const Torc
 util::Result<std::vector<std::string>>
 find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env, const std::string& program);
 
-/// The environment without the variables that torchrun sets for each rank, whoever has set them: there they
-/// count for nothing, too.
+/// Returns the environment without the variables that torchrun sets for each rank, because torchrun ignores
+/// existing values as well.
 util::EnvSnapshot without_rank_variables(util::EnvSnapshot env);
 
 } // namespace hpcml::torchrun

@@ -18,7 +18,7 @@ Fault must_be(const char* what, const std::string& text) {
   return std::string("must be ") + what + ", not \"" + text + "\"";
 }
 
-/// A text as it is.
+/// Stores a text unchanged.
 template <std::string TorchrunRequest::*Member>
 Fault take_text(TorchrunRequest& line, const std::string& text) {
   line.*Member = text;

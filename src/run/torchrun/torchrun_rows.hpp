@@ -18,7 +18,7 @@ enum class Treatment {
 };
 
 struct TorchrunFlag {
-  std::string_view name;    ///< without the dashes before it; those in it may be underscores, too
+  std::string_view name;    ///< without the leading dashes; inner ones may be underscores
   char letter = 0;          ///< its short form; 0: none
   std::string_view value;   ///< what stands for its value; empty: a switch
   bool has_variable = true; ///< PET_NAME says it where the line does not
@@ -32,7 +32,7 @@ struct TorchrunFlag {
   constexpr bool is_switch() const { return value.empty(); }
 };
 
-/// The 30 of torch 2.13, in the order of its own help.
+/// Returns the 30 flags of torch 2.13 in the order of its help.
 std::span<const TorchrunFlag> torchrun_flags();
 /// What lines of torch.distributed.launch have, or need, besides.
 std::span<const TorchrunFlag> flags_of_old_launch();

@@ -12,7 +12,7 @@
 
 namespace hpcml::torchrun {
 
-/// As Python's int() takes it: blanks around it and a sign.
+/// Parses a number as Python's int() does, with spaces around it and a sign.
 std::optional<long long> parse_whole_number(const std::string& text);
 /// "2" or "1:4": the least and the largest number of nodes.
 std::optional<std::pair<unsigned, unsigned>> parse_node_range(const std::string& text);
@@ -29,7 +29,7 @@ std::vector<std::string> parse_filters(const std::string& text);
 std::optional<std::vector<std::pair<std::string, std::string>>> parse_conf(const std::string& text);
 /// "HOST", "HOST:PORT", "[ADDRESS]:PORT".
 std::optional<Endpoint> parse_endpoint(const std::string& text);
-/// Of a list of signals those that are not passed on to the ranks; nothing where one is no signal's name.
+/// Returns the signals of a list that are not forwarded to the ranks; nothing if a name is not a signal.
 std::optional<std::vector<std::string>> find_unhandled_signals(const std::string& text);
 
 } // namespace hpcml::torchrun
