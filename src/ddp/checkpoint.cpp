@@ -22,7 +22,7 @@ constexpr const char* k_file = "state.pt";
 
 at::Tensor number(std::int64_t value) { return at::scalar_tensor(value, at::kLong); }
 
-/// The state of this rank's generators, one behind the other.
+/// Returns the generators of this rank, in a fixed order.
 std::vector<at::Generator> generators_of(const ProcessGroup& group) {
   std::vector<at::Generator> all{at::globalContext().defaultGenerator(at::Device(at::kCPU))};
   if (group.device().is_cuda()) all.push_back(at::globalContext().defaultGenerator(group.device()));
@@ -78,7 +78,7 @@ std::string share_text(ProcessGroup& group, const std::string& text) {
   return std::string(bytes.data_ptr<uint8_t>(), bytes.data_ptr<uint8_t>() + bytes.numel());
 }
 
-/// A tensor of its own: reading into one that is there would resize what the archive holds.
+/// Reads into a new tensor: reading into an existing one would resize the archive's tensor.
 at::Tensor read_tensor(torch::serialize::InputArchive& archive, const std::string& key) {
   at::Tensor tensor;
   archive.read(key, tensor, true);

@@ -36,7 +36,7 @@ void sync_path(const fs::path& path, int flags) {
   const int result = ::fsync(fd);
   const int error = errno;
   ::close(fd);
-  // Some file systems know no fsync of folders.
+  // Some file systems do not support fsync of directories.
   if (result != 0 && error != EINVAL) fail("write", path, error);
 }
 

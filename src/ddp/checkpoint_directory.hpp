@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folders of checkpoints: written whole, checked, the last ones kept. No LibTorch.
+// Directories of checkpoints: written atomically and checked; the last ones are kept. Without LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace hpcml::ddp {
 
 inline constexpr std::size_t k_kept_checkpoints = 2;
 
-/// Writes the files (name → bytes) as checkpoint `step`; throws std::runtime_error with path and reason. One
-/// of that step that is there already is replaced. Then removes older whole ones, and what earlier writers
-/// left half.
+/// Writes the files (name → bytes) as checkpoint `step`, and replaces an existing one of that step; throws
+/// std::runtime_error with path and reason. Then removes older complete checkpoints, and incomplete ones of
+/// earlier writers.
 void write_checkpoint(const std::filesystem::path& directory, std::int64_t step,
                       const std::map<std::string, std::string>& files);
 /// Returns the bytes of a file of a checkpoint; throws std::runtime_error if they are not what `complete`

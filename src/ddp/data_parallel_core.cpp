@@ -141,7 +141,7 @@ void DataParallelCore::end_join() {
     x_sync_buffers = pass->reduces;
     if (pass->reduces) x_reducer->shadow_step(last, pass->weighted);
   }
-  // The last to end has shadowed nobody; of those that ended with it, all have the same.
+  // The last rank to end has only real steps; those that ended with it have the same state.
   auto root = at::full({1}, last < 0 ? x_group->rank() : -1, at::kLong).to(x_group->device());
   x_group->all_reduce(root, ReduceOp::max).wait();
   auto state = x_buffers;

@@ -104,8 +104,8 @@ std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& rep
   }
 }
 
-/// Where ranks wait for single others, counting does not tell who is behind: whoever is waited for and does
-/// not wait itself is to blame, or else all of a ring.
+/// If ranks wait for single others, counts do not show the cause: it is the rank that others wait for and
+/// that does not wait itself, or else all ranks of a ring.
 FailureCause cause_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
                                      const std::vector<std::string>& hosts) {
   for (const auto state : {State::left, State::computing}) {
@@ -184,7 +184,7 @@ FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& re
 
 FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
                         const std::vector<std::string>& hosts) {
-  // Whoever failed by itself comes first: those that are gone may have ended because of it.
+  // A rank that failed by itself comes first, because lost ranks may have exited as a consequence.
   const auto failed =
       ranks_where(reports, [](const auto& report) { return report && report->state == State::failed; });
   if (!failed.empty())

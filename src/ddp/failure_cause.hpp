@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ranks say of themselves once one of them has failed, and who is to blame by that. Pure.
+// The reports of the ranks after a failure, and the cause that follows from them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +46,14 @@ std::string pack(const RankReport& report);
 /// Nothing if it is not such a line.
 std::optional<RankReport> unpack_report(const std::string& line);
 
-/// Who is to blame, and a clause that says so: "rank 3 (nid002) is gone".
+/// The ranks at fault, and a clause for the message: "rank 3 (nid002) is gone".
 struct FailureCause {
-  std::vector<int> ranks; ///< ascending; empty: nobody is behind
+  std::vector<int> ranks; ///< ascending; empty: no rank is at fault
   std::string clause;
 };
 
-/// Before the ranks are connected: those of whom nothing was heard have not begun; else as find_cause.
+/// Finds the cause before the ranks are connected: ranks without a report have not started; otherwise like
+/// find_cause.
 FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& reports,
                                 const std::vector<std::string>& hosts);
 

@@ -14,13 +14,13 @@ using std::chrono::steady_clock;
 
 /// In which every rank that lives answers. Its thread needs a processor and the store, no more.
 constexpr milliseconds k_answer{5000};
-/// After which the others judge by themselves: the one that asked first may be lost, too.
+/// After this time the other ranks decide by themselves, because the first one may be lost as well.
 constexpr milliseconds k_result{8000};
 /// How long the rank that serves the store stays for those that end after it: they would only print that it
 /// is gone, so it is not worth more.
 constexpr milliseconds k_shutdown_timeout{2000};
-/// Between two questions to the store: too short for a person, and long beside a question's own time, so that
-/// many ranks that ask leave it room for the answers.
+/// The pause between two queries to the store: not noticeable, but long compared with a query, so that the
+/// store can answer many ranks.
 constexpr milliseconds k_pause{10};
 /// Of the wait to be called: longer than a job may run. LibTorch's store knows no wait without an end.
 constexpr milliseconds k_for_ever{std::chrono::hours(24 * 365)};
@@ -31,12 +31,13 @@ constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or i
 constexpr const char* k_report_key = "report";
 constexpr const char* k_result_key = "verdict";
 constexpr const char* k_received_key = "heard"; ///< set: the rank needs the store no more
-constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
-constexpr const char* k_ended_key = "ended";    ///< how many have ended well
-constexpr const char* k_come_key = "come";      ///< how many have come to the meeting
-constexpr const char* k_all_key = "all";        ///< set: all have
+constexpr const char* k_callers_key =
+    "called";                                ///< the number of ranks that have called: the first one decides
+constexpr const char* k_ended_key = "ended"; ///< how many have ended well
+constexpr const char* k_come_key = "come";   ///< the number of ranks that have arrived
+constexpr const char* k_all_key = "all";     ///< set: all have
 
-/// "3 5\nclause": the ranks to blame, and the clause.
+/// "3 5\nclause": the ranks at fault, and the clause.
 std::string pack_cause(const FailureCause& cause) {
   std::string text;
   for (const int rank : cause.ranks) text += std::to_string(rank) + " ";
@@ -68,7 +69,8 @@ FailureDetector::FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<S
       x_second->get(key(k_call_key, x_rank), k_for_ever);
       if (!x_ends) answer();
     } catch (const std::exception&) {
-      // Without the store nobody can be asked; whoever fails then says that it is gone.
+      // Without the store no rank can be queried; a rank that fails then reports that the store is
+      // gone.
     }
   });
 }
@@ -90,7 +92,7 @@ FailureDetector::~FailureDetector() {
     x_store->set(key(k_received_key, x_rank), "left");
     if (!x_answered) x_store->set(key(k_call_key, x_rank), "end");
   } catch (const std::exception&) {
-    // The store may have ended with rank 0: then the thread's wait has ended, too.
+    // The store may have ended with rank 0, which has ended the thread's wait as well.
   }
   x_thread.join();
   try {
@@ -142,8 +144,8 @@ RankReport FailureDetector::report() const {
 }
 
 void FailureDetector::end_with_the_others() {
-  // Clients complain loudly when the server goes first; most end at the same time, and nobody waits long for
-  // the rest.
+  // Clients print errors if the server ends first. Most ranks end at the same time, and the wait for the
+  // others is short.
   x_store->add(x_prefix + k_ended_key, 1);
   const auto end = steady_clock::now() + k_shutdown_timeout;
   while (x_serves && x_store->add(x_prefix + k_ended_key, 0) < x_size && steady_clock::now() < end)
@@ -212,8 +214,8 @@ std::string FailureDetector::find_result(const std::string& phase, bool first) {
 }
 
 void FailureDetector::linger_for_peers() {
-  // The store goes with this process: the others are to read the verdict first. Those that live answer the
-  // call in time; who has not will not read it.
+  // The store ends with this process, so that the others must read the result first. Running ranks answer
+  // the call in time; the others will not read it.
   if (x_stayed.exchange(true)) return;
   const auto end = steady_clock::now() + k_answer;
   const auto all_have_answered = [this] {

@@ -17,11 +17,11 @@
 
 namespace hpcml::ddp {
 
-/// The phase in which the ranks meet.
+/// The phase in which the ranks connect.
 constexpr const char* k_rendezvous = "rendezvous";
 
-/// One thread per group waits at the store, over a connection of its own, until it is called. So a rank that
-/// computes answers, too, and only those that do not live are silent; nothing is asked while all goes well.
+/// One thread per group waits at the store, over its own connection, until it is called. Computing ranks can
+/// thus answer, and only ended ones are silent. Nothing is queried without a failure.
 class FailureDetector {
 public:
   /// `store`: of this rank, for asking. `second`: for the thread. `prefix`: of the group's keys.
@@ -38,7 +38,7 @@ public:
   void begin(const Operation& operation);
   /// It waits for an operation that it has begun.
   void wait_for(const Operation& operation);
-  /// It goes on, and waits no longer.
+  /// Marks that the rank continues and does not wait any more.
   void end_wait();
   /// Some rank has called all to account.
   bool is_called() const { return x_called.load(std::memory_order_relaxed); }
@@ -73,7 +73,7 @@ private:
   mutable std::mutex x_mutex; // of what follows
   RankReport x_report;
   std::chrono::steady_clock::time_point x_since, x_call_time;
-  std::string x_result;             ///< as the thread has heard it; empty: not yet
+  std::string x_result;             ///< as received by the thread; empty: not yet
   mutable std::mutex x_error_mutex; // of what follows; held while the others are asked
   std::optional<Error> x_error;
   bool x_last_received = false;

@@ -32,7 +32,8 @@ struct ProcessGroup::State {
   std::shared_ptr<Store> store;
   std::unique_ptr<Communicator> communicator;
   std::unique_ptr<Communicator> of_cpu; ///< of a group on GPUs, from its first tensor on the CPU on
-  FailureDetector watch; ///< ends first: that this rank leaves is said before the others lose its connections
+  FailureDetector
+      watch; ///< ends first: the others learn that this rank leaves before they lose its connections
   at::Device device = at::kCPU;
   std::unique_ptr<StreamWatch> stream_watch; ///< of GPUs: first to end, as it uses all of these
 };

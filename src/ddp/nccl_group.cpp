@@ -51,15 +51,15 @@ c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store
   auto settings = c10d::ProcessGroupNCCL::Options::create();
   settings->timeout = options.timeout;
   if (wait == NcclWait::process) {
-    // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
-    // named. The variable was renamed in 2.2.
+    // Without blocking wait, a watchdog thread aborts the process if a peer is missing, and names no
+    // rank. The variable was renamed in 2.2.
     ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
     ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
     return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, members.rank, members.size, settings);
   }
-  // The group that is made now, and reads these now, is looked after by StreamWatch, which names who is to
-  // blame. c10d's watchdog would end the process before, or hold up all operations for a minute, in which
-  // others may write down what they did; and its end would wait eight minutes for who has written.
+  // StreamWatch observes the group that is created now with these variables, and names the cause. c10d's
+  // watchdog would end the process before, or delay all operations for a minute so that others may dump
+  // their records; and its end would wait eight minutes for the writer.
   const Setting no_end(k_error_handling, "0"), no_monitor("TORCH_NCCL_ENABLE_MONITORING", "0"),
       no_dump("TORCH_NCCL_DUMP_ON_TIMEOUT", "0"), short_wait("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "100");
   settings->timeout += k_after_ours;

@@ -26,8 +26,8 @@ using Group = c10d::ProcessGroup;
 #ifdef USE_C10D_NCCL
 c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
                                     const Subgroup& members, NcclWait wait);
-/// What waits on the GPU for other ranks ends there, and whoever waits for that goes on, with any result.
-/// Nothing happens in LibTorch 1.x, which cannot.
+/// Ends operations that wait on the GPU for other ranks. Waits for them return with an undefined result.
+/// Does nothing in LibTorch 1.x, which does not support it.
 void abort_nccl(Group& group) noexcept;
 /// All operations have ended, and none follows.
 void end_nccl(Group& group) noexcept;

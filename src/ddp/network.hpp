@@ -19,9 +19,9 @@ struct InterfaceAddress {
 /// All IPv4 addresses of interfaces that are up.
 std::vector<InterfaceAddress> interface_addresses();
 
-/// The interface and address that this rank offers to the others.
-/// `wanted` (may be empty) is an exact name; else the hint in `env`; else the way to MASTER_ADDR.
-/// Throws std::runtime_error when a named interface is not there.
+/// Returns the interface and address of this rank for the others: `wanted` (an exact name), or if it is empty
+/// the hint in `env`, or else the route to MASTER_ADDR.
+/// Throws std::runtime_error if a named interface does not exist.
 InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted);
 
 /// Empty when a TCP connection to host:port could be made before the deadline, else the reason of the last

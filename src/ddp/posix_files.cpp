@@ -41,7 +41,7 @@ int make_directories(const std::string& path) {
     struct stat found {};
     if (::mkdir(part.c_str(), 0777) != 0) {
       const int error = errno;
-      // On file systems that cannot be written a folder that is there is told so, too.
+      // Read-only file systems report their error for existing directories as well.
       if (::stat(part.c_str(), &found) != 0) return error;
       if (!S_ISDIR(found.st_mode)) return ENOTDIR;
     }

@@ -10,11 +10,11 @@
 
 namespace hpcml::ddp {
 
-/// What a folder holds, in any order; nothing if it cannot be read.
+/// Returns the names in a directory, in any order; empty if it cannot be read.
 std::vector<std::string> names_in(const std::string& directory);
-/// Removes a file, or a folder with all that is in it, as far as that can be done; links are not followed.
+/// Removes a file, or a directory with its content, as far as possible; links are not followed.
 void remove_tree(const std::string& path);
-/// Makes a folder and those above it. 0 if it is there then, else an errno.
+/// Creates a directory and its parents. Returns 0 if it exists afterwards, else an errno.
 int make_directories(const std::string& path);
 
 /// A regular file, open for reading until this object is destroyed.

@@ -43,7 +43,7 @@ bool Work::is_done() const {
   try {
     return x_state == nullptr || x_state->transfer.is_done();
   } catch (const std::exception&) {
-    return true; // it failed: wait() says so
+    return true; // it failed, which wait() reports
   }
 }
 
@@ -152,7 +152,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   if (options.timeout < k_least_timeout)
     throw std::invalid_argument("the timeout of a process group is at least 1 s");
   GroupOptions wanted = options;
-  // What cannot be had is said before the others wait for this rank.
+  // A backend that is not available is reported before the others wait for this rank.
   wanted.backend = resolve_backend(options.backend == "auto" ? env.backend : options.backend);
   const auto server = env.launcher_serves_store ? StoreServer::launcher : StoreServer::rank_0;
   std::shared_ptr<Store> store, second;

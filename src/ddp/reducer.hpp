@@ -58,7 +58,7 @@ private:
   };
   struct Bucket {
     std::vector<std::size_t> members;
-    at::Tensor flat;       ///< all gradients of the members, one behind the other
+    at::Tensor flat;       ///< all gradients of the members, concatenated
     at::Tensor compressed; ///< what is sent in its place; else undefined
     std::size_t missing = 0;
     std::optional<c10::Stream> stream; ///< of a GPU: what fills it

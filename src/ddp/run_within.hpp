@@ -10,8 +10,8 @@
 
 namespace hpcml::ddp {
 
-/// Runs `action` in a thread of its own, and waits for its end no longer than `limit`. False: it runs on, and
-/// what it uses has to live. It throws nothing.
+/// Runs `action` in a separate thread, and waits for its end at most `limit`. False: it still runs, and
+/// everything it uses must remain valid. `action` must not throw.
 template <class Action> bool run_within(std::chrono::milliseconds limit, Action action) {
   const auto over = std::make_shared<std::promise<void>>();
   const auto ended = over->get_future();

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Between two looks. Each costs a question to the driver, and nobody waits for its answer.
+/// The pause between two checks. Each one queries the driver, and nothing waits for its result.
 constexpr milliseconds k_look{100};
 /// The same, while the program waits at its end.
 constexpr milliseconds k_short_look{1};
@@ -46,7 +46,7 @@ void StreamWatch::wait_for_all() {
   }
 }
 
-/// Whether it is over, well or not: then `why` says so.
+/// Returns whether the operation has ended; `why` contains the reason if it failed.
 bool StreamWatch::look(const Begun& begun, std::string& why) const {
   try {
     if (begun.is_done()) return true;

@@ -14,8 +14,8 @@
 
 namespace hpcml::ddp {
 
-/// A wait for an operation of NCCL orders streams and returns: that the operation failed, or never ends, is
-/// seen by nobody but this thread.
+/// Detects that an operation of NCCL failed or never ends, which only this thread can see: waiting for an
+/// operation merely orders streams and returns.
 class StreamWatch {
 public:
   /// What it calls in its thread.
@@ -25,7 +25,7 @@ public:
     /// Once, for the first operation that failed or was not done within the time; nothing is looked after
     /// then. `why` is empty where another rank has called.
     std::function<void(const Operation&, const std::string& why)> on_trouble;
-    std::function<bool()> is_received; ///< the program has been told of it
+    std::function<bool()> is_received; ///< the program has received it
     std::function<void()> give_up;     ///< it has not, for a while: it may wait for the GPU for ever
     std::chrono::milliseconds grace{
         15000}; ///< in which a program that lives begins its next operation, or ends

@@ -8,8 +8,8 @@
 
 namespace hpcml::ddp {
 
-/// Waits no longer than `limit` (at least 1 ms; none would be for ever); whether the operation has ended.
-/// Throws what it failed with. `Awaited` is a c10d::Work whose wait with a time leaves it as it was.
+/// Waits at most `limit` (at least 1 ms, because 0 means no limit), and returns whether the operation has
+/// ended. Throws its error. `Awaited` is a c10d::Work that a timed wait does not change.
 template <class Awaited> bool wait_at_most(Awaited& operation, std::chrono::milliseconds limit) {
   try {
     return operation.wait(std::max(limit, std::chrono::milliseconds(1)));

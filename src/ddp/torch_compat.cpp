@@ -22,7 +22,7 @@ namespace {
 /// For the end of a group with a rank in trouble.
 [[maybe_unused]] constexpr std::chrono::milliseconds k_end{5000};
 
-/// c10d's messages carry a C++ back trace from the second line on; people need the first.
+/// c10d's messages contain a C++ backtrace after the first line, which is the useful one.
 std::string first_line(const char* text) {
   const std::string all(text);
   return all.substr(0, all.find('\n'));
@@ -216,7 +216,7 @@ Communicator::~Communicator() {
     return;
   }
   if (!x_state->aborted) abort();
-  // c10d joins threads of its own, which may wait for others, too: the process ends soon.
+  // c10d joins its own threads, which may wait for others as well; the process ends soon.
   run_within(k_end, [group = std::move(x_state->group)]() mutable { group.reset(); });
 #endif
 }

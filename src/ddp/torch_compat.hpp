@@ -14,7 +14,7 @@
 #include "hpcml/rank_env.hpp"
 
 namespace at {
-class Tensor; // whoever computes includes <ATen/ATen.h>; that costs many seconds per file
+class Tensor; // files that compute include <ATen/ATen.h>, which costs many seconds per file
 }
 
 namespace hpcml::ddp {
@@ -31,13 +31,13 @@ struct TorchFacts {
 /// What this LibTorch says of itself.
 TorchFacts torch_facts();
 
-/// Who serves the store that the ranks meet at.
+/// The process that serves the rendezvous store.
 enum class StoreServer {
   rank_0,   ///< rank 0's own process
   launcher, ///< what started the ranks; each of them is a client
 };
 
-/// The key-value store that the ranks meet at. Every call returns or throws within its time limit.
+/// The rendezvous store of the ranks. Every call returns or throws within its time limit.
 class Store {
 public:
   /// The server listens on MASTER_PORT, the others connect to it. Throws std::runtime_error with host, port
@@ -64,7 +64,7 @@ enum class NcclWait {
   stream,  ///< the current stream alone
 };
 
-/// A part of the ranks as a group of its own.
+/// A separate group of some of the ranks.
 struct Subgroup {
   std::string name; ///< of the group: no two may have the same in one store
   int rank = 0;     ///< this process's place in it
@@ -80,10 +80,10 @@ public:
   explicit operator bool() const { return x_state != nullptr; }
   /// Throws std::runtime_error if an operation on a GPU failed.
   bool is_done() const;
-  /// The same operation, for whoever only asks whether it is done.
+  /// Returns the same operation without its tensors, only to query whether it has ended.
   Transfer without_tensors() const;
-  /// Waits no longer than `limit`; whether it is done. Throws std::runtime_error if it failed. On a GPU the
-  /// results are there for what the current stream does next.
+  /// Waits at most `limit`, and returns whether it has ended. Throws std::runtime_error if it failed. On a
+  /// GPU the results are available to later work of the current stream.
   bool wait_for(std::chrono::milliseconds limit) const;
 
 private:

@@ -50,7 +50,7 @@ void Waiters::work() {
     lock.lock();
     x_running.erase(std::find(x_running.begin(), x_running.end(), wait));
     lock.unlock();
-    // What it holds goes before the others hear of its end.
+    // Its tensors are released before the others learn of its end.
     wait->x_wait = wait->x_stop = nullptr;
     {
       const std::lock_guard<std::mutex> own(wait->x_mutex);

@@ -25,8 +25,7 @@ struct RankStart {
   rlimit files{};     ///< descriptors that a rank may open
   std::string mark{}; ///< of this launch, for its guard
   int input = -1;     ///< standard input of the first rank; the others have none
-  std::vector<std::unique_ptr<store::Activity>>
-      activity{}; ///< of each rank, if its rendezvous is observed
+  std::vector<std::unique_ptr<store::Activity>> activity{}; ///< of each rank, if its rendezvous is observed
 };
 
 /// A process that starts the ranks, one after another. They are nevertheless children of launch, so that

@@ -44,7 +44,7 @@ public:
   util::Status run(unsigned jobs) {
     const auto start = Clock::now();
     const auto files = embedded::torch_sources();
-    // Its folder goes with it, unless it became what others find.
+    // Its directory is removed with it, unless it was renamed to the final one.
     const util::ScratchPath stage(x_cache + "/.building-" + x_key + "-" + util::read_host_name());
     stage.clear();
     TRY_DONE(write_embedded(files, stage.path()));
@@ -101,7 +101,7 @@ private:
     return failed(fmt::format("cannot link with the libraries in {}", x_package.lib), output.err);
   }
 
-  /// What the compiler said is kept whole: its first line seldom tells all.
+  /// Keeps the complete output of the compiler, because its first line is rarely sufficient.
   Error failed(const std::string& what, const std::string& output) const {
     const auto log = x_cache + "/failed.log";
     const bool kept = util::write_file(log, output).ok();
@@ -111,7 +111,7 @@ private:
                     kept ? fmt::format("; the compiler's output is in {}", log) : "")};
   }
 
-  /// A login node may lack what the compute nodes have, so this only says so.
+  /// A login node may lack libraries of the compute nodes, so that this is only a note.
   void try_helper(const std::string& stage) const {
     const auto info =
         util::run_process({stage + "/" + k_helper_name, "info"}, x_env, std::chrono::seconds(120));
@@ -121,8 +121,8 @@ private:
                          why.substr(0, why.find('\n'))));
   }
 
-  /// A build may be moved, and one that was made in an image lay elsewhere: its folder is filled in when it
-  /// is read.
+  /// The directory is inserted when the file is read, because a build may be moved, or was made in an
+  /// image at another path.
   std::string summary(const std::string& compiler, bool nccl, double seconds) const {
     const std::string directory = k_directory_mark;
     JsonLine line;
@@ -140,7 +140,7 @@ private:
     std::error_code error;
     fs::remove_all(directory(), error);
     fs::rename(stage, directory(), error);
-    // Somebody on another machine was faster, who built the same.
+    // Another machine has finished the same build before.
     if (error && !is_built(directory())) return Error{"cannot make " + directory() + ": " + error.message()};
     return util::Done{};
   }
@@ -151,8 +151,8 @@ private:
   const MessageSink& x_report;
 };
 
-/// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
-/// where an image builds into it.
+/// Only the default directory is cleaned: another one may contain builds for torches that are not visible
+/// from here, for example those of an image.
 void remove_old_builds(const BuildRequest& request, const std::string& cache, const MessageSink& report) {
   if (!request.cache.empty()) return;
   const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
@@ -190,7 +190,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     }
   if (!compiler) outcome.problems.push_back(compiler.error());
   if (!has_place || !compiler) {
-    // All that is missing at once: the newest standard, where no torch says which it wants.
+    // Reports everything that is missing at once: for the newest standard if no torch determines it.
     if (compiler && !search.package)
       if (auto old = try_compiler(*compiler, 17, env)) outcome.problems.push_back(*old);
     return outcome;

@@ -15,13 +15,13 @@ namespace hpcml::torch_build {
 
 /// What is asked for.
 struct BuildRequest {
-  std::string torch;    ///< a folder; empty: the one that is found
+  std::string torch;    ///< a directory; empty: the one that is found
   std::string cache;    ///< where it is kept; empty: torch_cache
   unsigned jobs = 0;    ///< compilers at a time; 0: one per core, four at most (login nodes are shared)
-  bool rebuild = false; ///< also where it is there already
+  bool rebuild = false; ///< build even if it exists
 };
 
-/// What is there now.
+/// A finished build.
 struct Built {
   std::string directory; ///< absolute: k_helper_name, k_library_name and include/ below it
   std::string summary;   ///< one JSON object: was_built, torch, torch_lib, found_by, compiler, nccl,
@@ -29,19 +29,20 @@ struct Built {
   bool was_built = false;
 };
 
-/// It, or everything that stands in the way.
+/// The build, or all obstacles.
 struct BuildOutcome {
   std::optional<Built> built;
   std::vector<util::Error> problems; ///< none where it was built
 };
 
-/// A folder that was built.
+/// Reads the directory of a build.
 Built read_built(const std::string& directory, bool was_built);
 
-/// Hears a sentence for people while it goes on.
+/// Receives messages during the build.
 using MessageSink = std::function<void(const std::string&)>;
 
-/// Compiles with find_compiler's compiler alone, several sources at a time. Nobody sees a half-made build.
+/// Compiles only with find_compiler's compiler, several sources at a time. An incomplete build is never
+/// visible.
 BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
                        const MessageSink& report);
 

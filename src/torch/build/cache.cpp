@@ -23,8 +23,8 @@ long long time_of(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0 ? found.st_mtim.tv_sec : -1;
 }
 
-/// Goes up when the same sources are compiled otherwise, or more is made of them: what lies there from before
-/// is not taken then.
+/// Increased when the same sources are compiled differently or to more files, so that earlier builds are not
+/// used.
 constexpr const char* k_manner = "3 ";
 
 /// A version may hold what a file's name should not.

@@ -12,11 +12,11 @@
 
 namespace hpcml::torch_build {
 
-/// Where it is kept, unless another folder is named. Fails where neither a home nor a cache is known.
+/// Returns the default directory of the cache. Fails if neither a home nor a cache directory is known.
 util::Result<std::string> torch_cache(const util::EnvSnapshot& env);
 
-/// The same or, where it is not empty, `wanted` (from `cwd` on), as an absolute folder that is there and can
-/// be written to.
+/// Returns `wanted` (relative to `cwd`) or, if it is empty, the default, as an absolute directory. Creates
+/// it, and checks that it is writable.
 util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
                                      const std::string& cwd);
 
@@ -34,11 +34,11 @@ std::string package_key(const TorchPackage& package, std::span<const embedded::F
 std::string build_key(const std::string& package_key, const std::string& compiler_identity,
                       const TorchPackage& package);
 
-/// Whether this folder of the cache holds a whole build.
+/// Returns whether this directory of the cache contains a complete build.
 bool is_built(const std::string& directory);
 
-/// The newest folder in the cache that was built for the package; nothing where there is none. For nodes
-/// without a compiler, too.
+/// Returns the newest directory in the cache that was built for the package, if any. Does not need a
+/// compiler.
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
 
 /// Writes the files below `folder`.

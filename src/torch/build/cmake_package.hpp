@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What find_package(hpcml COMPONENTS ddp) reads in the folder of a build.
+// The files in a build that find_package(hpcml COMPONENTS ddp) reads.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace hpcml::torch_build {
 
-/// hpcmlConfig.cmake: the targets hpcml::headers and hpcml::ddp, with the torch that the library was compiled
-/// for. It goes wherever the folder goes. Pure.
+/// Returns hpcmlConfig.cmake: the targets hpcml::headers and hpcml::ddp, with the torch that the library was
+/// compiled for. The directory can be moved. Pure.
 std::string render_cmake_config(const TorchPackage& package);
 
 /// hpcmlConfigVersion.cmake: programs may ask for the same minor version, as of an installed hpcml. Pure.
 std::string render_cmake_version(const std::string& version);
 
-/// Writes both where CMake looks below a folder that CMAKE_PREFIX_PATH names.
+/// Writes both files to where CMake searches in a directory of CMAKE_PREFIX_PATH.
 util::Status write_cmake_package(const TorchPackage& package, const std::string& directory);
 
 } // namespace hpcml::torch_build

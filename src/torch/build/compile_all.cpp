@@ -36,7 +36,7 @@ std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, u
       }
       failed = true;
       std::string text = output ? output->err : output.error().what;
-      // A compiler that the kernel killed says nothing: as a rule for want of memory.
+      // A killed compiler prints nothing: usually the memory was exhausted.
       const bool killed = output && output->exit_code > 128;
       if (killed)
         text += "\nerror: the compiler was ended by signal " + std::to_string(output->exit_code - 128) +

@@ -21,7 +21,7 @@ struct CompileFailure {
 /// One per core that this process may use, between 1 and 4.
 unsigned default_jobs();
 
-/// Hears how many steps are done, one call at a time.
+/// Receives the number of finished steps, one call at a time.
 using CompileProgress = std::function<void(std::size_t)>;
 
 /// Runs the steps, `jobs` at a time, each without a shell; after the first that fails no other begins. Empty:
@@ -29,7 +29,7 @@ using CompileProgress = std::function<void(std::size_t)>;
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
                                         const util::EnvSnapshot& env, const CompileProgress& receive = {});
 
-/// The first errors of a compiler's output, in one line for people.
+/// Returns the first errors of a compiler's output in one line.
 std::string first_errors(const std::string& output);
 
 } // namespace hpcml::torch_build

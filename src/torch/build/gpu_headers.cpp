@@ -13,16 +13,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A vendor's torch: the library that tells it, the headers that its NCCL header includes, what is defined
-/// for it.
+/// A vendor's torch: the library that identifies it, the headers that its NCCL header includes, and its
+/// macros.
 struct Vendor {
   const char* library;
   std::vector<const char*> headers;
   std::vector<const char*> more_headers; ///< that those include in some releases
   std::vector<std::string> defines;
-  std::vector<const char*> roots; ///< variables that name the toolkit's folder
+  std::vector<const char*> roots; ///< variables with the toolkit's directory
   const char* usual_root;
-  const char* compiler; ///< its bin folder is below the toolkit's
+  const char* compiler; ///< its bin directory is inside the toolkit's
 };
 
 const std::vector<Vendor>& vendors() {
@@ -44,8 +44,8 @@ const std::vector<Vendor>& vendors() {
   return k_vendors;
 }
 
-/// The folders in which the vendor's headers may be: wheels bring them in packages beside torch, modules name
-/// them.
+/// Returns the directories that may contain the vendor's headers: wheels install them in packages next to
+/// torch, and modules set variables.
 std::vector<std::string> header_directories(const Vendor& vendor, const TorchPackage& package,
                                             const util::EnvSnapshot& env) {
   std::vector<std::string> directories;

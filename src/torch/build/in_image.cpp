@@ -54,7 +54,7 @@ std::vector<std::string> inner_command(const ImageBuildRequest& choice, const st
   return words;
 }
 
-/// The name of the folder that it built, as its object tells the helper's path; empty where it does not.
+/// Returns the name of the built directory from the helper's path in the output, or an empty text.
 std::string built_name(const std::string& out) {
   const auto start = "\"helper\":\"" + std::string(k_inside) + "/";
   const auto at = out.find(start);

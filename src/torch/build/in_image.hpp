@@ -14,8 +14,8 @@ namespace hpcml::torch_build {
 
 /// What is asked for.
 struct ImageBuildRequest {
-  BuildRequest request; ///< `torch` is a folder in the image
-  std::string image;    ///< a file, a folder, a name that the engine knows
+  BuildRequest request; ///< `torch` is a directory in the image
+  std::string image;    ///< a file, a directory, or a name known to the engine
   std::string engine;   ///< its program; empty: the first in PATH that runs such an image
   std::string program;  ///< the running hpcml
 };

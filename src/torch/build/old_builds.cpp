@@ -20,10 +20,10 @@ namespace {
 
 using Time = CachedBuild::Time;
 
-constexpr const char* k_half_built = ".building-"; ///< before the name of a build that goes on, or was killed
+constexpr const char* k_half_built = ".building-"; ///< prefix of a running or killed build
 
-/// When a file was made, changed or read, or a folder made or changed, as far as the file system keeps that:
-/// folders are read by everybody who only looks around.
+/// Returns when a file was created, changed or read, or a directory created or changed, as far as the file
+/// system records it. Reads of directories do not count, because listings cause them.
 Time last_touched(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return {};
@@ -72,7 +72,7 @@ std::vector<std::string> remove_outlived_builds(const std::string& cache, Time n
   std::vector<std::string> removed;
   for (const auto& build : read_kept_builds(cache)) {
     if (!is_outlived(build, now)) continue;
-    // Out of the way first: nobody finds half of it.
+    // Renamed first, so that an incomplete build is never found.
     const util::ScratchPath lost(cache + "/.gone-" + build.name + "-" + util::read_host_name());
     std::error_code error;
     fs::rename(cache + "/" + build.name, lost.path(), error);

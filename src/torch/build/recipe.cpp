@@ -49,17 +49,18 @@ std::vector<Part> parts_of(const Words& sources) {
 
 Words torch_includes(const TorchPackage& package) {
   Words directories;
-  // Named as a system folder, the compiler's own would be searched too early.
+  // Given as a system directory, it would move the compiler's own one forward in the search order.
   if (package.include != "/usr/include") directories.push_back(package.include);
   directories.push_back(package.include + "/torch/csrc/api/include");
   return directories;
 }
 
 Words torch_libraries(const TorchPackage& package) {
-  // The shared C++ library that torch needs, before torch: libtorch.so of some wheels for GPUs has functions
-  // of std::filesystem that call nothing (2.11.0, CUDA 13). By its file's name, since some compilers have it
-  // only as an archive, and -lstdc++ would bring a second one: its locales meet the shared one's, which frees
-  // them. What newer headers want and an older shared one lacks is in the compiler's own.
+  // The shared C++ library of torch comes before torch, because libtorch.so of some wheels for GPUs
+  // contains empty functions of std::filesystem (2.11.0, CUDA 13). It is named by its file, because some
+  // compilers have it only as an archive, and -lstdc++ would add a second one, whose locales the shared
+  // one frees. The compiler's own library contains what newer headers require and an older shared one
+  // lacks.
   Words words = {"-l:libstdc++.so.6", "-lstdc++"};
   for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
     words.push_back(package.lib + "/" + name);

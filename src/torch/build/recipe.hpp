@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the compiler is told, word by word; no shell reads it. Pure.
+// The compiler's command lines as words; no shell reads them. Pure.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace hpcml::torch_build {
 
 /// Sources that are compiled into one object.
 struct CompileStep {
-  std::string what;   ///< for people: "7 sources of src/ddp"
-  std::string object; ///< below the folder of the build
+  std::string what;   ///< for messages: "7 sources of src/ddp"
+  std::string object; ///< relative to the directory of the build
   std::vector<std::string> words;
 };
 
@@ -26,7 +26,7 @@ struct Recipe {
 inline constexpr const char* k_helper_name = "hpcml-torch";
 inline constexpr const char* k_library_name = "lib/libhpcml_ddp.so";
 
-/// The folders of torch's headers, for programs that use them as for the library itself.
+/// Returns the directories of torch's headers, for user programs and for the library itself.
 std::vector<std::string> torch_includes(const TorchPackage& package);
 
 /// What is linked: torch's libraries and the flags among them, without where they are looked for at run time.

@@ -30,7 +30,7 @@ struct Directories {
   std::string from, include, lib;
 };
 
-/// The torch whose folder, or a folder within it, was named: itself, its share/cmake/Torch, its lib.
+/// Returns the torch of a given directory: its own one, its share/cmake/Torch or its lib.
 std::optional<Directories> directories_above(const std::string& from, const fs::path& named) {
   for (const char* up : {".", "..", "../..", "../../.."}) {
     std::error_code error;
@@ -41,7 +41,7 @@ std::optional<Directories> directories_above(const std::string& from, const fs::
   return std::nullopt;
 }
 
-/// The torch package of a Python environment's folder.
+/// Returns the torch package in the directory of a Python environment.
 std::optional<Directories> directories_in_environment(const std::string& from, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64"})
     for (const auto& name : find_torch::live_files().names((prefix / lib).string()))
@@ -70,7 +70,7 @@ std::optional<Directories> system_directories() {
   return std::nullopt;
 }
 
-/// What the PATH's Python imports; where that has no headers, `bare` says so.
+/// Returns the torch that the PATH's Python imports; `bare` names one without headers.
 std::optional<Directories> directories_of_python(const util::EnvSnapshot& env, const std::string& cwd,
                                                  std::string& bare) {
   for (const char* name : {"python3", "python"}) {
@@ -104,7 +104,7 @@ std::optional<Directories> search(const util::EnvSnapshot& env, const std::strin
   return system_directories();
 }
 
-/// "2.13" of "2.13.0+cpu"; empty where it is no version.
+/// "2.13.0+cpu" → "2.13"; empty if it is not a version.
 std::string series_of(const std::string& version) {
   const auto parsed = find_torch::parse_torch_version(version);
   return parsed ? std::to_string(parsed->major) + "." + std::to_string(parsed->minor) : "";

@@ -45,7 +45,7 @@ std::set<int> only_explanation(const Pairs& failed) {
   return {};
 }
 
-/// Those who failed with two others at least, and with most of the others that they met.
+/// Returns the ranks that failed with at least two others, and with most of their partners.
 std::set<int> convicted(const Pairs& failed, const Pairs& met) {
   const auto faulty = only_explanation(failed);
   const auto partners = [&](const Pairs& pairs, int rank) {
@@ -68,7 +68,7 @@ std::string named(int rank, const std::vector<std::string>& hosts) {
   return "rank " + std::to_string(rank) + (host.empty() ? "" : " (" + host + ")");
 }
 
-/// What goes wrong with the guilty ranks, seen from all sides.
+/// Describes the faults of the guilty ranks, as observed by all ranks.
 std::string deed(const Evidence& evidence, const std::set<int>& faulty) {
   bool sent = false, received = false, sum = false, broken = false;
   std::string text;

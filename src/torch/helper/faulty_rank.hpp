@@ -15,7 +15,7 @@ struct Observation {
   bool sum = false;     ///< the sum over the two was wrong
   bool message = false; ///< what `peer` sent to it was wrong
   bool broken = false;  ///< they could not exchange at all, or its report arrived altered
-  std::string text;     ///< the first fault, for people; empty: none
+  std::string text;     ///< the first fault as text; empty: none
 
   bool any() const { return input || sum || message || broken; }
 };
@@ -27,18 +27,20 @@ struct Evidence {
   std::vector<int> absent; ///< ranks that did not take part in the search
 };
 
-/// Who it was, or that this cannot be told.
+/// The ranks at fault, or the reason why they cannot be determined.
 struct FaultAttribution {
-  std::vector<int> faulty; ///< empty: it cannot be told
-  std::string how; ///< what they do (after their names), or why it cannot be told (a sentence's second half)
+  std::vector<int> faulty; ///< empty: not determined
+  std::string
+      how; ///< their fault (after their names), or why none was determined (the second half of a sentence)
   std::string next;
 
   bool certain() const { return !faulty.empty(); }
 };
 
-/// A rank that reports a wrong tensor of its own is guilty. Else the fewest ranks (or, if no ranks, hosts)
-/// that have a part in every pair that failed, if no others could be it, and each of them failed with two at
-/// least and with most of those it met. Else ranks that are absent.
+/// Returns the ranks at fault. A rank that reports a wrong tensor of its own is guilty. Otherwise the
+/// smallest set of ranks (or, without one, of hosts) that is part of every failed pair, if it is the only
+/// such set and each of them failed with at least two partners and with most of them. Otherwise absent
+/// ranks.
 FaultAttribution attribute_fault(const Evidence& evidence);
 
 /// "rank 3", "ranks 4, 5"; more than eight are counted.

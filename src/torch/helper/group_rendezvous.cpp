@@ -19,11 +19,11 @@ constexpr milliseconds k_poll{10};
 /// How long rank 0 waits for what the others have to say after it has failed itself.
 constexpr milliseconds k_grace{4000};
 constexpr const char* k_arrival = "arrival";
-// A verdict is one of these words, or a culprit.
+// A result is one of these words, or the packed ranks at fault.
 constexpr const char* k_well = "ok";
 constexpr const char* k_unexplained = "unexplained";
 
-// A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
+// A result is sent as lines: phase, ranks, hosts, what, next. None of them contains a line end.
 std::string pack(const PhaseFailure& faulty_rank) {
   std::string ranks, hosts;
   for (const int rank : faulty_rank.ranks) ranks += std::to_string(rank) + " ";
@@ -88,7 +88,7 @@ PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
   if (env.rank != 0) {
     const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
     wait_for_outcome(k_arrival, std::max(left, milliseconds(0)) + k_grace);
-    // While it is there: where rank 0 leaves, its store goes with it.
+    // Read now, because the store ends with rank 0.
     x_first_host = x_store.get(key(k_arrival, "done", 0), timeout);
     return;
   }
@@ -126,8 +126,7 @@ std::string PhaseBarrier::key(const std::string& phase, const std::string& what,
   return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
 }
 
-/// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node
-/// did.
+/// Guesses the host of a missing rank from its neighbours, if ranks are placed in blocks on the nodes.
 std::string PhaseBarrier::probable_host(int rank) const {
   const int width = x_env.local_world_size;
   if (width <= 0 || x_env.world_size % width != 0) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranks meet at the store before they depend on each other: who is missing is known by number, with a
-// deadline.
+// The ranks meet at the store before they depend on each other, so that missing ranks are known by number
+// within a limit.
 #pragma once
 
 #include <chrono>
@@ -20,14 +20,14 @@ using ddp::GroupOptions;
 using ddp::host_name;
 using ddp::Store;
 
-/// Who stands in the way, in which phase, and what to do.
+/// The ranks at fault, the phase, and what to do.
 struct PhaseFailure {
   std::string phase;              ///< "rendezvous", "all_reduce", "send_recv"
-  std::vector<int> ranks;         ///< empty: something is wrong, and whose fault it is cannot be told
+  std::vector<int> ranks;         ///< empty: the phase failed, but the rank at fault is unknown
   std::vector<std::string> hosts; ///< one per rank; empty text where the host is not known
   std::string what;
   std::string next;
-  bool is_reported = false; ///< rank 0 said so: this rank need not say it, too
+  bool is_reported = false; ///< rank 0 reported it, so that this rank need not repeat it
 };
 
 /// A failed phase; `what()` is a sentence that names the ranks.
@@ -50,11 +50,11 @@ enum class PhaseOutcome {
 /// Why this rank did not end a phase well.
 struct Fault {
   std::string what; ///< empty: it did
-  bool own = false; ///< it lies with this rank, whatever the others see
+  bool own = false; ///< the fault is in this rank, whatever the others observe
 };
 
-/// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree
-/// on the outcome.
+/// A meeting of all ranks. Every call takes at most the timeout plus a few seconds for the agreement of the
+/// ranks.
 class PhaseBarrier {
 public:
   /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the
@@ -76,7 +76,7 @@ public:
   PhaseOutcome conclude(const std::string& phase, const std::string& error) {
     return conclude(phase, Fault{error, false});
   }
-  /// What was said to have gone wrong in a phase that ended unexplained: on rank 0; else empty.
+  /// Returns the reported error of a phase that ended without a culprit, on rank 0; else empty.
   const std::string& reason() const { return x_reason; }
   /// Hands a text to rank 0, before this rank concludes the phase.
   void note(const std::string& phase, const std::string& text);
@@ -86,7 +86,7 @@ public:
   /// Of several `members` it waits for these only; none named: for all.
   std::vector<std::optional<std::string>> collect(const std::string& phase, std::chrono::milliseconds limit,
                                                   const std::vector<int>& members = {});
-  /// Rank 0 tells all what to do; the others hear it.
+  /// Sends what to do from rank 0 to all other ranks.
   void publish_result(const std::string& matter, const std::string& text);
   std::string wait_for_result(const std::string& matter, std::chrono::milliseconds limit);
   /// The end of a failed phase, on every rank: rank 0 says what was found, and all throw it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml-torch: the part of hpcml that needs LibTorch, as a program of its own. Talks in JSON lines on stdout.
+// hpcml-torch: the part of hpcml that requires LibTorch, as a separate program. Writes JSON lines to stdout.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -106,6 +106,6 @@ int run(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   const int code = run({argv + 1, argv + argc});
   std::fflush(nullptr);
-  // LibTorch's own end is left out: it takes a while.
+  // Skips LibTorch's own cleanup, which takes long.
   std::_Exit(code);
 }

@@ -6,11 +6,11 @@
 
 namespace hpcml::helper {
 
-/// After this many rounds each of `count` players has met each other one once.
+/// Returns the number of rounds after which each of `count` players has met each other one once.
 int rounds_of(int count);
 
-/// Whom `player` meets in round 0, 1, … of `rounds_of(count)`; nothing where one player of an odd number
-/// rests.
+/// Returns the partner of `player` in round 0, 1, … of `rounds_of(count)`; nothing if it rests because the
+/// number is odd.
 std::optional<int> partner_of(int player, int count, int round);
 
 } // namespace hpcml::helper

@@ -39,8 +39,8 @@ JsonLine connection_line(const ddp::OwnConnection& connection) {
   return line;
 }
 
-/// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
-/// alone if it `works_alone` or says so; else all look for the one at fault.
+/// Runs one phase on this rank and agrees with the others on its result. An exception is the fault of this
+/// rank if it `works_alone` or is marked so; otherwise all ranks search the one at fault.
 void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::function<void()>& work,
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
@@ -59,7 +59,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
     failed(error, works_alone);
   }
   if (rendezvous.conclude(phase, fault) == PhaseOutcome::well) return;
-  on_failure(); // a rank that saw nothing holds connections of the failed group, too
+  on_failure(); // a rank without an error holds connections of the failed group as well
   search();
 }
 

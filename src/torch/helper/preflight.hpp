@@ -19,7 +19,7 @@ struct PreflightOptions {
   GroupOptions group{"auto", "", std::chrono::seconds(30)}; ///< a check is not to wait as a training may
   long long bytes = 0;                   ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs
   bool store_only = false;               ///< stop after the rendezvous
-  int program_port = 0;                  ///< where the program's ranks will meet; 0: where these do
+  int program_port = 0;                  ///< port of the program's rendezvous; 0: the same as here
   std::chrono::milliseconds deadline{0}; ///< when the rank ends whatever it waits for; 0: watchdog_limit
 };
 
@@ -52,8 +52,8 @@ struct PairFindings {
 /// std::runtime_error where they cannot exchange.
 PairFindings check_pair(Communicator& pair, long long bytes, int round);
 
-/// After a phase in which ranks saw faults that none of them owns up to: all ranks meet in pairs, and what
-/// the pairs see says who is at fault. Ends with PhaseError on every rank, within two timeouts or so.
+/// Searches the rank at fault after a phase with faults of unknown origin: all ranks meet in pairs, whose
+/// results identify it. Ends with PhaseError on every rank, within about two timeouts.
 [[noreturn]] void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env,
                                      const PreflightOptions& options, const std::string& phase,
                                      long long bytes);

@@ -75,7 +75,8 @@ Measured check_all_reduce(Communicator& group, long long bytes) {
   take_one_thread();
   const double size = group.size();
   const at::Tensor base = pattern(element_count(bytes), group.device());
-  // Rank r brings (r+1) times the pattern: a rank that is left out or counted twice changes the sum.
+  // Rank r contributes (r+1) times the pattern, so that a rank that is omitted or counted twice changes
+  // the sum.
   const at::Tensor own = base * (group.rank() + 1);
   const at::Tensor expected = base * (size * (size + 1) / 2);
   at::Tensor tensor = own.clone();

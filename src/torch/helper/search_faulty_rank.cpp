@@ -17,11 +17,11 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds k_answer{8000}; ///< in which every rank that lives takes its part
 constexpr milliseconds k_pair_limit{20000};
-constexpr int k_sweeps = 4;       ///< how often all pairs meet before it is given up
-constexpr int k_most_rounds = 24; ///< of one sweep: in large worlds not all pairs meet
+constexpr int k_sweeps = 4;       ///< the maximum number of sweeps over all pairs
+constexpr int k_most_rounds = 24; ///< per sweep: in large worlds not all pairs meet
 constexpr const char* k_end = "end";
 
-/// A report with its own checksum: a rank that alters what it sends may alter this, too.
+/// Returns a report with a checksum, because a rank that alters its data may alter this report as well.
 std::string sealed(const std::string& text) {
   std::uint64_t hash = 14695981039346656037ULL; // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -60,7 +60,7 @@ Observation unpack_observation(int rank, const std::string& note) {
   return seen;
 }
 
-/// Meets `peer` alone, in a group of two.
+/// Tests the pair with `peer` in a group of two.
 Observation test_pair(PhaseBarrier& rendezvous, const RankEnv& env, GroupOptions options, int peer, int round,
                       long long bytes) {
   Observation seen;
@@ -139,7 +139,7 @@ private:
   }
 
   void play(int round) {
-    // In large worlds a sweep is a selection: rounds that lie far apart bring partners on other hosts.
+    // In large worlds, a sweep uses only some rounds: distant rounds have partners on other hosts.
     const int turn = round % rounds_of_sweep() * rounds_of(size()) / rounds_of_sweep();
     const auto place = partner_of(x_own_place, size(), turn);
     Observation seen;

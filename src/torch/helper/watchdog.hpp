@@ -12,13 +12,13 @@
 
 namespace hpcml::helper {
 
-/// When a rank ends by itself whatever it waits for: six phases, each with its limit and the seconds in which
-/// the ranks agree, and the search for a culprit.
+/// Returns the time after which a rank ends itself in any wait: six phases, each with its limit and the time
+/// for the agreement of the ranks, and the search for a culprit.
 constexpr std::chrono::milliseconds watchdog_limit(std::chrono::milliseconds timeout) {
   return 8 * timeout + std::chrono::seconds(150);
 }
 
-/// Calls `end`, from a thread of its own, if it is still there after the limit.
+/// Calls `end` from a separate thread if this object still exists after the limit.
 class Watchdog {
 public:
   using End = std::function<void(const std::string& phase, std::chrono::milliseconds limit)>;

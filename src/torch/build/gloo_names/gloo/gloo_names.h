@@ -26,7 +26,8 @@ public:
 
 namespace rendezvous {
 
-/// What LibTorch's wrapper of its own store overrides, in Gloo's order; no program of ours makes one.
+/// The functions that LibTorch's wrapper of its own store overrides, in Gloo's order. Our programs create
+/// none.
 class Store {
 public:
   virtual ~Store();
