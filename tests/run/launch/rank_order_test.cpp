@@ -88,7 +88,7 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
   REQUIRE(alone);
   CHECK(visible(*alone) == "(unset)");
   CHECK(std::any_of(alone->node->warnings.begin(), alone->node->warnings.end(), [](const auto& text) {
-    return text == "--rank-order ring: the node's topology has no links between its GPUs; ranks use the the "
+    return text == "--rank-order ring: the node's topology has no links between its GPUs; ranks use the "
                    "GPUs in numerical order";
   }));
   node.links = {{0, 2, 1}, {1, 2, 1}, {1, 3, 1}, {0, 3, 1}};
