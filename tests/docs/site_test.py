@@ -249,6 +249,8 @@ class Pages(unittest.TestCase):
         commands = set(command_pages.names_of(hpcml("man")))
         unknown = []
         for page in DOCS.rglob("*.md"):
+            if page.name == "messages.md":  # sentences whose first word is hpcml
+                continue
             text = page.read_text(encoding="utf-8")
             blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.M | re.S)
             commands_of_blocks = [block for kind, block in blocks if kind in ("bash", "console", "")]
