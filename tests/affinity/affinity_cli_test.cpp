@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "core/topo/live_ranks.hpp"
 #include "skip.hpp"
@@ -308,12 +309,17 @@ TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader a
   const auto tree = run("affinity --site lumi --cpus-per-rank 7 --format tree");
   CHECK(says(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
   const std::string drawn =
-      "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
+      "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/";
   CHECK(says(run(drawn + "lumi.json"), "\nlinks between GPUs (width): 0-1 (4), 0-2 (1), 0-6 (2), "));
   CHECK(says(run(drawn + "gh200.json"), "\nevery GPU is linked with every other, all alike\n"));
   const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
                        "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
   CHECK(svg.text == "True\n");
+  // The legend names only what is drawn, and the page fits a phone.
+  const auto drawing = run("affinity --site lumi --format svg");
+  CHECK(says(drawing, ">reserved core<"));
+  CHECK_FALSE(says(drawing, ">core without a rank<"));
+  CHECK(says(run("affinity --site lumi --cpus-per-rank 6 --format svg"), ">core without a rank<"));
   // Parts of a GPU have its address.
   const std::string parts =
       "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": "
@@ -321,7 +327,7 @@ TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader a
   CHECK(says(run("affinity --topology /dev/stdin --format tree", parts),
              "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
   CHECK(says(run("affinity --topology /dev/stdin --format svg", parts),
-             ">GPU 0 0000:c1:00.0 part 0 for rank 0<"));
+             ">GPU 0 for rank 0</text>\n<text x=\"6\" y=\"28\" style=\"fill:#111\">0000:c1:00.0 part 0<"));
 }
 
 TEST_CASE("Links between GPUs cross no label of the drawing") {
@@ -348,21 +354,21 @@ print(len(arcs), sorted(set(crossed)))
   const std::string file = std::string(HPCML_BINARY_DIR) + "/crossings.py";
   std::ofstream(file) << check;
   CHECK(run("affinity --topology " + std::string(HPCML_SOURCE_DIR) +
-            "/docs/affinity/lumi.json --format svg | python3 " + file)
+            "/tests/affinity/nodes/lumi.json --format svg | python3 " + file)
             .text == "12 []\n");
   CHECK(std::remove(file.c_str()) == 0);
 }
 
-TEST_CASE("The drawings in the documentation are what hpcml affinity draws today") {
-  const std::string folder = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
-  const auto read = [](const std::string& path) {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  for (const std::string name : {"lumi", "perlmutter", "gh200", "dgx_a100"})
-    CHECK(run("affinity --topology " + folder + name + ".json --format svg").text ==
-          read(folder + name + ".svg"));
-  // The drawn node is the one that the profile describes.
+TEST_CASE("drawings of nodes fit the width of a phone") {
+  const std::string folder = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/";
+  for (const std::string name : {"lumi", "perlmutter", "gh200", "dgx_a100"}) {
+    const auto svg = run("affinity --topology " + folder + name + ".json --format svg").text;
+    CAPTURE(name);
+    std::smatch width;
+    REQUIRE(std::regex_search(svg, width, std::regex("viewBox=\"0 0 ([0-9]+) ")));
+    CHECK(std::stoi(width[1]) <= 420);
+  }
+  // The node in the file is the one that the profile describes.
   CHECK(run("affinity --topology " + folder + "lumi.json --format cpu-bind").text ==
         run("affinity --site lumi --format cpu-bind").text);
 }
@@ -395,7 +401,7 @@ TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
 }
 
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
-  const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
+  const std::string node = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/lumi.json";
   // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.
   CHECK(run("affinity --topology " + node + " --cpus-per-rank 7 --rank-order ring --format cpu-bind").text ==
         "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe000000,0xfe0000,0xfe,0xfe00,0xfe0000000000,"

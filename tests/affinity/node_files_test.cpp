@@ -213,7 +213,7 @@ TEST_CASE("CPUs without memory of their own take it from the nearest node of the
 }
 
 TEST_CASE("A profile adds to a live node what only it knows, and says where the node is another") {
-  const auto profile = topo::load_node(std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json");
+  const auto profile = topo::load_node(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/lumi.json");
   REQUIRE(profile);
   topo::Node live = *profile; // as the kernel shows it: no reserved cores, no L3 of a GPU
   live.cpus.reserved = {};
@@ -246,7 +246,7 @@ TEST_CASE("A profile adds to a live node what only it knows, and says where the 
 
 TEST_CASE("The GPUs of a list of visible devices are found by number and by UUID, and one that is not there "
           "is named") {
-  auto node = topo::load_node(std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json");
+  auto node = topo::load_node(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/lumi.json");
   REQUIRE(node);
   node->gpus[5].uuid = "GPU-abc5";
   CHECK(*topo::listed_gpus(*node, "2,0") == std::vector<std::string>{"0000:c9:00.0", "0000:c1:00.0"});

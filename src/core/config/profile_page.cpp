@@ -73,11 +73,10 @@ void add_section(const AnyObjectForm& form, std::vector<std::string>& done, std:
 
 std::string render_profile_page() {
   std::string text =
-      "# All keys of a site profile\n\nWritten by `hpcml sites schema --format markdown`. The guide is "
-      "[site profiles](../guides/site-profiles.md); an example with every key is "
-      "[site.json](../examples/site.json).\nAny object may "
-      "also have `source`, `checked`, `note` and `alternatives`, and any value may have the form "
-      "`{\"value\": …, \"source\": …}`.\n\n| kind of text | looks like |\n|---|---|\n";
+      "# Keys of a site profile\n\n"
+      "Any object can also have `source`, `checked`, `note` and `alternatives`, and any value can be written "
+      "as `{\"value\": …, \"source\": …}`.\n\n"
+      "| Type of text | Form |\n|---|---|\n";
   for (const auto rule : all_text_rules())
     text += fmt::format("| {} | {} |\n", text_name(rule), cell(text_hint(rule)));
   std::vector<std::string> done;

@@ -18,8 +18,8 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 
-constexpr int k_core = 22, k_bar = 20, k_bar_width = 190;
-constexpr int k_chip = 48,
+constexpr int k_core = 22, k_bar = 20, k_line = 14, k_bar_width = 100;
+constexpr int k_chip = 42,
               k_arc = 14; // from GPU to GPU in the row of links, and how much higher an arc over one more is
 
 class Drawing {
@@ -49,7 +49,8 @@ public:
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
            std::to_string(width) + "\" role=\"img\">\n<title>" +
            escape(util::replace_all(render_node_line(x_node), "\n", "")) + "</title>\n" + k_style +
-           label(k_pad, k_pad + 12, name, "head") + page.body + "</svg>\n";
+           rect(0, 0, width, height, "class=\"page\"") + label(k_pad, k_pad + 12, name, "head") + page.body +
+           "</svg>\n";
   }
 
 private:
@@ -58,12 +59,13 @@ private:
   };
 
   static constexpr const char* k_style =
-      "<style>text{font:11px "
-      "sans-serif;fill:#222}.head{font-weight:bold}.core{font-size:9px;text-anchor:middle;fill:#111}"
+      "<style>.page{fill:#fff}text{font:12px "
+      "sans-serif;fill:#222}.head{font-weight:bold}.core{font-size:11px;text-anchor:middle;fill:#111}"
       ".box{fill:none;stroke:#888}.free{fill:#ddd;stroke:#999}.kept{fill:none;stroke:#999;stroke-dasharray:2 "
       "2}.rank{stroke:#444}"
       ".off{stroke:#d00;stroke-width:2.5}.dim{fill:#666}.link{fill:none;stroke:#06c;stroke-opacity:.7}"
-      "@media(prefers-color-scheme:dark){text{fill:#eee}.core{fill:#111}.core.dim,.dim{fill:#aaa}.free{fill:#"
+      "@media(prefers-color-scheme:dark){.page{fill:#1e2129}text{fill:#eee}.core{fill:#111}.core.dim,.dim{"
+      "fill:#aaa}.free{fill:#"
       "555;stroke:#777}.rank{stroke:#ccc}.off{stroke:#f66}.link{stroke:#6bf}}</style>\n";
 
   static void append(std::vector<Box>& boxes, Box box) {
@@ -222,28 +224,42 @@ private:
     return found;
   }
 
-  /// `why` the bar is marked, shown when one points at it; also without it a bar can differ from the plan.
-  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs,
-                      const std::string& why = {}) {
+  /// Adds a bar with a text and, below it, its details. `why` the bar is marked is a tooltip. Also without
+  /// it a bar can differ from the plan.
+  static void add_bar(Box& box, const std::string& text, const std::string& details,
+                      const std::vector<unsigned>& ranks, bool differs, const std::string& why = {}) {
     if (!why.empty()) box.body += "<g><title>" + escape(why) + "</title>";
     differs = differs || !why.empty();
     const std::string kind = std::string(ranks.empty() ? "free" : "rank") + (differs ? " off" : "");
-    box.width = std::max({box.width, k_bar_width, 12 + width_of(text)});
-    box.body += rect(0, box.height, std::max(k_bar_width, 12 + width_of(text)), k_bar,
-                     "class=\"" + kind + "\"" + fill_of(ranks)) +
-                "<text x=\"6\" y=\"" + std::to_string(box.height + 14) +
-                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) +
-                (why.empty() ? "</text>\n" : "</text></g>\n");
-    box.height += k_bar + k_gap;
+    const int width = std::max({k_bar_width, 12 + width_of(text), 12 + width_of(details)}),
+              height = k_bar + (details.empty() ? 0 : k_line);
+    const auto line = [&](int y, const std::string& words) {
+      return "<text x=\"6\" y=\"" + std::to_string(y) + (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") +
+             escape(words) + "</text>\n";
+    };
+    box.width = std::max(box.width, width);
+    box.body += rect(0, box.height, width, height, "class=\"" + kind + "\"" + fill_of(ranks)) +
+                line(box.height + k_line, text);
+    if (!details.empty()) box.body += line(box.height + 2 * k_line, details);
+    if (!why.empty()) box.body += "</g>\n";
+    box.height += height + k_gap;
   }
 
   Box wrong_memory(unsigned numa) const {
     Box box;
     const auto users = x_marks.users_of_memory(numa);
     if (!users.empty())
-      add_bar(box, fmt::format("memory of NUMA {} for {}", numa, ranks_text(users, "")), users, true,
+      add_bar(box, fmt::format("memory of NUMA {} for {}", numa, ranks_text(users, "")), "", users, true,
               x_marks.memory(numa));
     return box;
+  }
+
+  /// "0000:c1:00.0, memory NUMA 4"
+  std::string details_of(const Gpu& gpu) const {
+    std::string details = gpu.place.pci.empty() ? "" : address_of(x_node, gpu);
+    if (gpu.memory_numa)
+      details += fmt::format("{}memory NUMA {}", details.empty() ? "" : ", ", *gpu.memory_numa);
+    return details;
   }
 
   template <class Here> Box bars(const Here& is_inside) const {
@@ -254,13 +270,12 @@ private:
                  seen = users_of(gpu.place.index, x_seen, &PlacedRank::rank);
       const auto& shown = x_seen.empty() ? planned : seen;
       std::string text = "GPU " + std::to_string(gpu.place.index);
-      if (!gpu.place.pci.empty()) text += " " + address_of(x_node, gpu);
-      if (gpu.memory_numa) text += fmt::format(", memory NUMA {}", *gpu.memory_numa);
       if (!shown.empty()) text += fmt::format(" for {}", ranks_text(shown, ""));
-      add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));
+      add_bar(box, text, details_of(gpu), shown, !x_seen.empty() && seen != planned,
+              x_marks.gpu(gpu.place.index));
       if (gpu.memory_numa)
         if (const auto users = x_marks.users_of_memory(*gpu.memory_numa); !users.empty())
-          add_bar(box, fmt::format("its memory for {}", ranks_text(users, "")), users, true,
+          add_bar(box, fmt::format("its memory for {}", ranks_text(users, "")), "", users, true,
                   x_marks.memory(*gpu.memory_numa));
     }
     for (const Nic& nic : x_node.nics) {
@@ -272,10 +287,20 @@ private:
       for (const auto& rank : x_seen)
         if (rank.nic == nic.name) ranks.push_back(rank.rank);
       add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : fmt::format(" for {}", ranks_text(ranks, ""))),
-              {}, false, x_marks.nic(nic.name));
+              "", {}, false, x_marks.nic(nic.name));
     }
     if (box.height > 0) box.height -= k_gap;
     return box;
+  }
+
+  /// True if a core that is not reserved is drawn without a rank.
+  bool has_idle_core() const {
+    const auto& cores = x_node.cpus.core_threads;
+    return std::any_of(cores.begin(), cores.end(), [&](const IdSet& core) {
+      const auto ranks = x_seen.empty() ? ranks_of(core, x_plan.ranks, &model::PlannedRankBinding::local_rank)
+                                        : ranks_of(core, x_seen, &PlacedRank::rank);
+      return ranks.empty() && !core.intersects(x_node.cpus.reserved);
+    });
   }
 
   Box legend() const {
@@ -296,13 +321,17 @@ private:
                  ", " + util::counted(rank.cores, "core") +
                      (rank.memory.empty() ? "" : fmt::format(", memory of NUMA {}", rank.memory.to_list())));
     for (const PlacedRank& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
-    add("free", "", "core without a rank; the number is the core's first CPU");
+    if (has_idle_core()) add("free", "", "core without a rank");
     if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");
     if (!x_seen.empty()) add("free off", "", "not as planned, or wrong: point at it");
     int widest = 0;
     for (const Box& key : keys) widest = std::max(widest, key.width);
     for (Box& key : keys) key.width = widest; // columns
     Box all = row(keys);
+    const std::string numbers = "The number of a core is its first CPU.";
+    all.body += label(0, all.height + 20, numbers, "key");
+    all.height += 24;
+    all.width = std::max(all.width, width_of(numbers));
     if (!x_node.links.empty() && is_linked_alike(x_node)) {
       const std::string text = "every GPU is linked with every other, all alike";
       all.body += label(0, all.height + 20, text, "key");

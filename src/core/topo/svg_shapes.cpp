@@ -53,7 +53,7 @@ std::string label(int x, int y, const std::string& text, const char* kind) {
          escape(text) + "</text>\n";
 }
 
-int width_of(const std::string& text) { return 7 * static_cast<int>(text.size()); }
+int width_of(const std::string& text) { return 13 * static_cast<int>(text.size()) / 2; }
 
 Box frame(const std::string& title, const Box& inner) {
   Box box;

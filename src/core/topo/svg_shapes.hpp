@@ -9,7 +9,7 @@ namespace hpcml::topo {
 
 /// All lengths in pixels. Between boxes, inside a box, and of its title.
 constexpr int k_gap = 4, k_pad = 10, k_head = 18;
-constexpr int k_page = 980; ///< a page's width: what is wider goes below
+constexpr int k_page = 380; ///< width of a page, as on a phone: wider boxes are placed below each other
 
 /// A piece of a drawing with its size.
 struct Box {
@@ -31,7 +31,7 @@ std::string label(int x, int y, const std::string& text, const char* kind);
 int width_of(const std::string& text);
 /// A box around another one, with a title.
 Box frame(const std::string& title, const Box& inner);
-/// Boxes next to each other; where the page does not hold them, in rows of equal numbers.
+/// Returns boxes next to each other, in rows of equal numbers if the page is too narrow.
 Box row(const std::vector<Box>& boxes);
 /// Boxes below each other.
 Box column(const std::vector<Box>& boxes);
