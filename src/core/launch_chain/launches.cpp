@@ -84,6 +84,20 @@ public:
     x_link.options.push_back({name, word(), span(first, word().place)});
     skip();
   }
+  /// `-genv NAME VALUE` as `NAME=VALUE`.
+  void with_next_two(const std::string& name) {
+    const auto first = word().place;
+    skip();
+    if (done()) return;
+    auto value = word();
+    skip();
+    if (done()) return;
+    value.pieces.push_back({true, "=", value.place});
+    value.pieces.insert(value.pieces.end(), word().pieces.begin(), word().pieces.end());
+    value.many = value.many || word().many;
+    x_link.options.push_back({name, std::move(value), span(first, word().place)});
+    skip();
+  }
 
 private:
   const Arguments& x_words;
@@ -144,12 +158,35 @@ void read_srun(OptionReader& reader) {
   }
 }
 
+/// `-B/data:/data`, `-eB "$A"`: letters, the last of which may have a value in the same word. False if the
+/// word is no such thing.
+bool read_letters(OptionReader& reader, const model::ProgramSyntax& wrapper) {
+  const auto head = reader.word().prefix();
+  if (!wrapper.joins_letters || head.size() < 2 || head[1] == '-') return false;
+  if (head.size() == 2 && reader.word().known()) return false;
+  for (std::size_t i = 1; i < head.size(); ++i) {
+    const std::string name(1, head[i]);
+    if (!has_word(wrapper.values, "-" + name)) {
+      reader.note_flag(name);
+      continue;
+    }
+    if (i + 1 == head.size() && reader.word().known())
+      reader.with_next(name);
+    else
+      reader.glued(name, i + 1);
+    return true;
+  }
+  reader.skip();
+  return true;
+}
+
 void read_options(OptionReader& reader, const model::ProgramSyntax& wrapper,
                   std::size_t program = std::string::npos) {
   while (reader.is_option(program)) {
     const auto head = reader.word().prefix();
     if (head == "--") return reader.skip();
     if (wrapper.name == "python" && (head == "-m" || head == "-c")) return;
+    if (read_letters(reader, wrapper)) continue;
     const auto equals = head.find('=');
     const auto dashes = head.find_first_not_of('-');
     if (dashes == std::string::npos) return;
@@ -159,6 +196,8 @@ void read_options(OptionReader& reader, const model::ProgramSyntax& wrapper,
       reader.glued(name, equals + 1);
     else if (has_word(wrapper.values, option))
       reader.with_next(name);
+    else if (has_word(wrapper.pairs, option))
+      reader.with_next_two(name);
     else if (!reader.word().known())
       reader.skip();
     else
@@ -179,11 +218,13 @@ void add_settings(std::span<const Argument> words, std::vector<shell::CommandVar
 /// What `--export=ALL,A=1`, `--env A=1,B=2`, `-e A=1` and `-x A=1` set, and what the same hand on without
 /// "=".
 void add_option_settings(Link& link) {
-  const bool list = link.role == Role::step || link.role == Role::container;
+  static constexpr std::array<std::string_view, 5> k_names = {"export", "env", "e", "x", "genv"};
+  const auto* engine = model::find_engine_program(link.program);
   for (const auto& option : link.options) {
     const auto& name = option.name;
-    if ((name != "export" && name != "env" && name != "e" && name != "x") || !option.value) continue;
-    if (!list) {
+    if (std::find(k_names.begin(), k_names.end(), name) == k_names.end() || !option.value) continue;
+    // Several in one word only where a comma separates them.
+    if (name != "export" && (name != "env" || engine == nullptr || !engine->bind_lists)) {
       add_settings({&*option.value, 1}, link.sets);
       if (util::is_variable_name(option.value->text())) link.passes.push_back(option.value->text());
       continue;

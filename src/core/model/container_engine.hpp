@@ -75,26 +75,41 @@ inline constexpr std::string_view k_oci_values =
     " -v --volume -e --env --env-file -w --workdir --name --net --network --gpus --device --mount --shm-size "
     "--ipc -u --user --entrypoint --ulimit ";
 
+constexpr ProgramSyntax wrapper_words(std::string_view name) {
+  return {.name = name, .values = k_apptainer_values, .subcommands = " exec run ", .joins_letters = true};
+}
+
+constexpr ProgramSyntax oci_words(std::string_view name) {
+  return {.name = name,
+          .values = k_oci_values,
+          .operands = 1,
+          .subcommands = " run exec ",
+          .joins_letters = true};
+}
+
 /// Apptainer is Singularity by its new name.
 constexpr EngineRow apptainer_row(std::string_view name, ContainerEngine engine, std::string_view variables) {
-  return {
-      .name = name,
-      .engine = engine,
-      .words = {.name = name, .values = k_apptainer_values, .operands = 1, .subcommands = " exec run shell "},
-      .in_chain = true,
-      .of_sites = true,
-      .family = "apptainer",
-      .exec = "exec",
-      .bind = "--bind ",
-      .bind_lists = true,
-      .gpu_options = " nv nvccli rocm ",
-      .variables = variables,
-      .downloads = " pull build ",
-      .starters = " starter starter-suid ",
-      .takes = {ImageForm::file, ImageForm::squashed, ImageForm::registry},
-      .taken = 3,
-      .registry_scheme = "docker://",
-      .example = "/path/to/image.sif"};
+  return {.name = name,
+          .engine = engine,
+          .words = {.name = name,
+                    .values = k_apptainer_values,
+                    .operands = 1,
+                    .subcommands = " exec run shell ",
+                    .joins_letters = true},
+          .in_chain = true,
+          .of_sites = true,
+          .family = "apptainer",
+          .exec = "exec",
+          .bind = "--bind ",
+          .bind_lists = true,
+          .gpu_options = " nv nvccli rocm ",
+          .variables = variables,
+          .downloads = " pull build ",
+          .starters = " starter starter-suid ",
+          .takes = {ImageForm::file, ImageForm::squashed, ImageForm::registry},
+          .taken = 3,
+          .registry_scheme = "docker://",
+          .example = "/path/to/image.sif"};
 }
 
 } // namespace rows
@@ -106,7 +121,8 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
     {.name = "shifter",
      .engine = ContainerEngine::shifter,
      .words = {.name = "shifter",
-               .values = " --image -V --volume --module --env --env-file --entrypoint --workdir -w "},
+               .values = " --image -V --volume --module --env --env-file --entrypoint --workdir -w ",
+               .joins_letters = true},
      .by_slurm = true,
      .in_chain = true,
      .of_sites = true,
@@ -156,15 +172,13 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
      .words = {.name = "podman-hpc",
                .values = " -v --volume -e --env -w --workdir --name --net --network ",
                .operands = 1,
-               .subcommands = " run exec "},
+               .subcommands = " run exec ",
+               .joins_letters = true},
      .in_chain = true,
      .named_form = ImageForm::registry},
-    {.name = "docker",
-     .words = {.name = "docker", .values = rows::k_oci_values, .operands = 1, .subcommands = " run exec "},
-     .of_sites = true,
-     .clears_environment = true},
+    {.name = "docker", .words = rows::oci_words("docker"), .of_sites = true, .clears_environment = true},
     {.name = "podman",
-     .words = {.name = "podman", .values = rows::k_oci_values, .operands = 1, .subcommands = " run exec "},
+     .words = rows::oci_words("podman"),
      .of_sites = true,
      .clears_environment = true,
      .passing_options = " env-host "},
@@ -177,12 +191,12 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
     {.name = "charliecloud",
      .words = {.name = "ch-run",
                .values = " -b --bind -c --cd -g --gid -m --mount -u --uid -s --storage ",
-               .operands = 1},
+               .operands = 1,
+               .joins_letters = true},
      .clearing_options = " unset-env= "},
-    {.name = "singularity_wrapper", // a script of a site's modules that names the image itself
-     .words = {.name = "singularity_wrapper",
-               .values = rows::k_apptainer_values,
-               .subcommands = " exec run "}},
+    // Scripts of a site's modules that name the image themselves.
+    {.name = "singularity_wrapper", .words = rows::wrapper_words("singularity_wrapper")},
+    {.name = "apptainer_wrapper", .words = rows::wrapper_words("apptainer_wrapper")},
 });
 
 template <>

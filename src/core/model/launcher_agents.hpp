@@ -42,7 +42,8 @@ inline constexpr LauncherRow k_torchrun = {
          .variables = "PET_",
          .abbreviates = true},
     .ranks = RankStartMethod::agent,
-    .modules = " torch.distributed.run torch.distributed.launch torch.distributed.elastic.launch ",
+    .modules =
+        " torch.distributed.run torch.distributed.launch torch.distributed.elastic.launch torchrun_jsc ",
     .options = k_torchrun_options,
     .of_python = true,
     .alone_without_nodes = true,

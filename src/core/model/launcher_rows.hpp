@@ -44,23 +44,35 @@ inline constexpr auto k_srun_options = std::to_array<LauncherOption>({
     {"ntasks", OptionMeaning::ranks},
     {"ntasks_per_node", OptionMeaning::ranks_per_node},
 });
+/// Those of Open MPI, of MPICH with its relatives (Intel MPI, MVAPICH) and of Cray's PALS together.
 inline constexpr std::string_view k_mpi_values =
-    " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f "
-    "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
-    "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
-    "--mem-bind ";
+    " -n -np --np --n -N -c -ppn --ppn -perhost --perhost -host --host --hosts -hosts -H -hostfile "
+    "--hostfile "
+    "-machinefile --machinefile -f -map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
+    "--npernode -npersocket --npersocket -wdir --wdir -wd --wd -envlist --envlist -genvlist -o -d --depth "
+    "--cpu-bind --gpu-bind --mem-bind --prefix --tune --am -am --output-filename -output-filename --output "
+    "--stdin -stdin --timeout -timeout --path -path -cpus-per-proc --cpus-per-proc -cpus-per-rank "
+    "--cpus-per-rank --cpu-set --cpu-list --slot-list --rankfile -rf --personality --pernode-max --env "
+    "-launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface -configfile -s -outfile-pattern "
+    "-errfile-pattern -prepend-pattern -rr-by --rlimits --topology ";
+inline constexpr std::string_view k_mpi_pairs =
+    " -mca --mca -gmca --gmca -omca --omca --pmixmca --prtemca -env -genv ";
 inline constexpr auto k_mpi_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
     {"np", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node}, // Open MPI's
     {"npernode", OptionMeaning::ranks_per_node},
     {"ppn", OptionMeaning::ranks_per_node},
+    {"perhost", OptionMeaning::ranks_per_node},
 });
 inline constexpr auto k_aprun_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_ibrun_options = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_ibrun_options = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"np", OptionMeaning::ranks},
+});
 inline constexpr auto k_jsrun_options = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
 inline constexpr auto k_flux_options = std::to_array<LauncherOption>({
     {"n", OptionMeaning::ranks},
@@ -112,16 +124,16 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
      .options = rows::k_srun_options},
-    {.words = {.name = "ibrun", .values = " -n -o "},
+    {.words = {.name = "ibrun", .values = " -n -np --np -o "},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
      .options = rows::k_ibrun_options,
      .of_some_sites = true},
-    {.words = {.name = "mpirun", .values = rows::k_mpi_values},
+    {.words = {.name = "mpirun", .values = rows::k_mpi_values, .pairs = rows::k_mpi_pairs},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
      .options = rows::k_mpi_options},
-    {.words = {.name = "mpiexec", .values = rows::k_mpi_values},
+    {.words = {.name = "mpiexec", .values = rows::k_mpi_values, .pairs = rows::k_mpi_pairs},
      .starts_tasks = true,
      .ranks = RankStartMethod::tasks,
      .options = rows::k_mpi_options},
@@ -189,6 +201,7 @@ inline constexpr auto k_launcher_aliases = std::to_array<std::pair<std::string_v
     {"prun", "mpirun"},
     {"mpirun.", "mpirun"},
     {"mpiexec.", "mpiexec"},
+    {"torchrun_jsc", "torchrun"},
 });
 
 /// Those that --launcher takes.
