@@ -109,11 +109,48 @@ TEST_CASE("a script that starts torchrun is seen before each rank starts it") {
 
 TEST_CASE("the job file of the folder is named where the line has a program or a site of its own") {
   Workspace workspace;
-  workspace.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
+  workspace.put("hpcml.json", R"({"site": "lumi", "time": "10", "command": ["x"]})");
   const auto second_result = workspace.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
   CHECK(holds(second_result.err, "hpcml.json of this folder is read"));
   CHECK(holds(second_result.err, "it was written for lumi"));
   CHECK(workspace.hpcml({"gen"}).err == "");
+}
+
+TEST_CASE("keys of a job file for another site are errors") {
+  Workspace workspace;
+  workspace.put("hpcml.json",
+                R"({"site": "lumi", "partition": "standard-g", "account": "project_1", "time": "10"})");
+  const std::vector<std::string> words = {"gen", "--site", "generic", "--gpus-per-node", "1", "--", "x"};
+  const auto result = workspace.hpcml(words);
+  CHECK(result.exit_code == 3);
+  CHECK(holds(result.err,
+              "hpcml.json: \"partition\": \"standard-g\" is of lumi, and the request is for generic"));
+  CHECK(holds(result.err, "\"account\""));
+  const auto replaced = workspace.hpcml(
+      {"gen", "--site", "generic", "--gpus-per-node", "1", "--partition", "p", "--account", "a", "--", "x"});
+  CHECK(replaced.exit_code == 0);
+}
+
+TEST_CASE("a Python job without an environment is reported") {
+  Workspace workspace;
+  const auto result = workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--nodes", "1",
+                                       "--time", "10", "--", "python", "train.py"});
+  CHECK(result.exit_code == 0);
+  CHECK(holds(result.err, "no Python environment is named"));
+}
+
+TEST_CASE("--venv accepts a variable of the job") {
+  Workspace workspace;
+  const auto script = [&](const std::string& site, const std::string& path) {
+    return workspace.hpcml({"gen", "--site", site, "--nodes", "1", "--gpus-per-node", "1", "--time", "10",
+                            "--venv", path, "--", "python", "x.py"});
+  };
+  CHECK(holds(script("vista", "$SCRATCH/env").out, "source \"$SCRATCH/env/bin/activate\"\n"));
+  CHECK(holds(script("generic", "${HOME}/env").out, "source \"${HOME}/env/bin/activate\"\n"));
+  const auto unknown = script("generic", "$SCRATCH/env");
+  CHECK(unknown.exit_code == 2);
+  CHECK(holds(unknown.err, "no variable SCRATCH is known of the jobs of generic"));
+  CHECK(script("vista", "$SCRATCH/$(id)").exit_code == 2);
 }
 
 TEST_CASE("an interactive job needs no program, and is told what to type in its shell") {

@@ -25,6 +25,11 @@ public:
   void path(const char* name, model::Known<std::string>& text) {
     if (text && !text->value.empty()) path(name, text->value);
   }
+  /// A path that may begin with a variable of the job: "$SCRATCH/env". An archive is read here and now.
+  void job_path(const char* name, model::Known<std::string>& text) {
+    if (text && (util::leading_variable(text->value).empty() || plan::is_archive(text->value)))
+      path(name, text);
+  }
   /// Only if it begins with "~": elsewhere a relative text is no path, or is meant as it is.
   void home(const char* name, std::string& text, std::size_t start = 0) {
     if (text.compare(start, 1, "~") == 0) part(name, text, start, text.size());
@@ -98,13 +103,13 @@ std::vector<config::JobPart> parts_of(const config::JobLoad& file) {
 
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings) {
   PathReader reader(env, findings);
-  reader.path("--venv", job.venv);
+  reader.job_path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
   reader.path("--checkpoint-dir", job.checkpoint_dir);
   // A name of an environment is no path.
   if (job.conda &&
       (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value)))
-    reader.path("--conda", job.conda);
+    reader.job_path("--conda", job.conda);
   if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
   if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
     job.wheelhouse->value = *file;
@@ -180,6 +185,25 @@ std::vector<std::string> find_programs_of_file(const config::JobLoad& file) {
   return found;
 }
 
+/// Keys of a job file with names of the file's site, for a request that is for another one.
+void find_keys_of_other_site(const std::string& path, const std::optional<std::string>& file_site,
+                             const std::optional<std::string>& site, const model::JobSpec& own,
+                             const model::JobSpec& over, diag::Diagnostics& findings) {
+  if (!file_site || !site || *file_site == *site) return;
+  for (const auto& key : config::job_keys()) {
+    const auto value = key.names_site ? key.to_json(own) : std::nullopt;
+    const bool replaced = key.form != config::KeyForm::list && key.to_json(over).has_value();
+    if (!value || replaced) continue;
+    findings.push_back({diag::Severity::error,
+                        "job/" + key.name,
+                        path + ": \"" + key.name + "\": " + *value + " is of " + *file_site +
+                            ", and the request is for " + *site,
+                        {},
+                        (key.form == config::KeyForm::list ? "remove the key" : "add " + key.flag()) +
+                            ", or use a job file for " + *site + " (--job)"});
+  }
+}
+
 void print_programs_of_file(const std::string& path, const config::JobLoad& file, bool colour) {
   const auto found = find_programs_of_file(file);
   if (found.empty()) return;
@@ -232,13 +256,17 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
                         "the job file has several jobs, each with its own program",
                         {},
                         "leave the program out, or choose one job: --only NAME"});
+  diag::Diagnostics of_file;
   for (auto& part : request.parts) {
     const auto own = config::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
+    find_keys_of_other_site(path.value_or(""), file.site, request.site, own,
+                            config::merge_jobs(variables.job.value_or(model::JobSpec{}), typed), of_file);
     part.job = config::merge_jobs(config::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);
     find_component_clashes(typed, "the command line", part, findings);
     find_component_clashes(variables.job.value_or(model::JobSpec{}), "an HPCML_* variable", part, findings);
     resolve_paths(part.job, context.env, findings);
   }
+  settle(request, of_file, {}, k_invalid_file, context.colour);
   settle(request, findings, {}, k_usage, context.colour);
   return request;
 }

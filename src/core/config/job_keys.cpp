@@ -162,6 +162,9 @@ std::vector<JobKey> every_key() {
   }
   for (const auto& flag : model::k_rank_flags) keys.push_back(rank_key(flag, k_run));
   for (auto& key : software_keys()) keys.push_back(std::move(key));
+  for (auto& key : keys)
+    for (const char* name : {"account", "partition", "qos", "gpu-type", "module", "sbatch"})
+      key.names_site = key.names_site || key.name == name;
   return keys;
 }
 

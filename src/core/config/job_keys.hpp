@@ -46,6 +46,7 @@ struct JobKey {
   /// As a job file has it; nothing where the job does not say it.
   std::function<std::optional<std::string>(const model::JobSpec&)> to_json;
   bool per_component = false; ///< each component of a heterogeneous job may say it for itself
+  bool names_site = false;    ///< its value is a name that only one site has: a partition, an account
   std::vector<std::string> (*words)() = nullptr; ///< those that it takes, where it takes no others
 
   /// "--nodes"

@@ -41,6 +41,19 @@ Result<std::string> absolute_path(std::string_view text, const UserDirectories& 
   return result;
 }
 
+std::string leading_variable(std::string_view path) {
+  if (!path.starts_with("$")) return {};
+  const bool brace = path.starts_with("${");
+  const std::size_t begin = brace ? 2 : 1;
+  auto end = begin;
+  while (end < path.size() && is_name_char(path[end])) ++end;
+  std::string name(path.substr(begin, end - begin));
+  if (brace && (end >= path.size() || path[end++] != '}')) return {};
+  const auto rest = path.substr(end);
+  const bool plain = rest.empty() || (rest.front() == '/' && rest.find_first_of("$`\"\\'\n") == rest.npos);
+  return plain && is_variable_name(name) ? name : std::string();
+}
+
 Result<std::string> cache_directory(const EnvSnapshot& env, std::string_view kind) {
   const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
   const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";

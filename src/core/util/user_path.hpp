@@ -24,6 +24,10 @@ UserDirectories user_places(const EnvSnapshot& env);
 /// and for a variable ("$SCRATCH/x").
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places);
 
+/// NAME of "$NAME/x" or "${NAME}/x", a path that a job's own shell expands; empty for any other text, also
+/// for one with more of the shell's characters.
+std::string leading_variable(std::string_view path);
+
 /// Where this user's hpcml keeps what it has made of one kind: $XDG_CACHE_HOME/hpcml/KIND, else
 /// ~/.cache/hpcml/KIND. Fails where neither variable is an absolute path; one that is relative counts as
 /// unset, as the XDG rules have it.

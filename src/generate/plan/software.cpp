@@ -2,10 +2,15 @@
 #include "generate/plan/software.hpp"
 
 #include <algorithm>
+<<<<<<< HEAD
 #include <fmt/format.h>
+=======
+#include <array>
+>>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
 
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/staging.hpp"
@@ -82,6 +87,35 @@ void plan_environment_of(const LaunchInput& input, StepResult<Software>& result,
   add_host_modules(input, result, way);
 }
 
+/// Whether jobs of the site have the variable: Slurm's, the user's, the site's, or one of the request.
+bool has_variable(const LaunchInput& input, const std::string& name) {
+  static constexpr std::array<std::string_view, 5> k_everywhere = {"HOME", "USER", "LOGNAME", "TMPDIR",
+                                                                   "PWD"};
+  if (name.starts_with("SLURM_") ||
+      std::find(k_everywhere.begin(), k_everywhere.end(), name) != k_everywhere.end())
+    return true;
+  const auto& site = input.site;
+  const auto reads = [&](const std::string& path) { return util::leading_variable(path) == name; };
+  return reads(site.storage.scratch) || reads(site.storage.project) ||
+         std::any_of(site.node_types.begin(), site.node_types.end(),
+                     [&](const auto& node) { return node.local_disk && reads(*node.local_disk); }) ||
+         std::any_of(site.python.begin(), site.python.end(),
+                     [&](const auto& rule) { return reads(rule.where); }) ||
+         std::any_of(site.env.begin(), site.env.end(), [&](const auto& rule) { return rule.name == name; }) ||
+         std::any_of(input.job.env.begin(), input.job.env.end(),
+                     [&](const auto& entry) { return entry.first == name; });
+}
+
+void check_variable(const LaunchInput& input, const char* option, const std::string& path,
+                    StepDiagnostics& diagnostics) {
+  const auto name = util::leading_variable(path);
+  if (name.empty() || has_variable(input, name)) return;
+  diagnostics.error(std::string("usage/") + (option + 2),
+                    std::string(option) + ": no variable " + name + " is known of the jobs of " +
+                        input.site.id,
+                    "write the whole path, or set the variable: --env " + name + "=PATH");
+}
+
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
@@ -94,13 +128,37 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
+<<<<<<< HEAD
   result.remarks.note("no Python environment is set, so the job uses the python in PATH; --venv, --conda or "
                       "--container sets one",
                       rule_origin("the site has no common environment"));
+=======
+  if (input.job.body) // its own commands may set one up
+    return result.remarks.note("no Python environment named: the job runs with the python it finds in PATH",
+                               rule_origin("the site has no environment for everybody"));
+  result.remarks.warning("request/python",
+                         "no Python environment is named, and " + input.site.id +
+                             " has none for all users: the job runs the python in PATH",
+                         "add --venv PATH, --conda NAME or --container IMAGE (hpcml env creates one)");
+}
+
+void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnostics) {
+  const model::JobSpec& job = input.job;
+  const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
+  if (named > 1)
+    diagnostics.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
+                      "keep one of them");
+  for (const auto* text : {&job.venv, &job.conda})
+    if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
+      diagnostics.error("usage/python", "an environment's name or path is one line of text");
+  if (job.venv) check_variable(input, "--venv", job.venv->value, diagnostics);
+  if (job.conda) check_variable(input, "--conda", job.conda->value, diagnostics);
+>>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
 }
 
 void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   const model::JobSpec& job = input.job;
+<<<<<<< HEAD
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
     result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
@@ -108,6 +166,9 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto* text : {&job.venv, &job.conda})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
       result.remarks.error("usage/python", "the name or path of an environment must be one line of text");
+=======
+  check_environment_names(input, result.remarks);
+>>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
   if (job.venv) {
     plan_environment_of(input, result, PythonKind::venv, PythonSource::venv, *job.venv);
   } else if (job.conda) {

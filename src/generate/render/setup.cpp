@@ -2,6 +2,7 @@
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
 
+#include "core/util/user_path.hpp"
 #include "generate/plan/port_formula.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
@@ -78,6 +79,12 @@ void add_modules(const model::Plan& plan, ScriptLines& lines) {
   flush();
 }
 
+/// A path of the request, which may begin with a variable of the job.
+ScriptWord path_word(const std::string& path) {
+  return util::leading_variable(path).empty() ? ScriptWord::literal(path)
+                                              : ScriptWord::expression(quote_path(path));
+}
+
 /// Whether the script runs code in its shell that was not written for `set -u`.
 bool reads_foreign_shell_code(const model::Plan& plan) {
   const auto kind = plan.python.kind;
@@ -104,12 +111,14 @@ ScriptLines make_software(const model::Plan& plan) {
   const auto& python = plan.python;
   if (plan.container) return lines; // what is activated then is inside
   if (python.kind == model::PythonKind::venv)
-    lines.push_back(
-        CommandLine{literals({"source", python.where + "/bin/activate"}), because(python.origin)});
+    lines.push_back(CommandLine{{ScriptWord::literal("source"), path_word(python.where + "/bin/activate")},
+                                because(python.origin)});
   if (python.kind == model::PythonKind::conda) {
     lines.push_back(Verbatim{"eval \"$(conda shell.bash hook)\" # batch jobs have no conda function",
                              because(python.origin)});
-    lines.push_back(CommandLine{literals({"conda", "activate", python.where}), because(python.origin)});
+    lines.push_back(
+        CommandLine{{ScriptWord::literal("conda"), ScriptWord::literal("activate"), path_word(python.where)},
+                    because(python.origin)});
   }
   return lines;
 }
