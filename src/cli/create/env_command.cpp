@@ -74,7 +74,7 @@ void add_env(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("-o", options->output_file, "write to FILE; - is standard output")->type_name("FILE");
   command
       ->add_option("--packages", options->spec.packages,
-                   "what to install: \"torch torchvision\" or a requirements file [default: torch]")
+                   "packages, requirements.txt, environment.yml, pyproject.toml or uv.lock [default: torch]")
       ->type_name("PACKAGES");
   command->add_option("--python", options->spec.python, "version of Python: 3.12")->type_name("VERSION");
   command

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What --wheelhouse may name: packages, or a file that lists them.
+// What --packages and --wheelhouse may name: packages, or a file that lists them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +11,20 @@
 
 namespace hpcml::plan {
 
-/// The path, if the text names a requirements file: one word with a slash, or that ends with ".txt". Spaces
-/// around it do not count.
+/// What installs the packages, and so which files it reads.
+enum class Installer : std::uint8_t { pip, uv, conda };
+
+/// The path, if the text names a file of requirements: one word with a slash, or that ends as such files do:
+/// "requirements.txt", "environment.yml", "pyproject.toml", "uv.lock". Spaces around it do not count.
 std::optional<std::string> requirements_file(const std::string& text);
-/// The words for pip: packages as "torch", "numpy>=1.26", or {"-r", FILE}. What is none of them is a finding
-/// about `option` ("--wheelhouse").
+/// True if the file is a conda environment.
+bool is_conda_file(const std::string& path);
+/// True if the file is uv's lock of a project.
+bool is_uv_lock(const std::string& path);
+/// The words for the installer: packages as "torch", "numpy>=1.26", or {"-r", FILE}; of a project for pip its
+/// directory. A text that is none of them, or a file that the installer does not read, is a finding about
+/// `option` ("--wheelhouse").
 std::vector<std::string> requirement_words(const std::string& text, const std::string& option,
-                                           diag::Diagnostics& findings);
+                                           diag::Diagnostics& findings, Installer installer = Installer::pip);
 
 } // namespace hpcml::plan

@@ -16,6 +16,10 @@ namespace {
 /// The newest Python that all indexes of today take; older indexes want an older one.
 constexpr const char* k_python = "3.12";
 
+Installer installer_of(SetupKind kind) {
+  return kind == SetupKind::conda ? Installer::conda : kind == SetupKind::uv ? Installer::uv : Installer::pip;
+}
+
 } // namespace
 
 StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
@@ -26,9 +30,10 @@ StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
   if (input.spec.packages.empty()) {
     words = recipe && !recipe->packages.empty() ? recipe->packages : std::vector<std::string>{"torch"};
   } else {
-    words = requirement_words(input.spec.packages, "--packages", diagnostics.findings);
+    words = requirement_words(input.spec.packages, "--packages", diagnostics.findings,
+                              installer_of(input.way.kind));
   }
-  const bool is_file = !words.empty() && words.front() == "-r";
+  const bool is_file = requirements_file(input.spec.packages).has_value();
   if (input.way.kind == SetupKind::libtorch) {
     if (std::none_of(words.begin(), words.end(), brings_torch) && !is_file) words.emplace_back("torch");
     util::add_once(words, "numpy");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "generate/render/environment_script.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <vector>
 
 #include "core/util/text.hpp"
+#include "generate/plan/requirements.hpp"
 #include "generate/render/line.hpp"
 #include "generate/render/template.hpp"
 #include "generate/render/word.hpp"
@@ -57,6 +59,11 @@ std::string software(const SetupPlan& plan) {
   return util::join(lines, "\n");
 }
 
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
 /// pip, with PyTorch's packages from their index and all others from the usual one.
 std::string install(const SetupPlan& plan, const std::string& pip) {
   std::vector<std::string> lines;
@@ -69,7 +76,14 @@ std::string install(const SetupPlan& plan, const std::string& pip) {
   if (!plan.torch_packages.empty())
     lines.push_back(fmt::format("{} install {} --index-url {}", pip, quoted(plan.torch_packages),
                                 plan::index_url(*plan.index)));
-  if (!own.empty()) lines.push_back(pip + " install " + quoted(own));
+  if (own.size() == 2 && plan::is_conda_file(own.back()))
+    lines.insert(lines.begin(),
+                 "conda env update --prefix \"$CONDA_PREFIX\" --file " + quote_word(own.back()));
+  else if (own.size() == 2 && plan::is_uv_lock(own.back()))
+    lines.push_back(fmt::format("uv export --frozen --no-emit-project --project {} | {} install -r -",
+                                quote_word(directory_of(own.back())), pip));
+  else if (!own.empty())
+    lines.push_back(pip + " install " + quoted(own));
   return util::join(lines, "\n");
 }
 

@@ -2,6 +2,7 @@
 // Python environments: what a site can build, and where an environment is activated.
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "generate/plan/plan_helper.hpp"
 #include "generate/plan/requirements.hpp"
 #include "holds.hpp"
@@ -144,6 +145,25 @@ TEST_CASE("a requirements file is one word with a slash, or one that ends with .
   }
   for (const auto* packages : {"", "torch", "torch numpy", "torch reqs.txt", "--index-url=http://x", "-r/x"})
     CHECK_FALSE(plan::requirements_file(packages));
+}
+
+TEST_CASE("each installer takes the files that it reads") {
+  using plan::Installer;
+  const auto words = [](const std::string& text, Installer installer) {
+    diag::Diagnostics findings;
+    auto found = plan::requirement_words(text, "--packages", findings, installer);
+    if (diag::has_errors(findings)) found = {"error: " + findings.front().message};
+    return util::join(found, " ");
+  };
+  CHECK(words("env.yml", Installer::conda) == "-r env.yml");
+  CHECK(words("env.yml", Installer::pip) ==
+        "error: 'env.yml' is a conda environment, which pip does not read");
+  CHECK(words("a/uv.lock", Installer::uv) == "-r a/uv.lock");
+  CHECK(holds(words("uv.lock", Installer::pip), "error: 'uv.lock'"));
+  CHECK(words("pyproject.toml", Installer::pip) == ".");
+  CHECK(words("/p/pyproject.toml", Installer::pip) == "/p");
+  CHECK(words("/p/pyproject.toml", Installer::uv) == "-r /p/pyproject.toml");
+  CHECK(words("torch numpy>=1.26", Installer::pip) == "torch numpy>=1.26");
 }
 
 TEST_CASE("jobs without GPUs set ACCELERATE_USE_CPU") {
