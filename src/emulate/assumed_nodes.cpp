@@ -18,6 +18,18 @@ std::string counted(unsigned number, const std::string& what) {
   return (number == 0 ? std::string("no") : std::to_string(number)) + " " + what + (number == 1 ? "" : "s");
 }
 
+/// One partition of all nodes. What the profile does not know of their size is assumed.
+void add_partition(model::Site& site, const std::string& name) {
+  model::Partition only;
+  only.name = !name.empty() ? name : site.other_partitions.empty() ? "main" : site.other_partitions.front();
+  only.is_default = true;
+  for (auto& type : site.node_types) {
+    if (type.cpu.cores == 0) type.cpu = model::make_regular_cpus(1, k_cpus, 1, 0, 0);
+    only.node_types.push_back(type.id);
+  }
+  site.partitions = {only};
+}
+
 } // namespace
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
@@ -25,9 +37,13 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
   if (!site.partitions.empty())
     return util::Error{fmt::format("the profile of {} describes its nodes", site.short_name()),
                        "remove --cpus-per-node, --gpus-per-node and --mem-per-node"};
-  if (site.launchers.empty())
+  if (site.scheduler == model::Scheduler::none)
     return util::Error{fmt::format("{} has no Slurm to emulate", site.short_name()),
                        "run the program directly: hpcml launch --nproc-per-node N -- CMD"};
+  if (!site.node_types.empty() && !options.any()) {
+    add_partition(site, partition);
+    return site;
+  }
   if (options.cpus == 0U)
     return util::Error{"--cpus-per-node 0 is not valid: a node needs at least one CPU",
                        "use --cpus-per-node 1 or more"};
@@ -45,11 +61,7 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
     type.gpu->slurm_type = options.gpu_type;
   }
   site.node_types = {type};
-  model::Partition only;
-  only.name = partition.empty() ? "main" : partition;
-  only.node_types = {type.id};
-  only.is_default = true;
-  site.partitions = {only};
+  add_partition(site, partition);
   return site;
 }
 

@@ -27,11 +27,7 @@ bool has_type(const Partition& partition, const std::string& id) {
 
 /// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
 std::string gres_name(const Site& site, const model::NodeType& type) {
-  const auto& rules = site.gpu_request.more;
-  const bool asked_for =
-      site.gpu_request.style != model::GpuStyle::none ||
-      std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != model::GpuStyle::none; });
-  if (!type.gpu || type.gpu->per_node == 0 || !asked_for) return {};
+  if (!type.gpu || type.gpu->per_node == 0 || !counts_gpus(site)) return {};
   return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
 }
 
@@ -308,6 +304,13 @@ std::string gres_conf(const Site& site, const ClusterLayout& layout, const Slurm
 }
 
 } // namespace
+
+bool counts_gpus(const Site& site) {
+  const auto is_request = [](const auto& rule) { return rule.style != model::GpuStyle::none; };
+  const auto& rules = site.gpu_request.more;
+  return is_request(site.gpu_request) || std::any_of(rules.begin(), rules.end(), is_request) ||
+         site.flag("gres").policy != model::Policy::forbidden;
+}
 
 std::string make_detected_gpus(const Site& site, const ClusterNode& node, const std::string& state_dir,
                                bool whole_sockets) {

@@ -32,6 +32,9 @@ struct SlurmFileOptions {
 std::map<std::string, std::string> make_slurm_files(const model::Site& site, const ClusterLayout& layout,
                                                     const SlurmFileOptions& options);
 
+/// Whether the site's Slurm counts its GPUs: jobs ask for them, or at least their steps may.
+bool counts_gpus(const model::Site& site);
+
 /// What slurmd takes for detected GPUs (fake_gpus.conf): a node's GPUs or their parts. Only of these it knows
 /// the UUID of a part, by which jobs see it. `whole_sockets` as above.
 std::string make_detected_gpus(const model::Site& site, const ClusterNode& node, const std::string& state_dir,

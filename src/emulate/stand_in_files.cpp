@@ -12,6 +12,7 @@
 #include "core/util/text.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/login_files.hpp"
+#include "emulate/slurm_files.hpp"
 
 namespace hpcml::emulate {
 
@@ -120,7 +121,7 @@ std::string gpu_data(const Site& site, const model::NodeType& type) {
   return set("vendor", gpu ? model::word_of(gpu->vendor) : "") + set("model", gpu ? gpu->model : "") +
          set("count", std::to_string(gpu ? gpu->per_node : 0)) +
          set("gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0)) +
-         set("in_slurm", gpu && site.gpu_request.style != model::GpuStyle::none ? "1" : "0");
+         set("in_slurm", gpu && counts_gpus(site) ? "1" : "0");
 }
 
 /// For each device of a node with parts of GPUs: the GPU, the part's profile, number and UUID.

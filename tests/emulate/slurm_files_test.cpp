@@ -234,9 +234,16 @@ TEST_CASE("GPUs are devices with their vendor's variables and the cores near the
 TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
   auto site = test::small_site();
   site.gpu_request.style = model::GpuStyle::none;
+  site.flags["gres"].policy = model::Policy::forbidden;
   const auto files = files_of(site, test::layout_of(site));
   CHECK(files.at("gres.conf").find("Name=gpu") == std::string::npos);
   CHECK(files.at("slurm.conf").find("Gres=") == std::string::npos);
+}
+
+TEST_CASE("nodes have GPUs when only steps request them") {
+  auto site = test::small_site();
+  site.gpu_request.style = model::GpuStyle::none;
+  CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("Gres=gpu:a100:4") != std::string::npos);
 }
 
 TEST_CASE("node names lead to the first high-speed interface") {

@@ -87,6 +87,7 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
 bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& sizes,
                     const Context& context) {
   if (!site.partitions.empty() && !sizes.any()) return true;
+  const bool described = !site.node_types.empty() && !sizes.any();
   auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, sizes);
   if (!assumed) {
     print_error(assumed.error(), context.colour);
@@ -94,8 +95,10 @@ bool complete_nodes(model::Site& site, const EmulateOptions& options, const emul
   }
   site = std::move(*assumed);
   make_narrator(context, options.quiet)
-      .note("the profile describes no nodes; these have " + emulate::describe_nodes(site.node_types.front()) +
-            ", in partition " + site.partitions.front().name +
+      .note((described ? "the profile names no partition; its nodes have "
+                       : "the profile describes no nodes; these have ") +
+            emulate::describe_nodes(site.node_types.front()) + ", in partition " +
+            site.partitions.front().name +
             " (--cpus-per-node, --gpus-per-node, --mem-per-node and --partition change that)");
   return true;
 }
