@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hpcml gen --from as a person runs it, up to the ported job on the other site's Slurm.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <set>
 
 #include "cli/workspace_helper.hpp"
@@ -91,6 +92,36 @@ TEST_CASE("a script that cannot be ported gives no file and its place") {
   CHECK(workspace
             .hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"})
             .out.find("--time=00:20:00") != std::string::npos);
+}
+
+TEST_CASE("an import reports the intent of both jobs") {
+  Workspace workspace;
+  workspace.put("old.sh", k_lumi);
+  const auto result =
+      workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--from", "old.sh"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.err, "ranks          8 (1 node x 8)"));
+  CHECK(holds(result.err, "8 (4 nodes x 2)\n"));
+  CHECK(holds(result.err, "GPUs per rank  1"));
+  CHECK(holds(result.err, "runs         once per rank"));
+  CHECK(result.err.find("warning:") < result.err.find("note:"));
+  std::size_t lines = 0;
+  for (const auto& line : util::split(util::trim(result.err), '\n')) lines += holds(line, ": note: ") ? 1 : 0;
+  CHECK(lines > 5);
+  CHECK_FALSE(holds(result.err, "\n  hint:"));
+}
+
+TEST_CASE("an import takes linear time") {
+  Workspace workspace;
+  const std::string head = "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun ";
+  workspace.put("word.sh", head + std::string(200000, 'x') + " python x.py\n");
+  const auto start = std::chrono::steady_clock::now();
+  workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "word.sh"});
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(
+      workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "/dev/zero"}).exit_code ==
+      3);
 }
 
 TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hpcml gen: a request and a site as a script.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,6 +13,9 @@
 #include "cli/create/request_flags.hpp"
 #include "cli/create/write_script.hpp"
 #include "cli/user_key.hpp"
+#include "core/config/merged_profile.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/embedded.hpp"
 #include "core/util/input_file.hpp"
 #include "generate/import_script/import_script.hpp"
 #include "generate/render/interactive.hpp"
@@ -23,9 +27,62 @@ namespace {
 
 // hpcml gen --from: an existing script as the lowest layer of a request.
 
+/// All sites, for one of which the script was written.
+std::vector<model::Site> load_catalogue(const Context& context) {
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
+  std::vector<model::Site> sites;
+  for (const auto& id : config::list_sites(directories))
+    if (auto load = config::load_site(id, directories, embedded::merged_sites()); load.site)
+      sites.push_back(std::move(*load.site));
+  return sites;
+}
+
+/// What the script does, for the report.
+struct ScriptImport {
+  import_script::JobIntent intent;
+  bool compare = false; ///< the request leaves all numbers to the script
+};
+
+/// A line for each finding, errors and warnings first.
+void print_report(diag::Diagnostics findings, bool colour) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const auto& a, const auto& b) { return a.severity < b.severity; });
+  for (auto& finding : findings)
+    if (!finding.hint.empty()) {
+      finding.message += " (" + finding.hint + ")";
+      finding.hint.clear();
+    }
+  print_diagnostics(findings, {}, colour);
+}
+
+/// What the request itself says of what the script says.
+import_script::Chosen choices_of(const model::JobSpec& job) {
+  const auto is_set = [](const model::Known<std::string>& known) {
+    return known ? known->value : std::string();
+  };
+  import_script::Chosen chosen;
+  chosen.environment = job.venv || job.conda || job.container || job.wheelhouse;
+  chosen.partition = is_set(job.partition);
+  chosen.account = is_set(job.account);
+  chosen.qos = is_set(job.qos);
+  chosen.nodes = job.nodes || job.gpus_per_node;
+  chosen.node_count = job.nodes && !job.gpus_per_node ? job.nodes->value : 0;
+  chosen.launcher = job.launcher           ? std::string(job.launcher->value.name())
+                    : model::is_agent(job) ? "hpcml"
+                                           : "";
+  chosen.gpus_seen = job.gpu_visibility.has_value();
+  return chosen;
+}
+
+/// Whether the request leaves all numbers to the script: those that it names are wanted.
+bool leaves_numbers(const model::JobSpec& job) {
+  return !job.nodes && !job.gpus_per_node && !job.tasks_per_node && !job.gpus_per_task;
+}
+
 /// Reads the script for the request's site and puts what it asks for below the request; says on standard
 /// error what changes. False, with the exit code, where that cannot be done.
-bool add_script(MergedRequest& request, const std::string& file, const Context& context, int& exit_code) {
+bool add_script(MergedRequest& request, const std::string& file, const Context& context,
+                ScriptImport& imported, int& exit_code) {
   const auto text = util::read_input(file, {check::k_largest_script});
   if (!text) {
     print_error(text.error(), context.colour);
@@ -42,31 +99,30 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
     exit_code = k_usage;
     return false;
   }
-  const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
-  const auto is_set = [](const model::Known<std::string>& known) {
-    return known ? known->value : std::string();
-  };
-  import_script::Chosen chosen;
-  chosen.environment = environment;
-  chosen.partition = is_set(job.partition);
-  chosen.account = is_set(job.account);
-  chosen.qos = is_set(job.qos);
   if (job.nnodes && !job.nodes)
     job.nodes = model::Sourced<unsigned>{job.nnodes->value.most, job.nnodes->origin};
-  chosen.nodes = job.nodes || job.gpus_per_node;
-  chosen.node_count = job.nodes && !job.gpus_per_node ? job.nodes->value : 0;
-  chosen.launcher = job.launcher           ? std::string(job.launcher->value.name())
-                    : model::is_agent(job) ? "hpcml"
-                                           : "";
-  chosen.gpus_seen = job.gpu_visibility.has_value();
-  const auto ported = import_script::import_slurm_script(file, *text, *site, chosen);
-  print_diagnostics(ported.findings, *text, context.colour);
+  auto ported =
+      import_script::import_slurm_script(file, *text, *site, choices_of(job), load_catalogue(context));
+  print_report(ported.findings, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;
     return false;
   }
+  imported.compare = leaves_numbers(job);
+  imported.intent = std::move(ported.intent);
   job = config::merge_jobs(ported.job, job);
   return true;
+}
+
+/// Prints what the script and the plan do side by side. False if the plan does something else.
+bool report_intents(const std::string& file, const ScriptImport& imported, const model::Plan& plan,
+                    bool colour) {
+  const auto after = import_script::intent_of(plan, imported.intent);
+  std::fputs(import_script::render_intents(file, imported.intent, plan.site_id, after).c_str(), stderr);
+  const auto differences =
+      imported.compare ? import_script::compare_intents(file, imported.intent, after) : diag::Diagnostics{};
+  print_diagnostics(differences, {}, colour);
+  return differences.empty();
 }
 
 struct GenOptions {
@@ -92,20 +148,30 @@ std::string render(PlannedJob job, const GenOptions& options) {
   return options.interactive ? render::render_interactive(job.plan) : std::move(job.script);
 }
 
+/// Gives parts without a program the name of an interactive job. True if there are any.
+bool name_shells(MergedRequest& request) {
+  bool any = false;
+  for (auto& part : request.parts)
+    if (part.job.command.empty() && part.job.steps.empty()) {
+      part.job.command = {"interactive"};
+      any = true;
+    }
+  return any;
+}
+
 int run_gen(const GenOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto flags = options.request;
   flags.without_job_file = !options.from.empty();
   auto request = read_request(flags, context);
-  if (!options.from.empty() && !add_script(request, options.from, context, exit_code)) return exit_code;
-  bool no_program = false;
-  for (auto& part : request.parts)
-    if (options.interactive && part.job.command.empty() && part.job.steps.empty()) {
-      part.job.command = {"interactive"}; // it gives the job its name
-      no_program = true;
-    }
+  ScriptImport imported;
+  if (!options.from.empty() && !add_script(request, options.from, context, imported, exit_code))
+    return exit_code;
+  const bool no_program = options.interactive && name_shells(request);
   auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
   if (!job) return exit_code;
+  if (!options.from.empty() && !report_intents(options.from, imported, job->plan, context.colour))
+    return k_cannot_satisfy;
   if (options.interactive) {
     auto findings = render::find_unset(render::make_interactive(job->plan));
     if (!job->plan.components.empty())

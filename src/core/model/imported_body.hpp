@@ -2,6 +2,7 @@
 // The commands of an existing script that is written again for another site.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct ImportedLaunch {
                                     ///< of a user that a script takes over unquoted
   bool once = false;                ///< one process on the first node
   bool per_node = false;            ///< one process on each node
+  bool on_host = false;             ///< outside the image in which the others run
+  /// Of the torchrun or accelerate that stays, where this launch has others than the body's, as shell text.
+  std::optional<std::vector<std::string>> agent_options = {};
   std::vector<std::string> step_options = {}; ///< of the old srun that every srun knows, as shell text
   std::string image = {}; ///< of the program, as shell text where only the running job knows its whole name
   std::vector<std::string> image_options = {}; ///< binds and settings of the image, as shell text
@@ -29,7 +33,8 @@ struct ImportedPiece {
 struct ImportedBody {
   std::string file;
   std::vector<ImportedPiece> pieces;
-  bool own_environment = false; ///< the script activates one: the site's own is not put next to it
+  std::vector<std::string> modules = {}; ///< that its text loads
+  bool own_environment = false;          ///< the script activates one: the site's own is not put next to it
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
   unsigned least_nodes = 0; ///< the old torchrun was content with this many; 0: it wanted all
 };

@@ -74,9 +74,13 @@ bool is_owned(const std::string& name) {
                                                               "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK",
                                                               "SLURM_CPU_BIND",  "SLURM_CPU_BIND_TYPE"};
   static const auto c_of_images = model::engine_variables({"_BIND"});
-  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
-                                                                 "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
-  if (name.starts_with("NCCL_DEBUG")) return false;
+  // Of the old network, its adapters and its nodes' disks; how ranks communicate is the program's affair.
+  static constexpr std::array<std::string_view, 22> k_prefixes = {
+      "GLOO_",          "FI_",           "UCX_",           "CXI_",         "MPICH_",
+      "OFI_",           "NCCL_SOCKET_",  "NCCL_IB_",       "NCCL_NET",     "NCCL_CROSS_NIC",
+      "NCCL_TOPO_",     "NCCL_GRAPH_",   "NCCL_CONF_FILE", "NCCL_COMM_ID", "NCCL_NSOCKS_",
+      "NCCL_OOB_",      "NCCL_GDR",      "NCCL_DMABUF",    "NCCL_HOME",    "MIOPEN_USER_DB_PATH",
+      "MIOPEN_CUSTOM_", "MIOPEN_SYSTEM_"};
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
@@ -84,6 +88,11 @@ bool is_owned(const std::string& name) {
          is_in(model::k_visible_devices_variables) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_of_image(const std::string& name) {
+  static const auto c_names = model::engine_variables({"_BIND"});
+  return std::find(c_names.begin(), c_names.end(), name) != c_names.end();
 }
 
 std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node) {

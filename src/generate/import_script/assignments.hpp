@@ -21,6 +21,8 @@ struct AssignmentStatement {
 std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node);
 /// Whether hpcml or the new profile sets the variable, or it belongs to the old site's network and devices.
 bool is_owned(const std::string& name);
+/// Whether an engine reads its binds in the variable: APPTAINER_BIND.
+bool is_of_image(const std::string& name);
 /// What stays and is exported, and the new script or its launcher sets, too: said, each statement once.
 /// `inner`: statements inside `if`, loops, functions, which may be all that stands there.
 void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<AssignmentStatement>& outermost,

@@ -3,11 +3,13 @@
 // network's settings.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/model/launcher.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/assignments.hpp"
+#include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
 
 namespace hpcml::import_script {
@@ -29,6 +31,7 @@ public:
 
   model::ImportedBody port(const shell::SyntaxNode& program) {
     cut_header();
+    x_porting.keeps_environment = !x_porting.chosen.environment && activates(program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
@@ -67,18 +70,13 @@ private:
   void look_at(const shell::SyntaxNode& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
-      const bool some = keep_module_versions(x_porting, node, shown(node));
-      cut(node, "port/module",
-          some ? "loads nothing else: the new script loads the modules of the new site"
-               : "is removed: the new script loads the modules of the new site",
-          "use --module NAME to load more");
+      port_modules(node);
     } else if (is_activation(node, word)) {
       if (!x_porting.chosen.environment) x_own_environment = true;
       if (x_porting.chosen.environment)
         cut(node, "port/environment", "is removed: the request names an environment", "");
       else
-        note(node, "port/environment", "stays: the environment must exist at the same path on the new site",
-             "use --venv, --conda or --container to name another");
+        keep_activation(node);
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
     } else {
@@ -86,9 +84,37 @@ private:
     }
   }
 
+  void keep_activation(const shell::SyntaxNode& node) {
+    const auto what = fmt::format("{} stays: the environment must exist at the same path on {}", shown(node),
+                                  x_porting.to.id);
+    const std::string hint = "use --venv, --conda or --container to name another";
+    if (x_porting.is_of_new_site())
+      x_porting.note(node.place, "port/environment", what, hint);
+    else
+      x_porting.warn(node.place, "port/environment", what, hint);
+  }
+
+  /// On the site that they were written for the script's modules are its environment; elsewhere they go.
+  void port_modules(const shell::SyntaxNode& node) {
+    if (x_porting.is_of_new_site() && !x_porting.chosen.environment) {
+      for (auto& module : loaded_modules(node)) {
+        x_own_environment = true;
+        x_modules.push_back(std::move(module));
+      }
+      return;
+    }
+    replace_modules(x_porting, node, shown(node));
+    x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
+  }
+
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
   void look_within(const shell::SyntaxNode& node) {
     if (auto assignment = as_assignment(node)) x_inner.push_back(std::move(*assignment));
+    if (const auto modules = loaded_modules(node); !modules.empty() && !x_porting.is_of_new_site())
+      x_porting.warn(node.place, "port/module",
+                     fmt::format("{} stays inside an if, a loop or a function: {} may not have {}",
+                                 shown(node), x_porting.to.id, util::join(modules, ", ")),
+                     "remove it if it belongs to the old site");
     for (const auto& child : node.children) look_within(child);
   }
 
@@ -101,6 +127,12 @@ private:
     return word == "conda" || word == "mamba" || word == "micromamba"
                ? text == "activate"
                : text.ends_with("/activate") || text == "activate";
+  }
+
+  /// Whether a statement of the outermost level activates an environment.
+  static bool activates(const shell::SyntaxNode& program) {
+    return std::any_of(program.children.begin(), program.children.end(),
+                       [](const auto& node) { return is_activation(node, first_word(node)); });
   }
 
   std::string shown(const shell::SyntaxNode& node) const {
@@ -121,7 +153,7 @@ private:
   bool is_lost(std::size_t at) const {
     if (x_cuts.holds(at) || x_cuts.in_comment(at)) return true;
     return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
-      if (at < launch.begin || at >= launch.end) return false;
+      if (launch.in_batch || at < launch.begin || at >= launch.end) return false;
       // The program's own words stay; they are taken over as they are.
       return !is_written(launch, at);
     });
@@ -148,7 +180,7 @@ private:
     };
     const auto& program = launch.program;
     return speaks(program.source) || speaks(program.step_options) || speaks(program.image_options) ||
-           speaks({program.image}) || speaks(x_porting.agent_options);
+           speaks({program.image}) || speaks(program.agent_options.value_or(std::vector<std::string>{}));
   }
 
   /// Whether text that stays speaks of the variable.
@@ -177,6 +209,17 @@ private:
     return false;
   }
 
+  /// Whether the new script or its launcher sets all of the statement's variables. Binds in a variable are
+  /// those of the image that was found; one thread for each process is what torchrun gives.
+  bool is_replaced(const AssignmentStatement& assigning) const {
+    const auto text = text_of(assigning.range);
+    if (text.find("OMP_NUM_THREADS=1") != std::string_view::npos && text.ends_with("=1")) return false;
+    const bool image = x_porting.result.job.container.has_value();
+    return std::all_of(assigning.names.begin(), assigning.names.end(), [&](const std::string& name) {
+      return is_owned(name) && (image || !is_of_image(name));
+    });
+  }
+
   /// Variables that nothing reads any more go, first those that the new script sets, then what was there for
   /// them only.
   void cut_assignments() {
@@ -184,7 +227,7 @@ private:
       again = false;
       for (auto& assigning : x_assignments) {
         if (assigning.names.empty()) continue;
-        const bool owned = std::all_of(assigning.names.begin(), assigning.names.end(), is_owned);
+        const bool owned = is_replaced(assigning);
         const bool unread =
             std::none_of(assigning.names.begin(), assigning.names.end(),
                          [&](const std::string& name) { return is_read(name, assigning.range); });
@@ -200,6 +243,8 @@ private:
                                   : " is removed: nothing reads it now"),
                        "use --env NAME=VALUE to set it anyway");
         x_cuts.cut_lines(assigning.range);
+        auto& lost = x_porting.result.intent.lost_variables;
+        lost.insert(lost.end(), assigning.names.begin(), assigning.names.end());
         assigning.names.clear();
         again = true;
       }
@@ -244,11 +289,16 @@ private:
     model::ImportedBody body;
     body.file = x_porting.file;
     body.own_environment = x_own_environment;
+    body.modules = x_modules;
     body.agent_options = x_porting.agent_options;
     body.least_nodes = x_porting.least_nodes;
     body.pieces.emplace_back();
     std::size_t at = 0;
     for (const auto& launch : x_launches) {
+      if (launch.in_batch) {
+        if (launch.is_helper) x_cuts.cut({launch.begin, launch.program_begin});
+        continue;
+      }
       body.pieces.back().text += x_cuts.rest(at, launch.begin);
       body.pieces.back().launch = launch.program;
       body.pieces.emplace_back();
@@ -257,7 +307,36 @@ private:
     body.pieces.back().text += x_cuts.rest(at, x_text.size());
     auto& first = body.pieces.front().text;
     first.erase(0, first.find_first_not_of('\n'));
+    first.insert(0, variables_of_other_schedulers());
     return body;
+  }
+
+  /// What scripts for another scheduler read, by Slurm's variables.
+  std::string variables_of_other_schedulers() {
+    static constexpr std::pair<std::string_view, std::string_view> k_names[] = {
+        {"PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"},
+        {"PBS_JOBID", "SLURM_JOB_ID"},
+        {"PBS_JOBNAME", "SLURM_JOB_NAME"},
+        {"PBS_O_HOST", "SLURM_SUBMIT_HOST"},
+        {"PBS_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"},
+        {"PBS_ARRAYID", "SLURM_ARRAY_TASK_ID"},
+        {"SGE_O_WORKDIR", "SLURM_SUBMIT_DIR"},
+        {"SGE_TASK_ID", "SLURM_ARRAY_TASK_ID"},
+        {"LS_SUBCWD", "SLURM_SUBMIT_DIR"},
+        {"LSB_JOBID", "SLURM_JOB_ID"},
+        {"LSB_JOBINDEX", "SLURM_ARRAY_TASK_ID"},
+        {"LSB_JOBNAME", "SLURM_JOB_NAME"},
+        {"COBALT_JOBID", "SLURM_JOB_ID"}};
+    std::string lines;
+    for (const auto& [old, now] : k_names) {
+      if (!is_read(std::string(old), {}) || x_text.find(std::string(old) + "=") != std::string_view::npos)
+        continue;
+      lines += "export " + std::string(old) + "=\"${" + std::string(now) + "-}\"\n";
+      x_porting.warn({x_text.find(old), old.size()}, "port/variable",
+                     fmt::format("{} is a variable of another scheduler: it is set to {}", old, now),
+                     fmt::format("use ${} instead", now));
+    }
+    return lines;
   }
 
   ImportState& x_porting;
@@ -268,6 +347,7 @@ private:
   std::vector<AssignmentStatement> x_assignments; ///< of the outermost level
   std::vector<AssignmentStatement> x_inner;       ///< of all others
   bool x_own_environment = false;
+  std::vector<std::string> x_modules; ///< that stay
 };
 
 } // namespace

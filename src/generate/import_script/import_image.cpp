@@ -38,6 +38,13 @@ Form form_of(const std::string& text, const EngineRow* engine, bool by_option) {
   return by_option && text[0] != '/' && text[0] != '.' ? Form::registry : Form::file;
 }
 
+/// A library or a spool of the old site's nodes: an image does not start where it is missing.
+bool is_of_system(const std::string& path) {
+  for (const std::string_view directory : {"/opt/", "/usr/", "/var/", "/etc/", "/lib/", "/lib64/"})
+    if (path.starts_with(directory)) return true;
+  return false;
+}
+
 /// Whether the end of the name tells that it is a file's, though its folder is in a variable.
 bool is_file_name(const std::string& text) {
   for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
@@ -76,7 +83,10 @@ public:
 
   void port() {
     auto image = find();
-    if (!image) return;
+    if (!image) {
+      refuse_unnamed();
+      return check_hidden_engines();
+    }
     const diag::Place place = image->word.place;
     if (x_porting.chosen.environment)
       return x_porting.note(
@@ -100,6 +110,7 @@ public:
       evaluate(*name, place);
       if (source)
         for (auto& found : x_programs) found.program.image = *source;
+      port_other_images(*image, engine);
       return port_binds(engine);
     }
     x_porting.error(place, "port/container",
@@ -109,9 +120,74 @@ public:
   }
 
 private:
+  /// Launches in other images, and those outside of any.
+  void port_other_images(const Image& main, const EngineRow& engine) {
+    for (auto& found : x_programs) {
+      if (found.in_batch) continue;
+      const auto own = image_of(*found.launch);
+      if (!own) {
+        found.program.on_host = !x_by_header;
+        continue;
+      }
+      if (own->word.text() == main.word.text()) continue;
+      const auto name = for_engine(own->word.text(), own->form, engine);
+      const auto text = own->word.known() ? name : rebuilt(own->word);
+      if (text && !engine.by_slurm)
+        found.program.image = own->word.known() ? util::shell_quote(*text) : *text;
+      else
+        x_porting.error(
+            own->word.place, "port/container",
+            fmt::format("this launch uses another image than the first one, and {} runs a job in one image",
+                        x_porting.to.id),
+            "use a separate job for each image");
+    }
+  }
+
+  /// `srun shifter python x.py`: the image is named somewhere else.
+  void refuse_unnamed() {
+    for (const auto& found : x_programs)
+      if (const auto* container = found.launch->container(); container && !x_porting.chosen.environment)
+        x_porting.error(container->place, "port/container",
+                        fmt::format("the script does not name the image of {}", container->program),
+                        "use --container IMAGE");
+  }
+
+  /// An engine after another program, `./wrapper.sh apptainer exec …`: the image stays in the
+  /// program's words.
+  void check_hidden_engines() {
+    for (const auto& found : x_programs) {
+      const auto& words = found.program.command;
+      const auto word = std::find_if(words.begin(), words.end(), [](const std::string& text) {
+        const auto* engine = model::find_engine_program(util::base_name(text));
+        return engine != nullptr && text.find(' ') == std::string::npos;
+      });
+      if (word == words.end()) continue;
+      const auto name = util::base_name(*word);
+      const auto& old = *model::find_engine_program(name);
+      const auto& rules = x_porting.to.containers;
+      const bool same = std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+        const auto& engine = model::row_of(rule.engine);
+        return engine.words.name == old.words.name || (!old.family.empty() && engine.family == old.family);
+      });
+      const diag::Place place{found.begin, found.end - found.begin};
+      if (x_porting.is_of_new_site()) continue;
+      if (!same && old.of_sites)
+        x_porting.error(place, "port/container",
+                        fmt::format("this program starts {}, and {} has no {}", name, x_porting.to.id, name),
+                        "use --container IMAGE -- COMMAND to start the image without this program");
+      else
+        x_porting.warn(
+            place, "port/container",
+            fmt::format("this program starts {} itself: its image and binds are not changed for {}", name,
+                        x_porting.to.id),
+            fmt::format("check that {} has {} and the image", x_porting.to.id, name));
+    }
+  }
+
   std::optional<Image> find() {
     for (const auto& found : x_programs)
       if (auto image = image_of(*found.launch)) return image;
+    x_by_header = true;
     for (const auto& directive : x_header.directives)
       for (std::size_t i = 0; i < directive.words.size(); ++i) {
         const auto& word = directive.words[i];
@@ -210,27 +286,51 @@ private:
                   candidate.binds_option.empty() ? nullptr : step->find(candidate.binds_option);
               mounts && mounts->value)
             add_bind(found, *mounts, engine);
+      if (const auto* step = found.launch->step(); step && step->find("container-workdir"))
+        add_directory(found, *step->find("container-workdir"), engine);
       const auto* container = found.launch->container();
       if (!container) continue;
+      add_variables(found, engine);
       for (const auto& option : container->options) port_option(found, *container, option, engine);
     }
   }
 
   void port_option(FoundLaunch& found, const Link& container, const GivenOption& option,
                    const EngineRow& engine) {
-    static constexpr std::array<std::string_view, 6> k_binds = {"B",      "bind", "V",
-                                                                "volume", "v",    "container-mounts"};
+    static constexpr std::string_view k_binds = " B bind V volume v container-mounts ";
+    static constexpr std::string_view k_directories = " pwd cwd workdir w ";
+    const auto is_in = [&](std::string_view names) {
+      return holds(std::string(names), " " + option.name + " ");
+    };
     const auto* old = model::find_engine_program(container.program);
     if (option.name == "nv" || option.name == "rocm" || (old && option.name == old->image_option)) return;
-    if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end())
-      return add_bind(found, option, engine);
+    if (is_in(k_binds)) return add_bind(found, option, engine);
     const bool same_family = old && !old->family.empty() && old->family == engine.family;
+    if (!same_family && is_in(k_directories)) return add_directory(found, option, engine);
     const bool same_setting = option.name == "env" && !engine.bind.empty();
     const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
     x_porting.warn(option.place, "port/container",
                    fmt::format("{} option '{}{}' is removed", container.program,
                                option.name.size() == 1 ? "-" : "--", option.name));
+  }
+
+  /// Binds that a variable has: APPTAINER_BIND.
+  void add_variables(FoundLaunch& found, const EngineRow& engine) {
+    static const auto c_names = model::engine_variables({"_BIND"});
+    for (const auto& name : c_names)
+      if (const auto* value = found.launch->variable(name))
+        add_bind(found, {name, *value, {found.begin, found.end - found.begin}}, engine);
+  }
+
+  /// Where the program starts inside the image.
+  void add_directory(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
+    const auto text = option.value ? rebuilt(*option.value) : std::nullopt;
+    if (text && !engine.family.empty()) return found.program.image_options.push_back("--pwd " + *text);
+    x_porting.error(
+        option.place, "port/container",
+        fmt::format("{} on {} cannot set the working directory of the image", engine.name, x_porting.to.id),
+        "change the directory in the program's command and remove this option");
   }
 
   void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
@@ -268,8 +368,12 @@ private:
       if (std::any_of(binds.begin(), binds.end(), [&](const auto& bind) { return bind.value == value; }))
         continue;
       binds.push_back({value, x_porting.origin("the bind")});
-      x_porting.note(place, "port/container",
-                     fmt::format("bind '{}' stays: {} must exist on {}", value, parts[0], x_porting.to.id));
+      const auto stays =
+          fmt::format("bind '{}' stays: {} must exist on {}", value, parts[0], x_porting.to.id);
+      if (!x_porting.is_of_new_site() && is_of_system(parts[0]))
+        x_porting.warn(place, "port/container", stays, "remove it if the binds of the new site are enough");
+      else
+        x_porting.note(place, "port/container", stays);
     }
   }
 
@@ -286,6 +390,7 @@ private:
   const slurm::ScriptHeader& x_header;
   std::vector<FoundLaunch>& x_programs;
   std::optional<Image> x_image;
+  bool x_by_header = false; ///< the image is of the whole job
   std::vector<Mount> x_mounts;
 };
 

@@ -72,6 +72,9 @@ bool is_replaced(OptionMeaning meaning) {
          meaning != OptionMeaning::no_gpus && meaning != OptionMeaning::watching;
 }
 
+/// Of an image: the image's affair.
+bool is_working_directory(const std::string& option) { return option == "container-workdir"; }
+
 std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
 
 class LauncherPorter {
@@ -93,18 +96,22 @@ public:
 
 private:
   void port_step(FoundLaunch& found, const Link& step) {
+    if (found.in_batch)
+      return x_porting.note(step.place, "port/launcher",
+                            step.program + " is removed: the batch script runs this on the first node");
     const bool srun = step.program == "srun" && has_srun(x_porting.to);
     const auto* row = model::find_launcher(step.program);
     std::vector<std::string> planned;
     for (const auto& option : step.options) {
       if (model::find_image_option(option.name)) continue; // the image's affair
-      if (is_in(k_kept_by_step, option.name) && srun && !found.program.once && !found.program.per_node) {
+      if (is_in(k_kept_by_step, option.name) && srun) {
         if (auto text = text_of(found, option, "=")) {
           found.program.step_options.push_back(*text);
           continue;
         }
       }
-      if (option.name == "export" || option.name == "x") {
+      static constexpr std::array<std::string_view, 5> k_settings = {"export", "x", "env", "genv", "e"};
+      if (is_in(k_settings, option.name)) {
         keep_settings(step, option);
         continue;
       }
@@ -117,8 +124,8 @@ private:
       else if (is_in(k_planned_of_step, option.name) ||
                (row && row->meaning_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
-      else
-        x_porting.note(option.place, "port/launcher",
+      else if (!is_working_directory(option.name))
+        x_porting.warn(option.place, "port/launcher",
                        fmt::format("{} option '{}' is removed", step.program, shown(option)),
                        "use --srun=OPTION to pass an option to srun");
     }
@@ -177,8 +184,9 @@ private:
     std::vector<std::string> rendezvous, watching, watching_names;
     const auto* row = model::find_launcher(agent.program);
     const auto& chosen = x_porting.chosen.launcher;
-    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RankStartMethod::agent &&
-                          (chosen.empty() || chosen == agent.program);
+    const bool can_stay = row && row->ranks == model::RankStartMethod::agent &&
+                          (chosen.empty() || chosen == agent.program) && all_ranks_start_by(agent.program);
+    std::vector<std::string> kept;
     for (const auto& option : agent.options) {
       const auto meaning = row ? row->meaning_of(option.name) : OptionMeaning::none;
       if (meaning == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
@@ -193,45 +201,89 @@ private:
         continue;
       }
       if (text) {
-        x_porting.agent_options.push_back(*text);
+        kept.push_back(*text);
         continue;
       }
-      x_porting.warn(
-          option.place, "port/launcher",
-          fmt::format("{} option '{}' is removed", agent.program, shown(option)),
-          row && row->ranks != model::RankStartMethod::nobody
-              ? fmt::format("use --launcher {} to keep the launcher, without this option", agent.program)
-              : "");
+      report_lost(agent, row, option);
     }
     if (!rendezvous.empty())
       x_porting.note(agent.place, "port/launcher",
                      fmt::format("{} options {} are replaced: the launcher of the new site sets the number "
                                  "of ranks and their rendezvous",
                                  agent.program, util::join(rendezvous, ", ")));
-    keep_agent(agent);
-    const bool stays =
-        can_stay && (!x_porting.agent_options.empty() || x_porting.least_nodes > 0 || !chosen.empty());
-    if (stays)
-      x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
-    else if (!watching_names.empty())
+    keep_configuration(found, agent, row, can_stay ? &kept : nullptr);
+    keep_agent(agent, kept);
+    const bool stays = can_stay && (!kept.empty() || x_porting.least_nodes > 0 || !chosen.empty() ||
+                                    x_porting.result.job.launcher.has_value());
+    if (stays) {
+      kept.insert(kept.end(), watching.begin(), watching.end());
+      if (x_porting.agent_options.empty()) x_porting.agent_options = kept;
+      found.program.agent_options = kept;
+    } else if (!watching_names.empty()) {
       x_porting.note(agent.place, "port/launcher",
                      fmt::format("{} options {} are removed: the new launcher monitors its processes itself",
                                  agent.program, util::join(watching_names, ", ")),
-                     row && row->ranks != model::RankStartMethod::nobody
-                         ? fmt::format("use --launcher {} to keep the launcher, without them", agent.program)
-                         : "");
+                     hint_of(agent, row, "without them"));
+    }
+  }
+
+  /// A configuration that a variable names, as the option that names it: an option keeps the launcher.
+  void keep_configuration(const FoundLaunch& found, const Link& agent, const model::LauncherRow* row,
+                          std::vector<std::string>* kept) {
+    const auto* file = found.launch->variable(agent, OptionMeaning::config);
+    if (!file || !row || row->config_variable.empty() || agent.find(OptionMeaning::config)) return;
+    if (!kept && x_porting.chosen.launcher.empty())
+      x_porting.error(
+          agent.place, "port/launcher",
+          fmt::format("the configuration of {} in {} cannot be kept", agent.program, row->config_variable),
+          hint_of(agent, row, "without it"));
+    if (!kept || x_porting.chosen.launcher == "hpcml") return;
+    const auto option = row->option_for(OptionMeaning::config);
+    kept->push_back(
+        fmt::format("{}{}=\"${}\"", option.starts_with("-") ? "" : "--", option, row->config_variable));
+  }
+
+  static std::string hint_of(const Link& agent, const model::LauncherRow* row, const std::string& what) {
+    return row && row->ranks != model::RankStartMethod::nobody
+               ? fmt::format("use --launcher {} to keep the launcher, {}", agent.program, what)
+               : "";
+  }
+
+  /// An option that goes. What a library of the launcher reads decides what the training is.
+  void report_lost(const Link& agent, const model::LauncherRow* row, const GivenOption& option) {
+    const bool decides = row && row->has_library && x_porting.chosen.launcher.empty();
+    report(decides ? diag::Severity::error : diag::Severity::warning, option.place,
+           fmt::format("{} option '{}' {}", agent.program, shown(option),
+                       decides ? "cannot be kept" : "is removed"),
+           hint_of(agent, row, "without this option"));
+  }
+
+  void report(diag::Severity severity, diag::Place place, const std::string& message,
+              const std::string& hint) {
+    if (severity == diag::Severity::error)
+      x_porting.error(place, "port/launcher", message, hint);
+    else
+      x_porting.warn(place, "port/launcher", message, hint);
+  }
+
+  /// Whether this agent starts the ranks of all programs: then it can be the launcher of the new job.
+  bool all_ranks_start_by(const std::string& program) const {
+    return std::all_of(x_programs.begin(), x_programs.end(), [&](const FoundLaunch& found) {
+      if (found.in_batch || found.is_helper || found.program.once || found.program.per_node) return true;
+      const auto* agent = found.launch->agent();
+      return agent && agent->program == program;
+    });
   }
 
   /// The launcher stays where it does what hpcml's does not.
-  void keep_agent(const Link& agent) {
+  void keep_agent(const Link& agent, std::vector<std::string> kept) {
     if (x_porting.chosen.launcher == agent.program)
       return x_porting.note(agent.place, "port/launcher",
                             fmt::format("{} stays the launcher, as requested", agent.program),
                             agent.program == "torchrun" ? "if PyTorch's torchrun is not installed, add a "
                                                           "link named torchrun to hpcml as the first in PATH"
                                                         : "");
-    if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
-    auto kept = x_porting.agent_options;
+    if (kept.empty() && x_porting.least_nodes == 0) return;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a variable number of nodes");
     x_porting.note(agent.place, "port/launcher",
                    fmt::format("{} stays the launcher because of {}", agent.program, util::join(kept, " ")),
@@ -282,7 +334,12 @@ private:
     if (!option.value) return dashes;
     if (option.value->known())
       return dashes + (option.name.size() == 1 ? " " : equals) + util::shell_quote(option.value->text());
-    if (found.launch->command->parent || option.value->many) return std::nullopt;
+    if (found.launch->command->parent) return std::nullopt;
+    // As the script has it, if it is one piece and not inside a variable.
+    const auto written = x_porting.text.substr(option.place.offset, option.place.length);
+    if (written.starts_with("-") && written.find_first_of("\n@*") == std::string_view::npos)
+      return std::string(written);
+    if (option.value->many) return std::nullopt;
     std::string text;
     for (const auto& piece : option.value->pieces) {
       if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
@@ -297,6 +354,8 @@ private:
 };
 
 } // namespace
+
+bool is_planned_of_step(const std::string& option) { return is_in(k_planned_of_step, option); }
 
 void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs) {
   LauncherPorter(porting, programs).port();

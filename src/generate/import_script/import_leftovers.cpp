@@ -98,19 +98,8 @@ public:
       find_paths(text);
       find_variables(text);
     }
-    for (const auto& [directory, path] : x_paths)
-      x_porting.note(
-          place_of_text(path), "port/path",
-          fmt::format("'{}' is a path on the site that the script was written for (everything below /{})",
-                      path, directory),
-          fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
-    for (const auto& name : x_variables)
-      x_porting.note(
-          place_of_text("$" + name), "port/site-variable",
-          fmt::format(
-              "nothing in the script sets {}: it is a variable of the old site or of your login environment",
-              name),
-          fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
+    if (!x_porting.is_of_new_site()) report_names();
+    note_suffixes();
     note_hidden();
     const auto& python = x_porting.to.python;
     const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
@@ -125,6 +114,26 @@ public:
   }
 
 private:
+  /// Paths and variables that only the old site may have.
+  void report_names() const {
+    for (const auto& [directory, path] : x_paths)
+      x_porting.note(
+          place_of_text(path), "port/path",
+          fmt::format("'{}' is a path on the site that the script was written for (everything below /{})",
+                      path, directory),
+          fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
+    const auto is_set = [&](const std::string& name) { // in front of the script's own text
+      return !x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos;
+    };
+    for (const auto& name : x_variables)
+      if (!is_set(name))
+        x_porting.warn(place_of_variable(name), "port/site-variable",
+                       fmt::format("nothing in the script sets {}: it is a variable of the old site or of "
+                                   "your login environment",
+                                   name),
+                       fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
+  }
+
   /// Characters that nobody sees in an editor, or that turn the writing: the first of them on each line.
   void note_hidden() const {
     bool noted = false; // on this line
@@ -173,9 +182,34 @@ private:
     });
   }
 
-  /// Whether the new site's nodes have such a variable: the place of their own disk.
+  /// `"${HOST}i"`: names of a network that only the old site has.
+  void note_suffixes() const {
+    for (const auto& suffix : x_porting.host_suffixes)
+      if (x_porting.to.network.master.suffix != suffix)
+        for (const auto* end : {"}", ")"}) note_suffix(end + suffix);
+  }
+
+  /// The first place that ends a host's name so: "}i", ")i".
+  void note_suffix(const std::string& ending) const {
+    for (const auto& text : x_kept)
+      for (auto at = text.find(ending); at != std::string::npos; at = text.find(ending, at + 1)) {
+        const auto end = at + ending.size();
+        if (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-')) continue;
+        const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
+        return x_porting.warn(
+            place_of_text(std::string_view(text).substr(line, end - line)), "port/host-suffix",
+            "a host's name with '" + ending.substr(1) + "' is known on " + x_porting.source_name() +
+                " only: the address is wrong on " + x_porting.to.id,
+            "remove the suffix: the launcher finds the address by itself");
+      }
+  }
+
+  /// Whether the new site's jobs have such a variable: its nodes' own disk, its scratch.
   bool is_of_new_site(const std::string& name) const {
     const auto& nodes = x_porting.to.node_types;
+    const auto& storage = x_porting.to.storage;
+    for (const auto* place : {&storage.scratch, &storage.project})
+      if (*place == "$" + name || place->starts_with("$" + name + "/")) return true;
     return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
       return node.local_disk && node.local_disk->starts_with("$" + name);
     });
@@ -202,6 +236,10 @@ private:
       return text.find(word) != std::string::npos;
     });
     return kept ? std::optional(place_of_text(word)) : std::nullopt;
+  }
+  diag::Place place_of_variable(const std::string& name) const {
+    const auto place = place_of_text("$" + name);
+    return place.length > 0 ? place : place_of_text("${" + name);
   }
   diag::Place place_of_text(std::string_view word) const {
     const auto at = x_porting.text.find(word);

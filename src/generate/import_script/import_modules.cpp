@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Modules of the old script that the new site has, too: their versions.
+#include "generate/import_script/import_modules.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
 
 namespace hpcml::import_script {
 namespace {
 
 std::string base_of(const std::string& module) { return module.substr(0, module.find('/')); }
+
+std::string text_of(const shell::Word& word) {
+  std::string text;
+  for (const auto& part : word.parts) text += part.text;
+  return text;
+}
 
 /// All modules that the site's own environments load.
 std::vector<std::string> usual_modules(const model::Site& site) {
@@ -18,46 +26,95 @@ std::vector<std::string> usual_modules(const model::Site& site) {
   return usual;
 }
 
+/// Whether environments are built in jobs, of wheels for each version of Python.
 bool has_wheelhouse(const model::Site& site) {
   return std::any_of(site.python.begin(), site.python.end(),
                      [](const auto& rule) { return rule.kind == model::PythonSource::wheelhouse; });
 }
 
-/// The script's version where the site names none: environments are built in jobs, of wheels for each version
-/// of Python.
-bool take_over(ImportState& porting, diag::Place place, const std::string& shown, const std::string& module) {
+bool add_module(ImportState& porting, const std::string& module) {
   auto& modules = porting.result.job.modules;
-  if (std::any_of(modules.begin(), modules.end(),
-                  [&](const auto& existing) { return existing.value == module; }))
-    return false;
-  modules.push_back({module, porting.origin("a module")});
-  porting.note(place, "port/module",
-               fmt::format("{} becomes {}, which {} also has", shown, module, porting.to.id),
-               "run module avail to check that this version exists");
-  return true;
+  const bool known =
+      std::any_of(modules.begin(), modules.end(), [&](const auto& m) { return m.value == module; });
+  if (!known) modules.push_back({module, porting.origin("a module")});
+  return !known;
+}
+
+/// What the new site loads in place of a module; empty if its profile has none of that name. A version stays
+/// where both sites have the same modules: they build environments of the same wheels.
+std::string replacement_of(const ImportState& porting, const std::string& module) {
+  const auto usual = usual_modules(porting.to);
+  const auto same = std::find_if(usual.begin(), usual.end(), [&](const auto& candidate) {
+    return base_of(candidate) == base_of(module);
+  });
+  if (same == usual.end()) return {};
+  const bool same_stack = has_wheelhouse(porting.to) &&
+                          (porting.source ? has_wheelhouse(*porting.source) : !porting.is_of_other_site);
+  return same_stack && same->find('/') == std::string::npos ? module : *same;
+}
+
+/// The names after a subcommand that loads; `is_short`: of `ml`, which also takes names alone.
+std::vector<std::string> loaded_of(std::vector<std::string> words, bool is_short) {
+  static constexpr std::string_view k_loading = " load add try-load ";
+  static constexpr std::string_view k_swapping = " swap switch ";
+  static constexpr std::string_view k_others =
+      " purge unload rm del use unuse list avail reset restore show spider whatis ";
+  if (words.empty()) return {};
+  const auto is_in = [&](std::string_view list) {
+    return list.find(" " + words.front() + " ") != std::string_view::npos;
+  };
+  const std::size_t skipped = is_in(k_loading)    ? 1
+                              : is_in(k_swapping) ? std::min<std::size_t>(2, words.size() - 1)
+                                                  : 0;
+  if (skipped == 0) return is_short && !is_in(k_others) ? words : std::vector<std::string>{};
+  return {words.begin() + static_cast<std::ptrdiff_t>(skipped), words.end()};
 }
 
 } // namespace
 
-bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown) {
-  const auto usual = usual_modules(porting.to);
-  const bool by_wheels = has_wheelhouse(porting.to);
-  bool any = false;
-  for (std::size_t i = 1; i < node.words.size(); ++i) {
-    std::string name;
-    for (const auto& part : node.words[i].parts) name += part.text;
-    const auto same = std::find_if(usual.begin(), usual.end(), [&](const auto& candidate) {
-      return base_of(candidate) == base_of(name);
-    });
-    if (same == usual.end() || name == *same) continue;
-    if (by_wheels)
-      any |= take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);
-    else // elsewhere a version of another site says little
-      porting.note(node.place, "port/module",
-                   fmt::format("{} loads {}, but the new script loads {}", shown, name, *same),
-                   fmt::format("use --module {} to load that version, if {} has it", name, porting.to.id));
+std::vector<std::string> loaded_modules(const shell::SyntaxNode& node) {
+  if (node.kind != shell::SyntaxNode::Kind::simple || node.words.empty()) return {};
+  const auto program = text_of(node.words.front());
+  if (program != "module" && program != "ml") return {};
+  std::vector<std::string> words;
+  for (std::size_t i = 1; i < node.words.size(); ++i)
+    if (const auto word = text_of(node.words[i]); !word.empty() && word.front() != '-') words.push_back(word);
+  return loaded_of(words, program == "ml");
+}
+
+std::vector<std::string> all_loaded_modules(const shell::SyntaxNode& program) {
+  auto all = loaded_modules(program);
+  for (const auto& child : program.children)
+    for (auto& module : all_loaded_modules(child)) all.push_back(std::move(module));
+  return all;
+}
+
+void replace_modules(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown) {
+  std::vector<std::string> lost, kept;
+  for (const auto& module : loaded_modules(node)) {
+    const auto now = replacement_of(porting, module);
+    if (now.empty()) {
+      lost.push_back(module);
+      continue;
+    }
+    // The script's own environment needs them; that of the site comes with its own.
+    if (porting.keeps_environment || now == module) add_module(porting, now);
+    kept.push_back(now);
   }
-  return any;
+  const auto& site = porting.to.id;
+  if (!lost.empty())
+    porting.warn(
+        node.place, "port/module",
+        fmt::format("{} is removed: the profile of {} has no module {}", shown, site, util::join(lost, ", ")),
+        "use --module NAME to load its replacement");
+  else if (!kept.empty())
+    porting.note(node.place, "port/module",
+                 fmt::format("{} is replaced: the new script loads {}", shown, util::join(kept, " ")),
+                 "use --module NAME to load another one");
+  else
+    porting.note(node.place, "port/module",
+                 fmt::format("{} is removed: it manages modules of the old site", shown),
+                 fmt::format("use --module NAME to load a module of {}", site));
 }
 
 } // namespace hpcml::import_script

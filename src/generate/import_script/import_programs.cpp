@@ -2,9 +2,12 @@
 // Which commands of the old script start its programs, and what of them is the program.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <tuple>
 
 #include "check/launch_facts.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
+#include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
@@ -13,6 +16,7 @@ namespace hpcml::import_script {
 namespace {
 
 using check::Launch;
+using check::Link;
 
 /// One task on one node, as the launch line itself says.
 bool runs_once(const Launch& launch) {
@@ -56,6 +60,76 @@ bool is_program(const Launch& launch) {
           (!last.module.empty() && last.module != "pip" && last.module != "venv"));
 }
 
+/// A step with a tool that gets the nodes ready, sized for the old nodes: it is sized for the new ones. One
+/// that is placed on a node by its name, or runs next to the others, stays as the script has it.
+bool is_sized_helper(const ImportState& porting, const Launch& launch, const Sizes& sizes) {
+  const auto* step = launch.step();
+  if (!step || launch.agent() || launch.command->context.substitution || launch.command->context.background ||
+      launch.command->parent || !check::is_tool(launch) || &launch.last() == step)
+    return false;
+  if (step->find("nodelist") || step->find("relative") || step->find("jobid") || step->find("overlap"))
+    return false;
+  const bool sized = std::any_of(step->options.begin(), step->options.end(),
+                                 [](const auto& option) { return is_planned_of_step(option.name); });
+  return sized || step->program != "srun" || !has_srun(porting.to) || sizes.tasks_per_node <= 1;
+}
+
+/// A program of the script's own that starts steps itself: within a step these would wait for ever.
+bool starts_steps(const Launch& launch) {
+  static constexpr std::array<std::string_view, 4> k_words = {"srun", "slurm", "mpirun", "submitit"};
+  const auto& words = launch.command->words;
+  return std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+    const auto text = word.text();
+    const auto value = std::string_view(text).substr(text.find('=') + 1); // npos + 1 is 0
+    return std::find(k_words.begin(), k_words.end(), value) != k_words.end() || text.find("srun ") == 0;
+  });
+}
+
+/// Whether a word can be a program by its looks alone.
+bool is_program_word(const std::string& text) {
+  return launch_chain::is_python(text) || text == "bash" || text == "sh" || text.ends_with(".py") ||
+         text.ends_with(".sh") || launch_chain::find_wrapper(util::base_name(text)) != nullptr;
+}
+
+/// Whether the link has an option of which it is not known if the next word is its value.
+bool has_unknown_option(const Link& link) {
+  if (!link.complete) return true;
+  const auto* wrapper = launch_chain::find_wrapper(link.program);
+  if (link.program == "srun" || !wrapper) return false;
+  return std::any_of(link.options.begin(), link.options.end(), [&](const auto& option) {
+    const auto word = (option.name.size() == 1 ? "-" : "--") + option.name;
+    return !option.value && !launch_chain::has_word(wrapper->flags, word);
+  });
+}
+
+bool starts_programs(const Link& link) {
+  return link.role == check::Role::step || link.role == check::Role::agent ||
+         link.role == check::Role::container;
+}
+
+/// What follows an option that hpcml does not know may be its value: `mpirun --new-option 2 python x.py`.
+bool is_ambiguous(const Launch& launch, const std::vector<std::string>& command) {
+  const auto* agent = launch.agent();
+  std::size_t at = 0;
+  if (agent && agent == &launch.last() && command.size() > agent->operands.size())
+    at = command.size() - agent->operands.size();
+  if (at >= command.size() || command.front() == "bash") return false;
+  const auto& first = command[at];
+  if (first.find_first_not_of("0123456789.,:") == std::string::npos) return true;
+  if (first.empty() || first.front() == '-' || first.front() == '^') return true;
+  if (is_program_word(first) || first.find_first_of("/$.") != std::string::npos) return false;
+  return std::any_of(launch.chain.begin(), launch.chain.end(),
+                     [](const Link& link) { return starts_programs(link) && has_unknown_option(link); }) &&
+         std::any_of(command.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.end(), is_program_word);
+}
+
+/// Whether the launch starts a program of the job; with `tools` also one that only looks around.
+bool is_started(const Launch& launch, bool tools) {
+  if (is_program(launch)) return true;
+  return tools && launch.step() && !launch.command->context.substitution && check::is_tool(launch) &&
+         &launch.last() != launch.step();
+}
+
 /// Which of the node's children holds the place; none: their number.
 std::size_t child_at(const shell::SyntaxNode& node, std::size_t at) {
   const auto holds = [&](const shell::SyntaxNode& child) {
@@ -84,6 +158,13 @@ bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size
 
 /// srun reads its programs from a file, which holds the old layout's ranks: whether the line is such a one.
 bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) {
+  const auto& words = launch.command->words;
+  if (launch.step() &&
+      std::any_of(words.begin(), words.end(), [](const auto& word) { return word.text() == ":"; })) {
+    porting.error(place, "port/launch", "this line starts several programs at once, separated by ':'",
+                  "write one program that chooses by its rank");
+    return true;
+  }
   if (!launch.step() || !launch.step()->find("multi-prog")) return false;
   porting.error(
       place, "port/launch",
@@ -126,21 +207,93 @@ void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found
                            "use a separate job for each, or an array");
 }
 
+/// A program that PATH has on the old site: a wrapper of the site's, or one of the script's environment.
+void report_site_program(ImportState& porting, const FoundLaunch& found) {
+  if (porting.is_of_new_site() || found.is_helper) return;
+  const auto& command = found.program.command;
+  const auto word = std::find_if(command.begin(), command.end(), [](const std::string& text) {
+    return text != "env" && text != "time" && text != "exec" && text.find('=') == std::string::npos;
+  });
+  if (word == command.end() || word->find_first_of("/$ ") != std::string::npos) return;
+  const auto* engine = model::find_engine_program(*word);
+  const bool wraps = engine != nullptr && !engine->in_chain;
+  if (!wraps && is_program_word(*word)) return;
+  porting.warn({found.begin, found.end - found.begin}, "port/program",
+               fmt::format("{} is found in PATH on {}: {} or your environment must have it too", *word,
+                           porting.source_name(), porting.to.id),
+               wraps ? "use --container IMAGE to run the program in an image"
+                     : "use the path of the program");
+}
+
+/// Which launches are programs of the job.
+class ProgramSelection {
+public:
+  ProgramSelection(const ImportState& porting, const std::vector<Launch>& launches, const Sizes& sizes)
+      : x_porting(porting), x_sizes(sizes),
+        x_has_program(std::any_of(launches.begin(), launches.end(), is_program)),
+        x_has_step(std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
+          return is_started(launch, !x_has_program) && (launch.step() || launch.agent());
+        })) {}
+  bool is_helper(const Launch& launch) const {
+    return x_has_program && is_sized_helper(x_porting, launch, x_sizes);
+  }
+  bool holds(const Launch& launch) const {
+    if (is_helper(launch)) return true;
+    if (!is_started(launch, !x_has_program)) return false;
+    // Inside `bash -c` only an agent is taken out; any other program stays in the shell that it was written
+    // for.
+    return launch.agent() || (!launch.command->parent && (launch.step() || !x_has_step));
+  }
+
+private:
+  const ImportState& x_porting;
+  const Sizes& x_sizes;
+  bool x_has_program, x_has_step;
+};
+
+/// The launch's program; nothing, and reported, if it is ambiguous.
+std::optional<ProgramText> read_program(ImportState& porting, const Launch& launch, const shell::View& view,
+                                        diag::Place place) {
+  if (refuse_list(porting, launch, place)) return std::nullopt;
+  std::string why = "what this line starts is known only when it runs";
+  auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
+  if (!program) {
+    porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
+    return std::nullopt;
+  }
+  if (!is_ambiguous(launch, program->command)) return program;
+  porting.error(place, "port/launch",
+                fmt::format("unknown option of {}: the program of this line is ambiguous",
+                            launch.chain.front().program),
+                "write the option and its value as one word, --option=value");
+  return std::nullopt;
+}
+
+void set_program(FoundLaunch& found, const ProgramText& program) {
+  found.program.command = program.command;
+  found.program.source = program.source;
+  found.command = program.inner.empty() ? program.command : program.inner;
+  found.program_begin = program.begin;
+  found.program.once = runs_once(*found.launch);
+}
+
+/// Whether the batch script itself runs the program: no srun starts it, or one process of a helper is enough.
+bool runs_in_batch(const ImportState& porting, const FoundLaunch& found, const Sizes& sizes) {
+  const auto& launch = *found.launch;
+  if (found.bare() && !launch.container()) return sizes.nodes > 1 || starts_steps(launch);
+  return found.is_helper && found.program.once && !has_srun(porting.to);
+}
+
 } // namespace
 
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
-                                       const shell::View& view, const shell::SyntaxNode& tree) {
+                                       const shell::View& view, const shell::SyntaxNode& tree,
+                                       const Sizes& sizes) {
   std::vector<FoundLaunch> found;
-  const bool has_step = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
-    return is_program(launch) && (launch.step() || launch.agent());
-  });
+  const ProgramSelection selection(porting, launches, sizes);
   for (const auto& launch : launches) {
-    if (!is_program(launch) || (has_step && !launch.step() && !launch.agent())) continue;
-    const auto* top = top_of(launch, launches, view.commands.data());
+    const auto* top = selection.holds(launch) ? top_of(launch, launches, view.commands.data()) : nullptr;
     if (!top) continue;
-    // Inside `bash -c` only an agent is taken out; any other program stays in the shell that it was written
-    // for.
-    if (launch.command->parent && !launch.agent()) continue;
     FoundLaunch launch_found;
     launch_found.launch = &launch;
     std::tie(launch_found.begin, launch_found.end) = range_of(*top);
@@ -152,26 +305,20 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     const bool inside = launch.command->parent.has_value();
     const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
     if (before != found.end() && !again && !inside) continue;
-    const diag::Place place{launch_found.begin, launch_found.end - launch_found.begin};
-    if (refuse_list(porting, launch, place)) continue;
-    std::string why = "what this line starts is known only when it runs";
-    auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
-    if (!program) {
-      porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
-      continue;
-    }
+    const auto program =
+        read_program(porting, launch, view, {launch_found.begin, launch_found.end - launch_found.begin});
+    if (!program) continue;
     if (again) {
       keep_expansions(porting, launch, view, *program, *before);
       continue;
     }
-    launch_found.program.command = program->command;
-    launch_found.program.source = program->source;
-    launch_found.command = program->inner.empty() ? program->command : program->inner;
-    launch_found.program_begin = program->begin;
-    launch_found.program.once = runs_once(launch);
+    set_program(launch_found, *program);
+    launch_found.is_helper = selection.is_helper(launch);
+    launch_found.in_batch = runs_in_batch(porting, launch_found, sizes);
     if (before != found.end()) found.erase(before);
     found.push_back(std::move(launch_found));
   }
+  for (const auto& launch : found) report_site_program(porting, launch);
   refuse_parallel(porting, found, tree);
   std::sort(found.begin(), found.end(),
             [](const FoundLaunch& a, const FoundLaunch& b) { return a.begin < b.begin; });

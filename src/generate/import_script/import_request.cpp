@@ -106,8 +106,13 @@ public:
       : x_porting(porting), x_request(request), x_job(porting.result.job) {}
 
   void port() {
-    for (const auto& [option, setting] : x_request.settings) port_option(setting);
-    choose_qos();
+    for (const auto& [option, setting] : x_request.settings)
+      if (!keep_own(setting)) port_option(setting);
+    if (!x_planned.empty())
+      x_porting.note(x_planned_at, "port/planned",
+                     fmt::format("{} {} planned again for the nodes of {}", util::join(x_planned, ", "),
+                                 x_planned.size() == 1 ? "is" : "are", name()));
+    if (!x_job.qos) choose_qos();
   }
 
 private:
@@ -116,14 +121,16 @@ private:
     target = model::Sourced<std::string>{setting.value.value_or(""), origin(setting.option)};
   }
 
+  void add_planned(const slurm::Setting& setting) {
+    if (x_planned.empty()) x_planned_at = setting.place;
+    x_planned.push_back("'" + word_of(setting) + "'");
+  }
+
   void port_option(const slurm::Setting& setting) {
     switch (fate_of(setting.option)) {
     case Fate::kept: return port_kept(setting);
     case Fate::passed: x_job.sbatch.push_back({word_of(setting), origin(setting.option)}); return;
-    case Fate::planned:
-      x_porting.note(setting.place, "port/planned",
-                     fmt::format("'{}' is planned again for the nodes of {}", word_of(setting), name()));
-      return;
+    case Fate::planned: return add_planned(setting);
     case Fate::dropped: break;
     }
     const auto chosen = setting.option == "account" ? x_porting.chosen.account
@@ -153,6 +160,27 @@ private:
             ? fmt::format("use --{} to name one of {}", setting.option, name())
             : fmt::format("use --sbatch={} to keep it, if {} has the same",
                           same_flag ? std::string("--constraint=…") : word_of(setting), name()));
+  }
+
+  /// What the script names of its own site stays there. The plan chooses constraints itself.
+  bool keep_own(const slurm::Setting& setting) {
+    static constexpr std::array<std::string_view, 6> k_passed = {"reservation", "nodelist", "exclude",
+                                                                 "licenses",    "wckey",    "mcs-label"};
+    const auto& option = setting.option;
+    const auto value = setting.value.value_or("");
+    if (!x_porting.is_of_new_site() || value.find('<') != std::string::npos) return false;
+    if (option == "qos" && x_porting.chosen.qos.empty() && has_qos(value)) {
+      keep(x_job.qos, setting);
+      return true;
+    }
+    const bool passed =
+        std::find(k_passed.begin(), k_passed.end(), std::string_view(option)) != k_passed.end();
+    if (passed) x_job.sbatch.push_back({word_of(setting), origin(option)});
+    return passed;
+  }
+  bool has_qos(const std::string& qos) const {
+    const auto& names = x_porting.to.other_qos;
+    return x_porting.to.find_qos(qos) || std::find(names.begin(), names.end(), qos) != names.end();
   }
 
   /// Whether the account is one of this site, too: it looks like them, and the script was written for this
@@ -232,6 +260,8 @@ private:
   ImportState& x_porting;
   const slurm::JobOptions& x_request;
   model::JobSpec& x_job;
+  std::vector<std::string> x_planned; ///< options whose values the plan chooses
+  diag::Place x_planned_at;
 };
 
 } // namespace

@@ -2,20 +2,55 @@
 #include "generate/import_script/import_script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/source_site.hpp"
 
 namespace hpcml::import_script {
 namespace {
+
+/// The job as the newest sbatch reads it that takes the script: only the old script needs that version.
+struct AcceptedJob {
+  slurm::JobReading read;
+  slurm::LocatedFindings findings;
+};
+AcceptedJob read_as_accepted(const std::string& file, std::string_view text) {
+  static constexpr std::array<std::string_view, 2> k_handled = {"slurm/option-unknown",
+                                                                "slurm/missing-dependency"};
+  std::optional<AcceptedJob> newest;
+  for (auto i = slurm::k_version_names.size(); i-- > 0;) {
+    AcceptedJob job{{}, slurm::LocatedFindings(file, text)};
+    job.read = slurm::read_job(text, static_cast<slurm::Version>(i), job.findings);
+    const auto& placed = job.findings.placed();
+    if (std::none_of(placed.begin(), placed.end(), [&](const auto& finding) {
+          return finding.severity == diag::Severity::error &&
+                 std::find(k_handled.begin(), k_handled.end(), finding.code) == k_handled.end();
+        }))
+      return job;
+    if (!newest) newest = std::move(job);
+  }
+  return std::move(*newest);
+}
+
+/// `--account=<your account>` where the request names one.
+bool is_replaced_placeholder(const ImportState& porting, const diag::Diagnostic& finding) {
+  if (porting.chosen.account.empty() || finding.code != "slurm/unexpected-argument") return false;
+  const auto line = porting.lines.line(finding.span.line);
+  return line.find("--account=<") != std::string_view::npos || line.find("-A <") != std::string_view::npos ||
+         line.find("--account <") != std::string_view::npos;
+}
 
 /// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of
 /// the old site's plugins.
 bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings) {
   for (auto finding : findings.list()) {
+    if (is_replaced_placeholder(porting, finding)) continue;
     // What may have come from sbatch's command line the request can say as well.
     if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
     if (finding.code == "slurm/missing-dependency")
@@ -71,18 +106,55 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
 /// The main program: the person's own command, by which the plan chooses an environment.
 const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
   for (const auto& found : programs)
-    if (!found.program.once && !found.program.per_node) return found;
+    if (!found.program.once && !found.program.per_node && !found.is_helper) return found;
   return programs.front();
+}
+
+/// The site that the script was written for, and the GPUs that it gives to each job.
+void find_source(ImportState& porting, const slurm::JobOptions& request, const shell::SyntaxNode& program,
+                 const std::vector<model::Site>& catalogue, Sizes& sizes) {
+  const SiteEvidence evidence{porting.text, request, all_loaded_modules(program)};
+  const auto sites = find_source_sites(evidence, porting.to, catalogue);
+  if (sites.size() == 1) porting.source = sites.front();
+  for (const auto* site : sites)
+    if (const auto& suffix = site->network.master.suffix; !suffix.empty())
+      util::add_once(porting.host_suffixes, suffix);
+  porting.is_of_other_site = contradicts(evidence, porting.to);
+  if (!porting.source || sizes.gpus_per_node > 0) return;
+  sizes.gpus_per_node = gpus_without_request(*porting.source, request);
+  if (sizes.gpus_per_node > 0)
+    porting.note({}, "port/gpus",
+                 fmt::format("jobs on {} get whole nodes without a request for GPUs: {} on each",
+                             porting.source->id, util::counted(sizes.gpus_per_node, "GPU")),
+                 "use --gpus-per-node to set another number");
+}
+
+/// What the script does, without its numbers of ranks.
+void record_intent(ImportState& porting, const shell::View& view, const shell::SyntaxNode& program,
+                   const std::vector<FoundLaunch>& programs) {
+  auto& intent = porting.result.intent;
+  const auto& job = porting.result.job;
+  for (const auto& found : programs)
+    intent.steps.push_back({util::join(found.program.command, " "), found.in_batch ? "in the batch script"
+                                                                    : found.program.once ? "once"
+                                                                    : found.program.per_node
+                                                                        ? "once on each node"
+                                                                        : "once per rank"});
+  if (job.container) intent.image = job.container->value;
+  for (const auto& bind : job.binds) intent.binds.push_back(bind.value);
+  intent.modules = all_loaded_modules(program);
+  if (!view.commands.empty() && view.commands.back().exports)
+    for (const auto& variable : *view.commands.back().exports)
+      util::add_once(intent.variables, variable->name);
+  for (const auto& [name, value] : job.env) util::add_once(intent.variables, name);
 }
 
 } // namespace
 
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
-                                 const Chosen& chosen) {
+                                 const Chosen& chosen, const std::vector<model::Site>& catalogue) {
   ImportState porting{file, text, to, chosen};
-  constexpr auto k_version = slurm::k_newest_version;
-  slurm::LocatedFindings findings(file, text);
-  const auto read = slurm::read_job(text, k_version, findings);
+  const auto [read, findings] = read_as_accepted(file, text);
   const auto& header = read.header;
   const auto& requests = read.requests;
   const auto tree = shell::read_script(std::string(text));
@@ -95,8 +167,9 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     return std::move(porting.result);
   }
   report_unread(porting, shell::unread_parts(tree.program));
-  auto programs = find_programs(porting, launches, view, tree.program);
-  const Sizes sizes(text, requests[0], read.sizes[0]);
+  Sizes sizes(text, requests[0], read.sizes[0]);
+  find_source(porting, requests[0], tree.program, catalogue, sizes);
+  auto programs = find_programs(porting, launches, view, tree.program, sizes);
   port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings))
@@ -108,7 +181,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   port_launchers(porting, programs);
   port_image(porting, header, programs);
   if (!has_srun(to))
-    for (auto& found : programs) read_launchers_ranks(porting, found);
+    for (auto& found : programs)
+      if (!found.in_batch) read_launchers_ranks(porting, found);
   auto& job = porting.result.job;
   job.command = main_program(programs).command;
   // sbatch names a job after its script where nobody does.
@@ -116,6 +190,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   job.body = port_body(porting, header, tree.program, programs);
+  record_intent(porting, view, tree.program, programs);
   note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);

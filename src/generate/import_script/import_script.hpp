@@ -5,10 +5,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/diag/diagnostic.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
+#include "generate/import_script/intent.hpp"
 
 namespace hpcml::import_script {
 
@@ -28,11 +30,13 @@ struct Chosen {
 /// cannot be ported.
 struct ImportResult {
   model::JobSpec job;
+  JobIntent intent = {}; ///< of the script
   diag::Diagnostics findings;
 };
 
-/// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
+/// Reads the script as the newest sbatch that takes it and bash do; nothing of it is run. `file` is its name
+/// for people. The catalogue has the sites that it may have been written for.
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
-                                 const Chosen& chosen);
+                                 const Chosen& chosen, const std::vector<model::Site>& catalogue = {});
 
 } // namespace hpcml::import_script

@@ -33,9 +33,13 @@ std::string counting_argument(const FoundLaunch& found) {
       "gpus-per-node", "num_gpus_per_node", "ngpus_per_node"};
   const auto& words = found.command;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with("--")) continue;
+    // "--devices 4", "--trainer.devices=4", "trainer.devices=4".
     const auto equals = words[i].find('=');
-    const auto name = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
+    const bool option = words[i].starts_with("--");
+    if (!option && equals == std::string::npos) continue;
+    auto name = words[i].substr(0, equals);
+    name.erase(0, name.find_first_not_of("-+"));
+    name.erase(0, name.rfind('.') + 1); // npos + 1 is 0
     if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;
     const auto value = equals != std::string::npos ? words[i].substr(equals + 1)
                        : i + 1 < words.size()      ? words[i + 1]
@@ -43,6 +47,18 @@ std::string counting_argument(const FoundLaunch& found) {
     if (util::parse_unsigned(value)) return equals != std::string::npos ? words[i] : words[i] + " " + value;
   }
   return {};
+}
+
+/// Whether the script gives each rank its own GPU by hand: `export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID`.
+bool chooses_own_gpu(std::string_view text) {
+  constexpr std::string_view k_list = "VISIBLE_DEVICES=";
+  for (auto at = text.find(k_list); at != std::string_view::npos; at = text.find(k_list, at + 1)) {
+    const auto begin = at + k_list.size();
+    const auto value = text.substr(begin, text.find_first_of("\n;&", begin) - begin);
+    for (const std::string_view rank : {"LOCALID", "LOCAL_RANK", "LOCAL_ID"})
+      if (value.find(rank) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 /// Whether the agent starts the other nodes by itself.
@@ -62,25 +78,19 @@ public:
     const auto main = choose_main();
     auto shape = shape_of(x_programs[main], x_sizes);
     x_porting.old_nodes = shape.nodes;
-    const auto& found = x_programs[main];
+    auto& found = x_programs[main];
     mark_others(main, shape);
     if (!find_gpus(found, shape)) return;
-    if (shape.nodes > 1 && found.bare()) return port_on_first(x_programs[main], shape);
-    if (shape.nodes > 1 && !found.launch->step() && shape.counts_nodes) {
-      x_porting.warn(place_of_launch(found), "port/nodes",
-                     fmt::format("without srun this started on the first node only and waited for the other "
-                                 "{}; it now starts on each node",
-                                 util::counted(shape.nodes - 1, "node")),
-                     "use --nodes 1 if one node is meant");
-    } else if (shape.nodes > 1 && !found.launch->step() && !reaches_nodes(*found.launch->agent())) {
-      x_porting.warn(place_of_launch(found), "port/nodes",
-                     fmt::format("without srun this runs only on the first of {}; the new job requests one",
-                                 util::counted(shape.nodes, "node")),
-                     "use --nodes to request more");
-      shape.nodes = 1;
+    if (found.in_batch || (shape.nodes > 1 && found.bare())) {
+      shape = shape_of_batch(found, shape);
+      if (!found.in_batch) found.program.once = true;
+    } else if (shape.nodes > 1 && !found.launch->step()) {
+      port_without_step(found, shape);
     }
+    if (shape.gpus_per_node == 0) warn_without_gpus(found);
     if (shape.gpus_per_node == 0) return port_cpu_job(shape);
     if (!check_ranks(found, shape)) return;
+    record(shape, shape.gpus_per_node);
     spread(found, shape);
     show_gpus(found, shape);
   }
@@ -95,7 +105,8 @@ private:
     unsigned most = 0;
     for (std::size_t i = 0; i < x_programs.size(); ++i) {
       const auto shape = shape_of(x_programs[i], x_sizes);
-      const auto ranks = x_programs[i].program.once ? 0 : shape.nodes * shape.ranks_per_node;
+      const auto ranks =
+          x_programs[i].program.once || x_programs[i].is_helper ? 0 : shape.nodes * shape.ranks_per_node;
       if (i == 0 || ranks > most) {
         best = i;
         most = ranks;
@@ -109,7 +120,9 @@ private:
     if (x_programs[main].program.once && shape.nodes <= 1) x_programs[main].program.once = false;
     for (std::size_t i = 0; i < x_programs.size(); ++i) {
       auto& program = x_programs[i];
-      if (i == main || program.program.once || program.launch->agent() || !program.launch->step()) continue;
+      if (i == main || program.in_batch || program.program.once || program.launch->agent() ||
+          !program.launch->step())
+        continue;
       const auto its = shape_of(program, x_sizes);
       if (its.ranks_per_node == shape.ranks_per_node && its.nodes == shape.nodes) continue;
       if (its.ranks_per_node == 1 && its.nodes == 1)
@@ -129,8 +142,11 @@ private:
     const auto speaks = [&](std::string_view word) {
       return x_porting.text.find(word) != std::string_view::npos;
     };
-    if (!speaks("CUDA") && !speaks("NCCL") && !speaks("--nv") && !speaks("nvidia") && !speaks("rocm"))
+    const auto names = util::to_lower(x_request.text("partition") + " " + x_request.text("constraint"));
+    if (!speaks("CUDA") && !speaks("NCCL") && !speaks("--nv") && !speaks("nvidia") && !speaks("rocm") &&
+        names.find("gpu") == std::string::npos)
       return true;
+    if (asks_for_gpus_by_request()) return true;
     if (const auto listed = listed_gpus(found); listed > 0)
       shape.gpus_per_node = listed;
     else if (shape.ranks_per_node > 1)
@@ -153,24 +169,67 @@ private:
     return false;
   }
 
+  /// An agent of the batch script's own node: it counts on others, starts them by itself, or is alone.
+  void port_without_step(const FoundLaunch& found, Shape& shape) {
+    if (shape.counts_nodes)
+      return x_porting.warn(
+          place_of_launch(found), "port/nodes",
+          fmt::format("without srun this started on the first node only and waited for the other "
+                      "{}; it now starts on each node",
+                      util::counted(shape.nodes - 1, "node")),
+          "use --nodes 1 if one node is meant");
+    if (reaches_nodes(*found.launch->agent())) return;
+    x_porting.warn(place_of_launch(found), "port/nodes",
+                   fmt::format("without srun this runs only on the first of {}; the new job requests one",
+                               util::counted(shape.nodes, "node")),
+                   "use --nodes to request more");
+    shape.nodes = 1;
+  }
+
   void set_nodes(unsigned nodes) {
     if (nodes > 1 || x_request.nodes) x_job.nodes = number(nodes, "the number of nodes");
   }
 
-  /// A program that no srun starts runs on the first node; what it does with the others is its own affair.
-  void port_on_first(FoundLaunch& found, const Shape& shape) {
-    set_nodes(shape.nodes);
-    x_job.gpus_per_node = number(shape.gpus_per_node, "the number of GPUs");
-    x_job.tasks_per_node = number(1, "the one process");
-    if (shape.gpus_per_node > 1) x_job.gpus_per_task = number(shape.gpus_per_node, "the one process");
-    found.program.once = true;
+  /// Whether the script's site gives GPUs to those jobs alone that ask for them.
+  bool asks_for_gpus_by_request() const {
+    return x_porting.source && x_porting.source->gpu_request.style != model::GpuStyle::none;
+  }
+
+  /// Nothing shows that the old job had GPUs; on the site that it was written for it may have had them
+  /// anyway.
+  void warn_without_gpus(const FoundLaunch& found) {
+    if (asks_for_gpus_by_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
+    x_porting.warn(place_of_launch(found), "port/gpus",
+                   "the script requests no GPUs: the new job has none and hides those of its nodes",
+                   "use --gpus-per-node N to request GPUs");
+  }
+
+  /// A program that no srun starts stays in the batch script, on the first node. The steps that it starts
+  /// itself get the tasks of the header.
+  Shape shape_of_batch(const FoundLaunch& found, Shape shape) {
+    const auto tasks = std::max(1U, x_sizes.tasks_per_node);
     x_porting.warn(place_of_launch(found), "port/nodes",
-                   fmt::format("no srun starts this: it stays one process on the first of {}",
-                               util::counted(shape.nodes, "node")),
+                   shape.nodes > 1
+                       ? fmt::format("no srun starts this: it stays one process on the first of {}",
+                                     util::counted(shape.nodes, "node"))
+                       : std::string("this program starts its own steps: it stays in the batch script"),
                    "add srun to the old script to start it on all of them");
+    shape.ranks_per_node = tasks;
+    shape.one_process = false;
+    if (shape.gpus_per_node > 0 && tasks == 1) shape.one_process = true;
+    return shape;
+  }
+
+  void record(const Shape& shape, unsigned gpus) {
+    auto& intent = x_porting.result.intent;
+    intent.is_known = true;
+    intent.nodes = shape.nodes;
+    intent.ranks_per_node = shape.ranks_per_node;
+    intent.gpus_per_node = gpus;
   }
 
   void port_cpu_job(const Shape& shape) {
+    record(shape, 0);
     set_nodes(shape.nodes);
     x_job.gpus_per_node = number(0, "no request for GPUs");
     x_job.tasks_per_node = number(shape.ranks_per_node, "the number of tasks");
@@ -189,8 +248,9 @@ private:
                                  "of the {} of a node",
                                  util::counted(shape.gpus_per_node, "GPU")),
                      "use --tasks-per-node and --gpus-per-node to set other numbers");
+    if (shape.repeated_agents > 0 && !port_repeated(found, shape)) return false;
     const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
-                           ? shape.nodes * std::max(1U, x_sizes.tasks_per_node)
+                           ? shape.nodes * shape.agents_per_node
                            : 1;
     if (tasks <= 1) return true;
     x_porting.error(
@@ -199,6 +259,27 @@ private:
         "set --nnodes=$SLURM_NNODES for the launcher to train once on all nodes, or use an array to train "
         "separately");
     return false;
+  }
+
+  /// Each task of a node started an agent for all of the node's GPUs: one of them is meant.
+  bool port_repeated(const FoundLaunch& found, const Shape& shape) {
+    const auto& agent = found.launch->agent()->program;
+    const auto tasks = util::counted(shape.repeated_agents, "task");
+    const auto ranks = util::counted(shape.ranks_per_node, "rank");
+    if (shape.ranks_per_node < shape.gpus_per_node) {
+      x_porting.error(place_of_launch(found), "port/size",
+                      fmt::format("{} of each node start {} with {} each, and it expects {}", tasks, agent,
+                                  ranks, util::counted(shape.nodes, "node")),
+                      "use --ntasks-per-node=1 in the script, and set the ranks per node of " + agent);
+      return false;
+    }
+    x_porting.warn(
+        place_of_launch(found), "port/size",
+        fmt::format("{} of each node start {} with {} each, {} on {}: the new job starts {} on each node",
+                    tasks, agent, ranks, shape.repeated_agents * shape.ranks_per_node,
+                    util::counted(shape.gpus_per_node, "GPU"), shape.ranks_per_node),
+        "use --tasks-per-node to set another number");
+    return true;
   }
 
   /// The same number of ranks with the same GPUs, on nodes as the new site has them.
@@ -272,8 +353,9 @@ private:
 
   /// Ranks keep their view of the GPUs: all of the node, or their own only.
   void show_gpus(const FoundLaunch& found, const Shape& shape) {
-    if (shape.ranks_per_node <= 1 && !found.launch->agent()) return;
-    const auto seen = shape.own_gpus ? model::GpusSeen::own : model::GpusSeen::all;
+    if (found.in_batch || (shape.ranks_per_node <= 1 && !found.launch->agent())) return;
+    const bool own = shape.own_gpus || (!found.launch->agent() && chooses_own_gpu(x_porting.text));
+    const auto seen = own ? model::GpusSeen::own : model::GpusSeen::all;
     if (x_porting.chosen.gpus_seen) return;
     const bool by_task = x_porting.to.gpu_request.style == model::GpuStyle::gpus_per_task;
     if (by_task && seen == model::GpusSeen::all) {

@@ -25,6 +25,10 @@ struct ImportState {
   std::string_view text;
   const model::Site& to;
   Chosen chosen;
+  const model::Site* source = nullptr;         ///< that the script was written for; null: not known
+  std::vector<std::string> host_suffixes = {}; ///< of host names on the site that the script was written for
+  bool is_of_other_site = false;               ///< it names what the new site has not
+  bool keeps_environment = false;              ///< it activates one, which stays
   ImportResult result = {};
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
@@ -40,6 +44,10 @@ struct ImportState {
   void error(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
   }
+  /// Whether the script was written for the new site: what it loads there, it loads there now.
+  bool is_of_new_site() const { return source == &to; }
+  /// The old site in a sentence.
+  std::string source_name() const { return source ? source->id : std::string("the old site"); }
   /// A value of the old script.
   model::Origin origin(const std::string& what) const {
     return {model::OriginKind::job_file, fmt::format("{} of {}", what, file), {}, {}, {}};
@@ -69,6 +77,8 @@ struct FoundLaunch {
   model::ImportedLaunch program;
   std::vector<std::string> command; ///< the person's own, where a shell of ours stands around it
   const check::Launch* launch = nullptr;
+  bool is_helper = false; ///< a tool that prepares the nodes: mkdir, tar, cp
+  bool in_batch = false;  ///< the batch script itself runs it: no step is written for it
   bool bare() const { return !launch->step() && !launch->agent(); }
 };
 
@@ -96,7 +106,9 @@ struct Shape {
   unsigned nodes = 1;
   unsigned ranks_per_node = 1;
   unsigned gpus_per_node = 0;
-  bool one_process = false; ///< it starts what it needs itself
+  unsigned agents_per_node = 1; ///< torchruns that a node's tasks start
+  unsigned repeated_agents = 0; ///< tasks that each start an agent for all of the node; 0: each has its share
+  bool one_process = false;     ///< it starts what it needs itself
   bool own_gpus = false;
   bool one_node = false; ///< ranks that meet on their own node only
   bool known_ranks = true;
@@ -107,7 +119,8 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
 
 /// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
-                                       const shell::View& view, const shell::SyntaxNode& tree);
+                                       const shell::View& view, const shell::SyntaxNode& tree,
+                                       const Sizes& sizes);
 /// Fills the request from the directives.
 void port_request(ImportState& porting, const slurm::JobOptions& request);
 /// Nodes, GPUs and ranks for the new site's nodes: the same world.
@@ -115,6 +128,8 @@ void port_size(ImportState& porting, const slurm::JobOptions& request, const Siz
                std::vector<FoundLaunch>& programs);
 /// What becomes of the launchers' own options, each said.
 void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs);
+/// Whether an option of a step is about its size, its place or its binding: the plan decides these.
+bool is_planned_of_step(const std::string& option);
 /// The image that the programs run in, with its binds.
 void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
 /// Whether the word of a directive is an option of a plugin that names an image or its binds.
@@ -125,9 +140,6 @@ bool has_srun(const model::Site& site);
 const model::Partition* target_partition(const ImportState& porting);
 /// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
 const model::NodeType* target_node(const ImportState& porting);
-/// The versions of modules that the new site loads, too: taken over where its environments are made for one,
-/// else said. `shown` is the statement. True if one was taken over.
-bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(ImportState& porting, const model::ImportedBody& body);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.

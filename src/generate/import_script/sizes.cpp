@@ -132,6 +132,34 @@ bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
   return nodes.is_number() && nodes.value == 1;
 }
 
+/// Several tasks of a node each start an agent with all of the node's ranks: more ranks than GPUs, or agents
+/// than the rendezvous counts.
+bool repeats_agent(const Shape& shape, unsigned processes) {
+  if (shape.agents_per_node <= 1) return false;
+  const bool shares_gpus = shape.gpus_per_node > 0 && processes <= shape.gpus_per_node &&
+                           shape.agents_per_node * processes > shape.gpus_per_node;
+  return shares_gpus || (shape.counts_nodes && shape.nodes > 1);
+}
+
+/// Each task starts an agent, which starts the ranks.
+void add_agent(Shape& shape, const Link& agent, const Sizes& sizes) {
+  const auto processes = agent_processes(agent, sizes, shape.nodes);
+  shape.one_node = is_single_node_rendezvous(agent, sizes);
+  const auto counted = read_said(&agent, sizes, {OptionMeaning::nodes});
+  shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
+  shape.agents_per_node = shape.ranks_per_node;
+  if (!processes.is_number()) {
+    shape.ranks_per_node = std::max(1U, shape.gpus_per_node);
+    shape.known_ranks = processes.kind == Count::Kind::per_gpu;
+    return;
+  }
+  if (repeats_agent(shape, processes.value)) {
+    shape.repeated_agents = shape.agents_per_node;
+    shape.agents_per_node = 1;
+  }
+  shape.ranks_per_node = shape.agents_per_node * processes.value;
+}
+
 } // namespace
 
 Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size)
@@ -232,16 +260,7 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
     shape.one_process = !step || each == 1;
     return shape;
   }
-  const auto processes = agent_processes(*agent, sizes, shape.nodes);
-  shape.one_node = is_single_node_rendezvous(*agent, sizes);
-  const auto counted = read_said(agent, sizes, {OptionMeaning::nodes});
-  shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
-  if (processes.is_number()) {
-    shape.ranks_per_node = each * processes.value;
-  } else {
-    shape.ranks_per_node = std::max(1U, shape.gpus_per_node);
-    shape.known_ranks = processes.kind == Count::Kind::per_gpu;
-  }
+  add_agent(shape, *agent, sizes);
   shape.gpus_per_node = std::max(shape.gpus_per_node, sizes.gpus_per_node == 0 ? shape.ranks_per_node : 0U);
   return shape;
 }

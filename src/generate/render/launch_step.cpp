@@ -21,6 +21,12 @@ void add(ScriptWords& words, const char* option, const std::string& value) {
   words.push_back(ScriptWord::literal(value));
 }
 
+/// Whether the step runs in an image that has other files than the host.
+bool hides_host(const ScriptStep& step) {
+  const auto& container = step.plan.container;
+  return container && !step.program.on_host && !model::row_of(container->engine).keeps_host;
+}
+
 } // namespace
 
 std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
@@ -60,8 +66,7 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   } else if (endpoint.port != 0) {
     add(flags, "--master-port", std::to_string(endpoint.port));
   }
-  if (plan.container && !model::row_of(plan.container->engine).keeps_host)
-    flags.push_back(ScriptWord::literal("--container"));
+  if (hides_host(step)) flags.push_back(ScriptWord::literal("--container"));
   for (const auto& flag : model::k_rank_flags)
     if (const auto value = flag.write(plan.ranks)) {
       flags.push_back(ScriptWord::literal("--" + std::string(flag.name)));

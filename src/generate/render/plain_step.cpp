@@ -22,6 +22,16 @@ struct AgentProgram {
   std::vector<std::string> words;
 };
 
+/// Whether the first words of an imported command are also the first words of its text: a variable may hold
+/// several.
+bool has_leading_words(const model::ImportedLaunch& program, std::size_t count) {
+  const auto& source = program.source;
+  if (source.empty()) return true;
+  return source.size() > count &&
+         std::equal(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(count),
+                    program.command.begin());
+}
+
 AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command.empty()) return {true, false, {}};
   if (command[0].ends_with(".py")) return {false, false, command};
@@ -57,9 +67,9 @@ bool gives_option(const std::vector<std::string>& options, std::string_view begi
   });
 }
 
-ScriptWords agent_words(const model::Plan& plan, const AgentProgram& program) {
+ScriptWords agent_words(const model::Plan& plan, const AgentProgram& program,
+                        const std::vector<std::string>& options) {
   const auto& script = plan.launcher.choice.row().script;
-  const auto& options = plan.launcher.agent_options;
   const auto configures = [&](auto begin) { return gives_option(options, begin); };
   const bool configured = std::any_of(script.configures.begin(), script.configures.end(), configures);
   // A configuration for several CPUs starts one process on each node: the option goes before it.
@@ -222,8 +232,11 @@ std::vector<ScriptWords> plain_groups(const ScriptStep& step) {
   }
   const auto start = start_agent(plan, variables);
   for (auto& group : wrapper_groups(step, variables, start)) groups.push_back(std::move(group));
-  const auto program = agent_program(step.program.command);
-  groups.push_back(agent_words(plan, program));
+  auto program = agent_program(step.program.command);
+  if (!has_leading_words(step.program, step.program.command.size() - program.words.size()))
+    program = {true, false, step.program.command};
+  groups.push_back(
+      agent_words(plan, program, step.program.agent_options.value_or(plan.launcher.agent_options)));
   for (auto& word : program_words(step.program, program.words)) groups.back().push_back(std::move(word));
   return groups;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
 
@@ -48,7 +49,9 @@ bool gives(const std::vector<std::string>& args, std::string_view option) {
 std::string bind_word(const model::ContainerBind& bind) {
   const auto text = (bind.target.empty() ? bind.source : bind.source + ":" + bind.target) +
                     (bind.squashed ? ":image-src=/" : "");
-  return bind.origin.kind == model::OriginKind::site ? quote_path(text) : quote_word(text);
+  return bind.origin.kind == model::OriginKind::site || !util::leading_variable(text).empty()
+             ? quote_path(text)
+             : quote_word(text);
 }
 
 ScriptWords bind_words(const model::PlannedContainer& container, bool optional) {
@@ -68,16 +71,21 @@ bool has_optional_binds(const model::PlannedContainer& container) {
                      [](const auto& bind) { return bind.optional; });
 }
 
+/// A path for a shell inside the image.
+std::string inner_path(const std::string& path) {
+  return util::leading_variable(path).empty() ? quote_word(path) : quote_path(path);
+}
+
 /// What runs inside the image, right before the program, in the same shell. The image's own environment comes
 /// first: the other one lies on top of it.
 std::string inner_activation(const model::Plan& plan) {
   std::string text;
   if (!plan.container->enter.empty()) text += plan.container->enter + " && ";
   if (plan.python.kind == model::PythonKind::venv)
-    text += fmt::format("source {} && ", quote_word(plan.python.where + "/bin/activate"));
+    text += fmt::format("source {} && ", inner_path(plan.python.where + "/bin/activate"));
   if (plan.python.kind == model::PythonKind::conda)
     text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ",
-                        quote_word(plan.python.where));
+                        inner_path(plan.python.where));
   return text;
 }
 
@@ -183,8 +191,10 @@ Reasons step_reasons(const model::Plan& plan) {
 ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words) {
   const auto& source = program.source;
   if (source.empty()) return literals(words);
+  // Words of the command are dropped in front only: those of the text that are the same words.
   ScriptWords last;
-  for (auto i = source.size() - std::min(words.size(), source.size()); i < source.size(); ++i)
+  for (auto i = program.command.size() - std::min(words.size(), program.command.size()); i < source.size();
+       ++i)
     last.push_back(ScriptWord::expression(source[i]));
   return last;
 }
@@ -225,7 +235,7 @@ ScriptWords step_words(const ScriptStep& step) {
   }
   for (const auto& arg : extra) words.push_back(ScriptWord::literal(arg));
   if (plan.launcher.by_srun()) add_expressions(words, step.program.step_options);
-  add_image_options(words, plan);
+  if (!step.program.on_host) add_image_options(words, plan);
   return words;
 }
 
@@ -234,7 +244,7 @@ std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariab
   const auto& plan = step.plan;
   const char* name = plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<ScriptWords> groups;
-  if (!plan.container) return variable_shells(variables, last, name);
+  if (!plan.container || step.program.on_host) return variable_shells(variables, last, name);
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
     if (!plan.container->prefix.empty()) {
       groups.push_back({ScriptWord::literal(plan.container->prefix)});
@@ -247,8 +257,8 @@ std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariab
   const auto& container = *plan.container;
   const auto& engine = model::row_of(container.engine);
   ScriptWords words{ScriptWord::literal(std::string(engine.words.name))};
-  for (const auto& word : util::split(std::string(engine.exec), ' '))
-    if (!word.empty()) words.push_back(ScriptWord::literal(word));
+  for (const auto& word : util::split(std::string(util::trim(engine.exec)), ' '))
+    words.push_back(ScriptWord::literal(word));
   if (container.gpu_flag != model::GpuFlag::none)
     words.push_back(ScriptWord::literal(model::word_of(container.gpu_flag)));
   if (has_optional_binds(container))
@@ -308,7 +318,12 @@ ScriptLines make_container(const model::Plan& plan) {
 
 Step single_step(const ScriptStep& step, ScriptWords start, const char* why) {
   std::vector<ScriptWords> groups{std::move(start)};
-  add_image_options(groups.front(), step.plan);
+  if (step.plan.launcher.by_srun()) {
+    ScriptWords options;
+    add_expressions(options, step.program.step_options);
+    groups.front().insert(groups.front().begin() + 1, options.begin(), options.end());
+  }
+  if (!step.program.on_host) add_image_options(groups.front(), step.plan);
   for (auto& group : wrapper_groups(step)) groups.push_back(std::move(group));
   groups.push_back(program_words(step.program, step.program.command));
   return {groups, by_rule(why)};

@@ -13,9 +13,21 @@
 
 namespace hpcml::test {
 
+/// Sites that the scripts of these tests were written for.
+inline const std::vector<model::Site>& catalogue() {
+  static const auto c_sites = [] {
+    std::vector<model::Site> sites;
+    for (const char* id :
+         {"lumi", "narval", "vista", "zurada", "juwels_booster", "jupiter", "kempner", "frontier"})
+      sites.push_back(shipped_site(id));
+    return sites;
+  }();
+  return c_sites;
+}
+
 inline import_script::ImportResult ported(const std::string& text, const std::string& id = "narval",
                                           const import_script::Chosen& chosen = {}) {
-  return import_script::import_slurm_script("old.sh", text, shipped_site(id), chosen);
+  return import_script::import_slurm_script("old.sh", text, shipped_site(id), chosen, catalogue());
 }
 
 /// Whether a finding of that code holds the words.
@@ -37,7 +49,8 @@ inline model::Plan planned(const std::string& text, const std::string& id) {
     INFO(finding.message);
     REQUIRE(finding.severity != diag::Severity::error);
   }
-  result.job.account = model::Sourced<std::string>{id == "narval" ? "def-me" : "project_1", {}};
+  const bool alliance = id == "narval" || id == "rorqual";
+  result.job.account = model::Sourced<std::string>{alliance ? "def-me" : "project_1", {}};
   if (!result.job.time) result.job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("10"), {}};
   const auto target = shipped_site(id);
   const auto plan = plan::make_plan(result.job, target);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What a job does, whatever site runs it: of the old script and of the plan that is made of it, side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/diag/diagnostic.hpp"
+#include "core/model/plan.hpp"
+
+namespace hpcml::import_script {
+
+/// A program that the job starts, and how often.
+struct IntentStep {
+  std::string program;
+  std::string runs; ///< "once per rank", "once on each node", "once"
+  bool operator==(const IntentStep&) const = default;
+};
+
+/// What a job does.
+struct JobIntent {
+  bool is_known = false; ///< false: the numbers of ranks and GPUs are those of the site
+  unsigned nodes = 1, ranks_per_node = 1, gpus_per_node = 0;
+  std::vector<IntentStep> steps = {};
+  std::string image = {};
+  std::vector<std::string> binds = {}, modules = {};
+  std::vector<std::string> variables = {};      ///< names that the script exports
+  std::vector<std::string> lost_variables = {}; ///< of these, those that the new job does not set
+  unsigned world() const { return nodes * ranks_per_node; }
+  unsigned gpus_per_rank() const { return gpus_per_node / (ranks_per_node == 0 ? 1 : ranks_per_node); }
+};
+
+/// What the plan of an imported script does. `before` has what only the script knows.
+JobIntent intent_of(const model::Plan& plan, const JobIntent& before);
+
+/// Both as a table with a row for each thing and `*` before those that differ.
+std::string render_intents(const std::string& file, const JobIntent& before, const std::string& site,
+                           const JobIntent& after);
+
+/// An error if the new job has another number of ranks or other GPUs for each than the script's. Numbers that
+/// the request names are wanted: they are not compared.
+diag::Diagnostics compare_intents(const std::string& file, const JobIntent& before, const JobIntent& after);
+
+} // namespace hpcml::import_script

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "generate/import_script/source_site.hpp"
+
+#include <algorithm>
+
+#include "core/model/launcher_rows.hpp"
+#include "core/model/pattern.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+template <class List> bool holds(const List& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// For and against a site: each point is a name that it has.
+struct Score {
+  int points = 0;
+  bool excluded = false;
+  void add(bool has, int value, bool excludes) {
+    if (has) points += value;
+    if (!has && excludes) excluded = true;
+  }
+};
+
+bool reads_variable(std::string_view text, std::string_view expression) {
+  if (!expression.starts_with("$")) return false;
+  const auto name = expression.substr(0, expression.find('/'));
+  return name.size() > 5 && text.find(name) != std::string_view::npos;
+}
+
+/// "gpu:a100:4" -> "a100".
+std::string gpu_type_of(const slurm::JobOptions& request) {
+  for (const char* option : {"gres", "gpus-per-node", "gpus", "gpus-per-task"}) {
+    auto text = request.text(option);
+    if (text.starts_with("gpu:")) text = text.substr(4);
+    const auto colon = text.find(':');
+    if (colon != std::string::npos && !util::parse_unsigned(text.substr(0, colon)))
+      return text.substr(0, colon);
+  }
+  return {};
+}
+
+void score_partition(const SiteEvidence& evidence, const model::Site& site, Score& score) {
+  const auto partition = evidence.request.text("partition");
+  if (partition.empty()) {
+    score.excluded = score.excluded || site.flag("partition").policy == model::Policy::required;
+    return;
+  }
+  for (const auto& name : util::split(partition, ','))
+    score.add(site.find_partition(name) || holds(site.other_partitions, name), 2, !site.partitions.empty());
+}
+
+void score_account(const SiteEvidence& evidence, const model::Site& site, Score& score) {
+  const auto account = evidence.request.text("account");
+  const auto& rule = site.flag("account");
+  if (account.empty() || account.find_first_of("<[{") != std::string::npos || rule.pattern.empty()) return;
+  score.add(model::matches_pattern(account, rule.pattern), 1, true);
+}
+
+void score_gpus(const SiteEvidence& evidence, const model::Site& site, Score& score) {
+  const auto type = gpu_type_of(evidence.request);
+  if (type.empty() || type.find_first_of("._<") != std::string::npos || site.node_types.empty()) return;
+  const bool has = std::any_of(site.node_types.begin(), site.node_types.end(), [&](const auto& node) {
+    return node.gpu && (node.gpu->slurm_type == type || holds(node.gpu->aliases, type) || node.id == type);
+  });
+  score.add(has, 1, true);
+}
+
+void score_launchers(const SiteEvidence& evidence, const model::Site& site, Score& score) {
+  for (const auto& row : model::k_launchers) {
+    if (!row.of_some_sites) continue;
+    const auto word = "\n" + std::string(row.words.name) + " ";
+    if (evidence.text.find(word) == std::string_view::npos) continue;
+    score.add(std::any_of(site.launchers.begin(), site.launchers.end(),
+                          [&](const auto& rule) { return rule.name == row.words.name; }),
+              1, true);
+  }
+}
+
+void score_modules(const SiteEvidence& evidence, const model::Site& site, Score& score) {
+  std::vector<std::string> known;
+  for (const auto& rule : site.modules) known.insert(known.end(), rule.load.begin(), rule.load.end());
+  for (const auto& rule : site.python) known.insert(known.end(), rule.modules.begin(), rule.modules.end());
+  for (const auto& module : evidence.modules) score.add(holds(known, module), 1, false);
+}
+
+Score score_of(const SiteEvidence& evidence, const model::Site& site) {
+  Score score;
+  if (site.scheduler == model::Scheduler::none) score.excluded = true;
+  score_partition(evidence, site, score);
+  score_account(evidence, site, score);
+  score_gpus(evidence, site, score);
+  score_launchers(evidence, site, score);
+  score_modules(evidence, site, score);
+  const auto qos = evidence.request.text("qos");
+  if (!qos.empty()) score.add(site.find_qos(qos) || holds(site.other_qos, qos), 1, false);
+  const auto constraint = evidence.request.text("constraint");
+  if (!constraint.empty()) score.add(holds(site.constraints, constraint), 1, false);
+  for (const auto& node : site.node_types)
+    if (node.local_disk && reads_variable(evidence.text, *node.local_disk)) {
+      score.add(true, 1, false);
+      break;
+    }
+  return score;
+}
+
+} // namespace
+
+bool contradicts(const SiteEvidence& evidence, const model::Site& site) {
+  return score_of(evidence, site).excluded;
+}
+
+std::vector<const model::Site*> find_source_sites(const SiteEvidence& evidence, const model::Site& to,
+                                                  const std::vector<model::Site>& catalogue) {
+  const auto own = score_of(evidence, to);
+  std::vector<const model::Site*> best;
+  int most = 1;
+  const auto add = [&](const model::Site& site, const Score& score) {
+    if (score.excluded || score.points < most) return;
+    if (score.points > most) best.clear();
+    most = score.points;
+    best.push_back(&site);
+  };
+  add(to, own);
+  for (const auto& site : catalogue)
+    if (site.id != to.id) add(site, score_of(evidence, site));
+  if (!best.empty() && best.front() == &to) return {&to};
+  return best;
+}
+
+unsigned gpus_without_request(const model::Site& site, const slurm::JobOptions& request) {
+  if (site.gpu_request.style != model::GpuStyle::none) return 0;
+  const auto named = request.text("partition");
+  const auto* partition = named.empty() ? site.default_partition([](const auto& p) { return !p.cpu_only; })
+                                        : site.find_partition(named);
+  if (partition && partition->cpu_only) return 0;
+  unsigned most = 0;
+  for (const auto& node : site.node_types) {
+    const bool reachable = !partition || holds(partition->node_types, node.id);
+    if (reachable && node.gpu) most = std::max(most, node.gpu->per_node);
+  }
+  return most;
+}
+
+} // namespace hpcml::import_script
