@@ -3,6 +3,7 @@
 
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/setup_steps.hpp"
 #include "generate/plan/staging.hpp"
@@ -42,6 +43,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
     chosen.use = input.way.squashed ? "--container IMAGE --venv" : "--venv";
     if (input.job.venv) {
       chosen.place = input.job.venv->value;
+      chosen.expression = !util::leading_variable(chosen.place).empty();
     } else if (recipe && !recipe->where.empty() && recipe->kind != PythonSource::wheelhouse) {
       chosen.place = recipe->where + "/torch";
       chosen.expression = true;
