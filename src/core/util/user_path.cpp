@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::util {

@@ -2,11 +2,8 @@
 #include "generate/plan/software.hpp"
 
 #include <algorithm>
-<<<<<<< HEAD
-#include <fmt/format.h>
-=======
 #include <array>
->>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
+#include <fmt/format.h>
 
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
@@ -128,18 +125,15 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
-<<<<<<< HEAD
-  result.remarks.note("no Python environment is set, so the job uses the python in PATH; --venv, --conda or "
-                      "--container sets one",
-                      rule_origin("the site has no common environment"));
-=======
   if (input.job.body) // its own commands may set one up
-    return result.remarks.note("no Python environment named: the job runs with the python it finds in PATH",
-                               rule_origin("the site has no environment for everybody"));
-  result.remarks.warning("request/python",
-                         "no Python environment is named, and " + input.site.id +
-                             " has none for all users: the job runs the python in PATH",
-                         "add --venv PATH, --conda NAME or --container IMAGE (hpcml env creates one)");
+    return result.remarks.note("no Python environment is set, so the job uses the python in PATH",
+                               rule_origin("the site has no common environment"));
+  result.remarks.warning(
+      "request/python",
+      fmt::format("no Python environment is named, and {} has no common one: the job uses the "
+                  "python in PATH",
+                  input.site.id),
+      "add --venv PATH, --conda NAME or --container IMAGE");
 }
 
 void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnostics) {
@@ -147,28 +141,17 @@ void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnost
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
     diagnostics.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
-                      "keep one of them");
+                      "remove all but one of them");
   for (const auto* text : {&job.venv, &job.conda})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
-      diagnostics.error("usage/python", "an environment's name or path is one line of text");
+      diagnostics.error("usage/python", "the name or path of an environment must be one line of text");
   if (job.venv) check_variable(input, "--venv", job.venv->value, diagnostics);
   if (job.conda) check_variable(input, "--conda", job.conda->value, diagnostics);
->>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
 }
 
 void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   const model::JobSpec& job = input.job;
-<<<<<<< HEAD
-  const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
-  if (named > 1)
-    result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
-                         "remove all but one of them");
-  for (const auto* text : {&job.venv, &job.conda})
-    if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
-      result.remarks.error("usage/python", "the name or path of an environment must be one line of text");
-=======
   check_environment_names(input, result.remarks);
->>>>>>> f768f9d9 (Accept variables in --venv and reject keys of another site)
   if (job.venv) {
     plan_environment_of(input, result, PythonKind::venv, PythonSource::venv, *job.venv);
   } else if (job.conda) {
