@@ -13,6 +13,7 @@
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
+#include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 #include "run/agent/process_states.hpp"
 #include "run/launch/failure.hpp"
@@ -91,7 +92,7 @@ std::string describe_process(pid_t pid, const std::string& proc) {
   // Only what the kernel gives without waiting for the process: not its maps or its command line.
   const auto directory = proc + "/" + std::to_string(pid);
   const auto read = [&](const char* name) { return util::read_file(directory + name).value_or(""); };
-  const auto stat = parse_process_stat(read("/stat"));
+  const auto stat = util::parse_process_stat(read("/stat"));
   if (!stat) return {};
   ThreadState main;
   main.state = stat->state;

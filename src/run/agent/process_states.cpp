@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 #include "run/agent/syscall_names.hpp"
 
@@ -57,7 +58,7 @@ bool runs_python(const std::string& directory) {
 ThreadState read_thread(const std::string& directory, std::int64_t tid) {
   ThreadState thread;
   thread.tid = tid;
-  if (const auto stat = parse_process_stat(head_of_file(directory + "/stat"))) {
+  if (const auto stat = util::parse_process_stat(head_of_file(directory + "/stat"))) {
     thread.name = stat->name;
     thread.state = stat->state;
   }
@@ -70,7 +71,7 @@ ThreadState read_thread(const std::string& directory, std::int64_t tid) {
 
 std::optional<ProcessState> read_process(std::int64_t pid, const std::string& proc) {
   const auto directory = proc + "/" + std::to_string(pid);
-  const auto stat = parse_process_stat(head_of_file(directory + "/stat"));
+  const auto stat = util::parse_process_stat(head_of_file(directory + "/stat"));
   if (!stat) return std::nullopt;
   ProcessState process;
   process.pid = pid;
@@ -93,20 +94,6 @@ bool waits_for_child(const ProcessState& process) {
 }
 
 } // namespace
-
-std::optional<ProcessStat> parse_process_stat(std::string_view text) {
-  const auto open = text.find('('), close = text.rfind(')');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
-  const auto pid = util::parse_unsigned(util::trim(text.substr(0, open)));
-  const auto words = util::split(util::trim(text.substr(close + 1)), ' ');
-  if (!pid || words.size() < 2 || words[0].size() != 1) return std::nullopt;
-  ProcessStat stat;
-  stat.pid = static_cast<std::int64_t>(*pid);
-  stat.name = text.substr(open + 1, close - open - 1);
-  stat.state = words[0][0];
-  stat.parent = static_cast<std::int64_t>(util::parse_unsigned(words[1]).value_or(0));
-  return stat;
-}
 
 std::string parse_syscall(std::string_view text) {
   const auto word = util::trim(text.substr(0, text.find(' ')));
@@ -146,7 +133,7 @@ std::string render_state(const ThreadState& thread) {
 std::multimap<std::int64_t, std::int64_t> read_children(const std::string& proc) {
   std::multimap<std::int64_t, std::int64_t> children;
   for (const auto pid : numbers_in(proc))
-    if (const auto stat = parse_process_stat(head_of_file(proc + "/" + std::to_string(pid) + "/stat")))
+    if (const auto stat = util::parse_process_stat(head_of_file(proc + "/" + std::to_string(pid) + "/stat")))
       children.emplace(stat->parent, pid);
   return children;
 }

@@ -28,14 +28,6 @@ struct ProcessState {
   std::vector<ThreadState> threads = {}; ///< that which `pid` is the number of comes first
 };
 
-/// The start of /proc/PID/stat; the name may contain spaces and parentheses.
-struct ProcessStat {
-  std::int64_t pid = 0;
-  std::string name = {};
-  char state = '?';
-  std::int64_t parent = 0;
-};
-std::optional<ProcessStat> parse_process_stat(std::string_view text);
 /// Of /proc/PID/task/TID/syscall, "202 0x7f… …"; empty for "running" and "-1 …".
 std::string parse_syscall(std::string_view text);
 /// Of /proc/PID/task/TID/stack: "[<0>] futex_do_wait+0x46/0x90".

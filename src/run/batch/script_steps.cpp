@@ -11,6 +11,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::batch {
@@ -32,23 +33,15 @@ std::string executable_of(const std::string& directory) {
 
 /// False if the process has ended, or its stat cannot be read.
 bool read_entry(pid_t pid, ProcessEntry& entry) {
-  const auto directory = "/proc/" + std::to_string(pid);
-  const auto text = util::read_file(directory + "/stat");
-  if (!text) return false;
-  // "12 (name) S 7 …": a name may contain anything.
-  const auto begin = text->find('('), end = text->rfind(')');
-  if (begin == std::string::npos || end == std::string::npos) return false;
-  const auto fields = util::split(std::string(util::trim(text->substr(end + 1))), ' ');
-  constexpr std::size_t k_exit_code = 49; // field 52 of proc(5); the first of `fields` is the third
-  if (fields.size() <= k_exit_code || fields[0].empty()) return false;
+  auto stat = util::read_process_stat(pid);
+  if (!stat) return false;
   entry.pid = pid;
-  entry.state = fields[0][0];
-  entry.parent = static_cast<pid_t>(util::parse_unsigned(fields[1]).value_or(0));
-  const bool is_zombie = entry.state == 'Z' || entry.state == 'X';
-  entry.status = is_zombie ? static_cast<int>(util::parse_unsigned(fields[k_exit_code]).value_or(0)) : 0;
+  entry.state = stat->state;
+  entry.parent = static_cast<pid_t>(stat->parent);
+  entry.status = stat->status;
   // A process that is about to become a zombie has no executable any more.
-  entry.program = is_zombie ? std::string() : executable_of(directory);
-  if (entry.program.empty()) entry.program = text->substr(begin + 1, end - begin - 1);
+  entry.program = stat->has_ended() ? std::string() : executable_of("/proc/" + std::to_string(pid));
+  if (entry.program.empty()) entry.program = std::move(stat->name);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/process_stat.hpp"
 #include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 
@@ -26,10 +27,8 @@ pid_t parent_of(int proc, const std::string& pid) {
   char text[256] = {};
   const auto count = ::read(file, text, sizeof text - 1);
   ::close(file);
-  // "12 (name) S 7 …": a name may hold anything, brackets too.
-  const char* end = count > 0 ? std::strrchr(text, ')') : nullptr;
-  int parent = 0;
-  return end != nullptr && std::sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+  const auto stat = util::parse_process_stat({text, static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+  return stat ? static_cast<pid_t>(stat->parent) : 0;
 }
 
 bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }

@@ -15,6 +15,7 @@
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
+#include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/join_rendezvous.hpp"
@@ -74,11 +75,8 @@ bool has_ended(pid_t pid, int descriptor, milliseconds limit) {
 
 /// Whether a process that has ended, and is still to be waited for, ended badly.
 bool is_known_to_have_failed(pid_t pid) {
-  const auto stat = util::read_file("/proc/" + std::to_string(pid) + "/stat");
-  if (!stat || stat->rfind(')') == std::string::npos) return false;
-  const auto fields = util::split(std::string(util::trim(stat->substr(stat->rfind(')') + 1))), ' ');
-  constexpr std::size_t k_exit_code = 49;
-  return fields.size() > k_exit_code && fields[0] == "Z" && fields[k_exit_code] != "0";
+  const auto stat = util::read_process_stat(pid);
+  return stat && stat->state == 'Z' && stat->status != 0;
 }
 
 [[noreturn]] void watch_world(pid_t program, const std::string& address, std::uint16_t port,

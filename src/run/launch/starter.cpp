@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
+#include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -37,21 +38,16 @@ StepTitle read_title(const std::string& title) {
 std::vector<std::string> read_ancestors() {
   constexpr std::size_t k_most = 64;
   std::vector<std::string> names;
-  auto pid = static_cast<long long>(::getppid());
+  std::int64_t pid = ::getppid();
   while (pid > 1 && names.size() < k_most) {
-    const auto directory = "/proc/" + std::to_string(pid);
-    const auto stat = util::read_file(directory + "/stat");
-    // "PID (NAME) STATE PPID …": a name may contain spaces and parentheses.
-    const auto open = stat ? stat->find('(') : std::string::npos;
-    const auto close = stat ? stat->rfind(')') : std::string::npos;
-    if (open == std::string::npos || close == std::string::npos || close + 4 > stat->size()) break;
-    auto name = stat->substr(open + 1, close - open - 1);
+    auto stat = util::read_process_stat(pid);
+    if (!stat) break;
+    auto name = std::move(stat->name);
     const bool last = name == k_step_daemon;
-    if (last) name = util::read_file(directory + "/cmdline").value_or(name);
+    if (last) name = util::read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or(name);
     names.push_back(std::move(name));
     if (last) break;
-    const auto parent = util::parse_unsigned(util::split(stat->substr(close + 4), ' ').front());
-    pid = parent ? static_cast<long long>(*parent) : 0;
+    pid = stat->parent;
   }
   return names;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where real processes stand still is found by what the kernel says and by the tools that there are, in a
 // bounded time.
+#include "core/util/process_stat.hpp"
 #include "run/agent/read_stacks.hpp"
 
 #include <catch2/catch.hpp>
@@ -124,14 +125,14 @@ TEST_CASE("the names of system calls are those of this machine") {
 }
 
 TEST_CASE("the kernel's files about a thread are read as it writes them") {
-  const auto stat = parse_process_stat("42 (a) (b c)) S 7 42 42 0 -1");
+  const auto stat = util::parse_process_stat("42 (a) (b c)) S 7 42 42 0 -1");
   REQUIRE(stat);
   CHECK(stat->pid == 42);
   CHECK(stat->name == "a) (b c)");
   CHECK(stat->state == 'S');
   CHECK(stat->parent == 7);
   for (const auto* text : {"", "42", "42 (a", "42 (a) ", "x (a) S 7", ") ("})
-    CHECK_FALSE(parse_process_stat(text));
+    CHECK_FALSE(util::parse_process_stat(text));
   CHECK(parse_syscall(std::to_string(SYS_futex) + " 0x55 0x189 0x0\n") == "futex");
   CHECK(parse_syscall("running\n").empty());
   CHECK(parse_syscall("-1 0x7ffd 0x7fe4\n").empty());
