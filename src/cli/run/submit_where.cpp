@@ -125,7 +125,7 @@ private:
     if (!util::find_program("sbatch", x_context.env)) return;
     if (is_alone) return;
     const auto estimate = estimate_plan(plan, x_context);
-    is_alone = !estimate && slurm::is_unreachable(estimate.error());
+    is_alone = !estimate && slurm::is_unreachable(estimate.error().what);
     if (is_alone) return;
     place.fits = estimate.ok();
     if (estimate)

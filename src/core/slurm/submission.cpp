@@ -2,6 +2,7 @@
 #include "core/slurm/submission.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <fmt/format.h>
 #include <optional>
@@ -166,9 +167,18 @@ util::Error explain_refusal(std::string_view err) {
   return error;
 }
 
-bool is_unreachable(const util::Error& refusal) {
-  const auto holds = [&](std::string_view text) { return refusal.what.find(text) != std::string::npos; };
-  return holds(k_no_cluster) || holds(k_no_answer) || holds(util::k_time_limit_exceeded);
+bool is_unreachable(std::string_view message) {
+  static constexpr std::array<std::string_view, 9> k_signs = {k_no_cluster,
+                                                              k_no_answer,
+                                                              util::k_time_limit_exceeded,
+                                                              "Connection refused",
+                                                              "Connection timed out",
+                                                              "Socket timed out",
+                                                              "Slurm backup controller",
+                                                              "Resource temporarily unavailable",
+                                                              "Zero Bytes were transmitted"};
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
 }
 
 SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,

@@ -32,8 +32,8 @@ util::Result<StartEstimate> parse_estimate(std::string_view err);
 
 /// Why Slurm does not take a job, from what sbatch printed, with what to do about it.
 util::Error explain_refusal(std::string_view err);
-/// True if no Slurm has evaluated the request, because none answers on this machine.
-bool is_unreachable(const util::Error& refusal);
+/// True if a command's message means that Slurm's controller has not answered: nothing has been decided then.
+bool is_unreachable(std::string_view message);
 
 /// The environment to run sbatch in, and what was omitted of it because it would change the script's meaning.
 struct SubmitEnvironment {

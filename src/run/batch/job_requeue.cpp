@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run/batch/job_requeue.hpp"
 
-#include <array>
 #include <fmt/format.h>
 
 #include "core/model/hostlist.hpp"
 #include "core/slurm/jobs.hpp"
+#include "core/slurm/submission.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/log.hpp"
@@ -62,16 +62,7 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
 
 bool is_unreachable(const slurm::Answer& answer) {
   if (!answer.executed) return !answer.why_not.ends_with(" is not in PATH"); // it took too long
-  static constexpr std::array<std::string_view, 7> c_signs = {"Unable to contact slurm controller",
-                                                              "Connection refused",
-                                                              "Connection timed out",
-                                                              "Socket timed out",
-                                                              "Slurm backup controller",
-                                                              "Resource temporarily unavailable",
-                                                              "Zero Bytes were transmitted"};
-  for (const auto sign : c_signs)
-    if (answer.output.err.find(sign) != std::string::npos) return true;
-  return false;
+  return slurm::is_unreachable(answer.output.err);
 }
 
 RequeueResult requeue_job(const BatchRequest& request, const BatchJob& job, const std::string& script,
