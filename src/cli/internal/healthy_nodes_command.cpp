@@ -17,11 +17,6 @@ namespace hpcml::cli {
 
 namespace {
 
-struct HealthOptions {
-  bool this_node = false;
-  unsigned gpus = 0;
-};
-
 /// What is wrong with this node, as a clause; empty: nothing that shows at once.
 std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
   const auto seen = topo::read_live_gpus("/").places.size();
@@ -42,8 +37,8 @@ std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
   return {};
 }
 
-int print_health(const HealthOptions& options, const Context& context) {
-  const auto fault = find_fault(options.gpus, context.env);
+int print_health(unsigned gpus, const Context& context) {
+  const auto fault = find_fault(gpus, context.env);
   const auto node = context.env.get_or("SLURMD_NODENAME", "localhost");
   std::fputs(
       node_health::render_bad_node({node, fault.empty() ? std::string(slurm::k_healthy) : fault}).c_str(),
@@ -56,17 +51,16 @@ const char* const k_healthy_nodes_footer =
 GPUs, and if something can be written into its /tmp and /dev/shm. Prints the node's name and "ok", or what is wrong.
 
 Examples:
-  hpcml internal healthy-nodes --here)";
+  hpcml internal healthy-nodes --gpus 4)";
 
 } // namespace
 
 void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("healthy-nodes", "Check whether this node is healthy.");
-  const auto options = std::make_shared<HealthOptions>();
-  command->add_flag("--here", options->this_node, "check this node")->required();
-  command->add_option("--gpus", options->gpus, "number of GPUs that this node must show [default: 0]");
+  const auto gpus = std::make_shared<unsigned>(0);
+  command->add_option("--gpus", *gpus, "number of GPUs that this node must show [default: 0]");
   command->footer(k_healthy_nodes_footer);
-  command->callback([options, &context, &exit_code] { exit_code = print_health(*options, context); });
+  command->callback([gpus, &context, &exit_code] { exit_code = print_health(*gpus, context); });
 }
 
 } // namespace hpcml::cli

@@ -113,7 +113,7 @@ Actions on_nodes_chosen(BatchState& state, const Event& event) {
     return end_with_job(state);
   }
   if (state.phase == Phase::starting) {
-    if (!event.yes) {
+    if (!event.is_true) {
       if (state.facts.requeues) return requeue(state, "too few nodes of the job are healthy", 1);
       return end_with_code(state, 1);
     }
@@ -121,7 +121,7 @@ Actions on_nodes_chosen(BatchState& state, const Event& event) {
     return start_script(state);
   }
   if (state.phase != Phase::choosing) return {};
-  if (!event.yes || event.text == state.run_nodes) return give_up_or_requeue(state);
+  if (!event.is_true || event.text == state.run_nodes) return give_up_or_requeue(state);
   state.run_nodes = event.text;
   ++state.facts.restarts;
   return start_script(
@@ -166,7 +166,7 @@ Actions on_steps_ended(BatchState& state, const Event& event) {
   state.steps_ended = true;
   // Of a script that Slurm's SIGTERM has ended the steps' code counts.
   const bool ended_by_itself = !state.script_runs && state.code != k_terminated;
-  if (event.yes && !ended_by_itself) {
+  if (event.is_true && !ended_by_itself) {
     state.code = event.code;
     state.has_step_code = true;
   }
@@ -204,13 +204,13 @@ Actions on_requeue_accepted(BatchState& state) {
 Actions on_preemption_known(BatchState& state, const Event& event) {
   const bool again = requeues_after(state, model::FailureClass::preempted);
   if (std::exchange(state.asks_preemption, false)) {
-    if (event.yes) return requeue(state, k_preempted, work_runs(state) ? k_terminated : state.code);
+    if (event.is_true) return requeue(state, k_preempted, work_runs(state) ? k_terminated : state.code);
     return end_after_work(state, state.code, {});
   }
   if (state.phase != Phase::asking) return {};
-  if (event.yes && again) return requeue(state, k_preempted, state.code);
-  if (event.yes && state.job_ends) return end_with_code(state, state.code);
-  if (event.yes) {
+  if (event.is_true && again) return requeue(state, k_preempted, state.code);
+  if (event.is_true && state.job_ends) return end_with_code(state, state.code);
+  if (event.is_true) {
     state.phase = Phase::awaiting_slurm;
     return {report(fmt::format("{}: job {} waits for Slurm, which requeues it if the site is configured to",
                                k_preempted, state.facts.job))};

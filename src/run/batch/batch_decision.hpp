@@ -26,14 +26,14 @@ struct SurvivalFacts {
 
 enum class EventKind {
   started,        ///< the batch process is ready
-  nodes_chosen,   ///< `yes`: enough healthy nodes; `text`: the nodes
+  nodes_chosen,   ///< `is_true`: enough healthy nodes; `text`: the nodes
   limit_near,     ///< the lead time before the time limit has begun
   save_time_over, ///< what is left until the limit is needed for the requeue
   job_ending,     ///< SIGTERM: Slurm ends the job
-  steps_ended,    ///< no step of the script runs any more; `yes`: `code` is the worst exit code of those that
-                  ///< ended
-  script_ended,   ///< with `code`
-  preemption_known, ///< `yes`: Slurm gives the job's nodes to another job
+  steps_ended,    ///< no step of the script runs any more; `is_true`: `code` is the worst exit code of those
+               ///< that ended
+  script_ended,     ///< with `code`
+  preemption_known, ///< `is_true`: Slurm gives the job's nodes to another job
   cause_known,      ///< `text`: the failure class of the run; empty: unknown
   requeue_delayed,  ///< Slurm's controller does not answer; the requeue is repeated
   requeue_accepted, ///< Slurm has put the job back into the queue
@@ -42,7 +42,7 @@ enum class EventKind {
 
 struct Event {
   EventKind kind = EventKind::started;
-  bool yes = false;
+  bool is_true = false;
   int code = 0;
   std::string text = {};
 };

@@ -39,8 +39,8 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
                                     "--kill-on-bad-exit=0"};
   // Such a step gets no GPUs by the job's total number (Slurm 22.05).
   if (request.counts_gpus_as_total) words.emplace_back("--gpus=0");
-  words.insert(words.end(), {hpcml, "internal", "healthy-nodes", "--here", "--gpus",
-                             std::to_string(request.gpus_per_node)});
+  words.insert(words.end(),
+               {hpcml, "internal", "healthy-nodes", "--gpus", std::to_string(request.gpus_per_node)});
   return words;
 }
 

@@ -46,7 +46,7 @@ public:
       : x_facts(facts), x_state{facts}, x_is_faithful(is_faithful) {}
 
   void handle(const Event& event) {
-    x_events += " " + std::to_string(static_cast<int>(event.kind)) + (event.yes ? "y" : "") + event.text;
+    x_events += " " + std::to_string(static_cast<int>(event.kind)) + (event.is_true ? "y" : "") + event.text;
     if (event.kind == EventKind::script_ended) x_script_runs = false;
     if (event.kind == EventKind::steps_ended && x_awaits_steps) x_awaits_steps = x_steps_run = false;
     if (event.kind == EventKind::job_ending) x_slurm_ends_it = true;
