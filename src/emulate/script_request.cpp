@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/model/script_head.hpp"
 #include "core/site_rules/resource_request.hpp"
 #include "core/slurm/job_reading.hpp"
 #include "core/util/text.hpp"
@@ -10,18 +11,6 @@
 namespace hpcml::emulate {
 
 namespace {
-
-/// The site of "# Written by hpcml 0.1.0 for site lumi (profile e9a09ae7ab92b06b):".
-std::string find_site(std::string_view head) {
-  constexpr std::string_view k_start = "# Written by hpcml ", k_site = " for site ";
-  for (const auto& line : util::split(head, '\n')) {
-    const auto at = line.find(k_site);
-    if (!line.starts_with(k_start) || at == std::string::npos) continue;
-    const auto name = line.substr(at + k_site.size());
-    return name.substr(0, name.find_first_of(" :\r"));
-  }
-  return {};
-}
 
 std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by) {
   return by == 0 ? 0 : (amount + by - 1) / by;
@@ -33,7 +22,7 @@ ScriptRequest read_script_request(std::string_view script) {
   slurm::LocatedFindings ignored("", script);
   const auto job = slurm::read_job(script, slurm::k_newest_version, ignored);
   ScriptRequest request;
-  request.site = find_site(script.substr(0, job.header.end));
+  if (const auto head = model::find_script_head(script.substr(0, job.header.end))) request.site = head->site;
   request.nodes = 0;
   for (std::size_t i = 0; i < job.requests.size(); ++i) {
     const auto demand = site_rules::demand_of(job.requests[i], job.sizes[i]);

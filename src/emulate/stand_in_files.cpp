@@ -238,6 +238,7 @@ void put_conda(Files& files, const Site& site, const StandInOptions& options) {
   for (const auto* tool : {"conda", "mamba"})
     put(files, options, std::string("bin/") + tool, "conda.sh", 0755);
   put(files, options, "bin/activate", "conda_activate.sh", 0644);
+  put(files, options, "conda/bin/activate", "conda_activate.sh", 0644);
   put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
   put_python(files, options, "lib/python_stubs");
   for (const auto& rule : site.python)

@@ -164,7 +164,7 @@ TEST_CASE("an interactive job needs no program, and is told what to type in its 
   CHECK(bare.out.starts_with("srun "));
   CHECK(holds(bare.out, "--pty bash -i\n"));
   CHECK(holds(bare.err, "module load miniforge3"));
-  CHECK(holds(bare.err, "conda activate mine"));
+  CHECK(holds(bare.err, "/bin/activate\" mine"));
   CHECK_FALSE(holds(bare.err, "hpcml launch"));
   const auto program =
       workspace.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "64G",

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/internal/internal_commands.hpp"
+#include "core/model/script_head.hpp"
 #include "core/model/walltime.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
@@ -19,26 +20,20 @@ namespace {
 
 struct BatchOptions {
   batch::BatchRequest request;
-  std::string save_before, save_signal = "USR1", save_by = "launch", requeue_on, chain;
+  std::string launcher = "hpcml", save_before, save_signal = "USR1", requeue_on, chain;
+  bool no_store = false;
+  bool old_secret = false, old_store = false; ///< of scripts before --launcher and --no-store
+  std::string old_save_by;
   CLI::Option* max_requeues = nullptr;
 };
 
-/// "Written by hpcml 0.1.0 for site …" in a script's first lines; empty if it has no such line.
-std::string version_of_script(const std::string& script) {
-  constexpr std::string_view k_mark = "Written by hpcml ";
-  const auto text = util::read_input_head(script, 1 << 16).value_or("");
-  const auto at = text.find(k_mark);
-  if (at == std::string::npos) return {};
-  const auto begin = at + k_mark.size();
-  return text.substr(begin, text.find_first_of(" \n", begin) - begin);
-}
-
 util::Error unknown_option(const std::string& word, const std::vector<std::string>& command) {
-  const auto version = version_of_script(batch::script_of(command));
+  const auto script = util::read_input_head(batch::script_of(command), 1 << 16).value_or("");
+  const auto head = model::find_script_head(script);
   return {fmt::format("unknown option '{}' of 'hpcml internal batch'{}", word,
-                      version.empty() ? ""
-                                      : fmt::format(": the script was written by hpcml {}, this is hpcml {}",
-                                                    version, HPCML_VERSION)),
+                      head ? fmt::format(": the script was written by hpcml {}, this is hpcml {}",
+                                         head->version, HPCML_VERSION)
+                           : ""),
           "write the script again with this hpcml, or set HPCML in it to the version that wrote it"};
 }
 
@@ -50,8 +45,16 @@ util::Status read_saving(const BatchOptions& options, batch::BatchRequest& reque
   const auto signal = model::SaveSignal::parse(options.save_signal);
   if (!signal) return util::Error{"--save-signal " + signal.error().what, signal.error().hint};
   request.save_signal = *signal;
-  request.save_route = options.save_by == "step" ? batch::SaveRoute::step : batch::SaveRoute::launch;
   return util::Done{};
+}
+
+/// What the launcher of the ranks needs, and how its programs get the request to save.
+void read_launcher(const BatchOptions& options, batch::BatchRequest& request) {
+  const bool is_hpcml = options.launcher == "hpcml" && options.old_save_by != "step";
+  const bool is_old = options.old_secret || options.old_store;
+  request.needs_secret = is_hpcml;
+  request.serves_store = is_hpcml && !options.no_store && (options.old_store || !is_old);
+  request.save_route = is_hpcml ? batch::SaveRoute::launch : batch::SaveRoute::step;
 }
 
 util::Result<batch::BatchRequest> read_request(const BatchOptions& options, const Context& context) {
@@ -59,6 +62,7 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   request.command = context.program;
   if (request.command.empty())
     return util::Error{"no script to run", "use: hpcml internal batch OPTIONS -- bash SCRIPT"};
+  read_launcher(options, request);
   TRY_DONE(read_saving(options, request));
   request.requeues = options.max_requeues->count() > 0;
   if (!options.requeue_on.empty()) {
@@ -102,10 +106,11 @@ int run_batch(const CLI::App& command, const BatchOptions& options, const Contex
 
 const char* const k_batch_footer =
     R"(A generated script replaces itself with this command, which runs the script's commands, and:
-  - makes the job's key and serves the rendezvous store (--secret, --store)
+  - makes the key of the job's processes and serves the rendezvous store of the ranks
   - asks the ranks to save before the time limit (--save-before)
   - requeues the job within a limit, without faulty nodes (--max-requeues, --requeue-on)
   - chooses the healthy nodes of a job with spare nodes (--program-nodes)
+  - removes the job's directory from the nodes' own disks (--stage)
 The script's commands run with HPCML_BATCH set to the job's number.
 
 Examples:
@@ -114,8 +119,11 @@ docs/guides/checkpoint-and-requeue.md describes what happens at which event.)";
 
 void add_job_options(CLI::App& app, BatchOptions& options) {
   auto& request = options.request;
-  app.add_flag("--secret", request.needs_secret, "make the key of the job's processes");
-  app.add_flag("--store", request.serves_store, "serve the rendezvous store of the ranks");
+  app.add_option("--launcher", options.launcher,
+                 "what starts the ranks; others than hpcml need no key and no store [default: hpcml]");
+  app.add_flag("--no-store", options.no_store, "do not serve the rendezvous store of the ranks");
+  app.add_flag("--secret", options.old_secret)->group("");
+  app.add_flag("--store", options.old_store)->group("");
   app.add_option("--host", request.host, "name of this node for the ranks [default: SLURMD_NODENAME]");
   app.add_option("--interface", request.interface, "interface of this node at which the ranks connect");
   app.add_flag("--ipv4", request.resolves_host, "resolve the name of this node to an IPv4 address");
@@ -125,6 +133,10 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--program-nodes", request.program_nodes,
                  "number of nodes that run the program [default: all]");
   app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs that a healthy node shows");
+  app.add_option("--stage", request.stage_dir,
+                 "disk of each node for $HPCML_STAGE, the job's directory, which is removed at the end");
+  app.add_option("--node-launcher", request.node_launcher,
+                 "command that starts one task on each node [default: srun]");
   app.add_flag("--gpus-as-total", request.counts_gpus_as_total,
                "the job's GPUs are one number (sbatch --gpus)");
 }
@@ -140,10 +152,7 @@ void add_batch(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--save-before", options->save_before,
                       "ask the ranks to save this long before the time limit");
   command->add_option("--save-signal", options->save_signal, "signal for the programs [default: USR1]");
-  command
-      ->add_option("--save-by", options->save_by,
-                   "sender of the signal [default: launch] [possible values: launch, step]")
-      ->check(CLI::IsMember({"launch", "step"}));
+  command->add_option("--save-by", options->old_save_by)->group("");
   options->max_requeues = command->add_option("--max-requeues", options->request.max_requeues,
                                               "requeue the job at most this often");
   command->add_option("--requeue-on", options->requeue_on, "failures after which the job is requeued");

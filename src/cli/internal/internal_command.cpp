@@ -13,6 +13,7 @@ void add_internal(CLI::App& app, Context& context, int& exit_code) {
                   "  hpcml internal store-serve --port 29400\n"
                   "Their options may change with any release: a script names the version that wrote it.");
   add_batch(*command, context, exit_code);
+  add_stage(*command, context, exit_code);
   add_job_secret(*command, context, exit_code);
   add_store_serve(*command, context, exit_code);
   add_bad_nodes(*command, context, exit_code);

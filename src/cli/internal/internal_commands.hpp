@@ -7,6 +7,7 @@
 namespace hpcml::cli {
 
 void add_batch(CLI::App& app, Context& context, int& exit_code);
+void add_stage(CLI::App& app, Context& context, int& exit_code);
 void add_job_secret(CLI::App& app, Context& context, int& exit_code);
 void add_store_serve(CLI::App& app, Context& context, int& exit_code);
 void add_bad_nodes(CLI::App& app, Context& context, int& exit_code);

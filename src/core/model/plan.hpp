@@ -109,17 +109,19 @@ struct PlannedPython {
   std::vector<std::string>
       packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}; for packed the archive
   Origin origin;
-  bool remove = false; ///< for wheelhouse: the script has to remove it at the end
+  bool remove = false;   ///< for wheelhouse: the script has to remove it at the end
+  std::string disk = {}; ///< for wheelhouse: place on the node's disk, an expression
   /// Whether each node has it on its own disk.
   bool on_each_node() const { return kind == PythonKind::wheelhouse || kind == PythonKind::packed; }
 };
 
 /// What is copied to each node's own disk before the ranks start.
 struct PlannedStage {
-  std::string directory;                     ///< expression: "$SLURM_TMPDIR/stage"
+  std::string directory;                     ///< expression: "$SLURM_TMPDIR/stage"; $HPCML_STAGE in scripts
   bool remove = false;                       ///< the script has to remove it at the end
   std::vector<Sourced<std::string>> sources; ///< absolute paths of files and directories
   Origin origin;
+  std::string disk = {}; ///< where the directory is created, an expression: "/tmp"
 };
 
 /// The image that the program runs in.

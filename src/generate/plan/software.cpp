@@ -64,7 +64,7 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   const bool by_slurm = is_by_slurm(where);
   result.value.python = {PythonKind::wheelhouse,
                          by_slurm ? where + "/env" : job_directory(input.numbers(), where, "env"), packages,
-                         origin, !by_slurm};
+                         origin, !by_slurm, where};
   add_modules(result, recipe->modules, recipe->origin);
 }
 

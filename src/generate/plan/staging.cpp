@@ -70,7 +70,7 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
   plan.stage = model::PlannedStage{by_slurm ? disk + "/stage" : job_directory(input.numbers(), disk, "stage"),
-                                   !by_slurm, input.job.stage, origin};
+                                   !by_slurm, input.job.stage, origin, disk};
   if (packed) {
     plan.python.where = plan.stage->directory + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
@@ -89,7 +89,7 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
                       "remove --stage, and use --bind for the directory that all nodes share");
   else
     plan.container->binds.push_back(
-        {plan.stage->directory, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
+        {"$HPCML_STAGE", {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
   return result;
 }
 

@@ -27,6 +27,12 @@ bool counts_gpus_as_total(const model::Plan& plan) {
                      [](const auto& directive) { return directive.name == "--gpus"; });
 }
 
+/// Time before the limit at which the ranks are asked to save, as --save-before accepts it: "10m".
+std::string lead_time(const model::Plan& plan) {
+  const auto seconds = plan.saving->seconds;
+  return seconds % 60 == 0 ? fmt::format("{}m", seconds / 60) : fmt::format("{}s", seconds);
+}
+
 /// The words of the command, each with who decided it.
 class BatchWords {
 public:
@@ -37,6 +43,7 @@ public:
     add_saving();
     add_requeue();
     add_spare_nodes();
+    add_stage();
     reasons = std::move(x_reasons);
     return std::move(x_words);
   }
@@ -58,23 +65,27 @@ private:
     explain(std::move(about), by_rule(std::move(rule)).front().origin);
   }
 
-  /// What ranks of hpcml launch need: the key, the store, and the address of both.
+  /// Ranks of hpcml launch need the job's key, a store, and the address of both.
   void add_ranks() {
     const auto& launcher = x_plan.launcher;
-    if (!launcher.choice.is_hpcml()) return;
-    const bool has_rendezvous = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
-    const bool agents = launcher.has_own_agent() && x_plan.tasks() > x_plan.layout.tasks_per_node;
-    if (agents || (has_rendezvous && !launcher.has_own_agent())) {
-      add_switch("--secret");
-      explain_rule("--secret", "without the job's key nothing that arrives over the network is applied");
+    if (!launcher.choice.is_hpcml()) {
+      add("--launcher", launcher.choice.name());
+      return explain_rule("--launcher " + launcher.choice.name(),
+                          "only the ranks of hpcml launch need a key and a store of the job");
     }
     const auto& endpoint = x_plan.rendezvous;
     // A port that the site prescribes is the programs' own: the launchers find another one by themselves.
     const bool is_prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
     // Agents serve a store for each start of their ranks.
+    const bool has_rendezvous = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
     if (has_rendezvous && !is_prescribed && !launcher.has_own_agent()) {
-      add_switch("--store");
-      explain_rule("--store", "the store serves before any rank starts, and stays when one of them ends");
+      explain_rule("serves the ranks' rendezvous store",
+                   "it serves before any rank starts, and stays when one of them ends");
+    } else {
+      add_switch("--no-store");
+      explain_rule("--no-store", launcher.has_own_agent() ? "the agents serve the store"
+                                 : is_prescribed          ? "rank 0 serves the store at the site's port"
+                                                          : "the ranks need no rendezvous");
     }
     add_address();
   }
@@ -87,8 +98,8 @@ private:
     } else if (!endpoint.from_env.empty()) {
       add_expression("--host", "\"$" + endpoint.from_env + "\"");
     } else if (endpoint.ipv4 || !endpoint.suffix.empty()) {
-      add_expression("--host", "\"$SLURMD_NODENAME\"" +
-                                   (endpoint.suffix.empty() ? std::string() : quote_word(endpoint.suffix)));
+      if (!endpoint.suffix.empty())
+        add_expression("--host", "\"$SLURMD_NODENAME\"" + quote_word(endpoint.suffix));
       if (endpoint.ipv4) add_switch("--ipv4");
     }
     if (x_words.size() > count) explain("address of the ranks' rendezvous", endpoint.origin);
@@ -97,9 +108,8 @@ private:
   void add_saving() {
     if (!x_plan.saving) return;
     const auto& saving = *x_plan.saving;
-    add("--save-before", model::Walltime::of(std::chrono::seconds(saving.seconds)).to_slurm());
+    add("--save-before", lead_time(x_plan));
     add("--save-signal", saving.signal.text());
-    if (!saving.by_launch()) add("--save-by", "step");
     explain("--save-before", saving.requested_by);
     explain("--save-signal " + saving.signal.text(), saving.chosen);
   }
@@ -135,6 +145,13 @@ private:
     if (as_total) add_switch("--gpus-as-total");
   }
 
+  void add_stage() {
+    if (!stages_by_hpcml(x_plan)) return;
+    add_expression("--stage", quote_path(stage_disk(x_plan)));
+    if (const auto launcher = node_launcher(x_plan); !launcher.empty()) add("--node-launcher", launcher);
+    explain_rule("--stage", "a node's disk belongs to all who use the node");
+  }
+
   const model::Plan& x_plan;
   ScriptWords x_words;
   Reasons x_reasons;
@@ -152,33 +169,43 @@ std::string shell_of(const model::Plan& plan) {
 }
 
 void add_events_of_saving(const model::Plan& plan, std::string& text) {
-  const auto& saving = *plan.saving;
-  const auto lead = model::Walltime::of(std::chrono::seconds(saving.seconds)).to_slurm();
-  text += fmt::format("{} before the time limit: asks the ranks to save ({}) and waits for them{}\n", lead,
-                      saving.signal.text(), requeues(plan) ? ", then requeues the job" : "");
+  text += fmt::format("{} before the time limit: asks the ranks to save ({}) and waits for them{}\n",
+                      lead_time(plan), plan.saving->signal.text(),
+                      requeues(plan) ? ", then requeues the job" : "");
   if (requeues(plan))
     text += "the ranks have not ended shortly before the limit: requeues the job without waiting further\n";
 }
 
 /// What readers of the script must know of hpcml internal batch: what happens at the time limit and after
 /// failures.
-std::vector<std::string> describe_batch(const model::Plan& plan) {
-  std::vector<std::string> lines;
+std::string describe_batch(const model::Plan& plan) {
   const bool requeued = requeues(plan);
-  const bool restarts_here = plan.layout.spare_nodes > 0;
-  lines.push_back(
-      restarts_here ? fmt::format("hpcml checks the job's nodes, and runs the rest of this script: {} of {} "
-                                  "nodes run the program.",
-                                  plan.layout.nodes, plan.layout.nodes_asked())
-                    : "hpcml runs the rest of this script ('hpcml internal batch --help').");
+  std::string text = "hpcml runs the rest";
+  if (plan.layout.spare_nodes > 0)
+    text += fmt::format(" with {} healthy nodes of {}", plan.layout.nodes, plan.layout.nodes_asked());
+  else if (!plan.saving && !requeued)
+    text += " of this script ('hpcml internal batch --help')";
+  text += ".";
   if (plan.saving)
-    lines.push_back(fmt::format(
-        "It asks the ranks to save (SIG{}) {} before the time limit{}", plan.saving->signal.text(),
-        model::Walltime::of(std::chrono::seconds(plan.saving->seconds)).to_slurm(),
-        requeued ? fmt::format(", and requeues the job at most {} times.", plan.requeue->most) : "."));
-  if (requeued && !plan.requeue->requeue_on.empty())
-    lines.push_back(fmt::format("It also requeues the job if the run ends by: {}.",
-                                util::join(plan.requeue->requeue_on.words(), ", ")));
+    text += fmt::format(" It asks the ranks to save (SIG{}) {} before the limit{}",
+                        plan.saving->signal.text(), lead_time(plan), requeued ? "" : ".");
+  if (!requeued) return text;
+  text += fmt::format("{} requeues at most {} times", plan.saving ? ", and" : " It", plan.requeue->most);
+  const auto& causes = plan.requeue->requeue_on;
+  text += causes.empty() ? "." : ", also if the run ends by: " + util::join(causes.words(), ", ") + ".";
+  return text;
+}
+
+/// Comments of at most 110 columns.
+std::vector<std::string> wrap_comment(const std::string& text) {
+  constexpr std::size_t k_columns = 108; // without "# "
+  std::vector<std::string> lines;
+  for (const auto& word : util::split(text, ' ')) {
+    if (lines.empty() || lines.back().size() + 1 + word.size() > k_columns)
+      lines.push_back(word);
+    else
+      lines.back() += " " + word;
+  }
   return lines;
 }
 
@@ -194,12 +221,12 @@ ScriptLines make_batch_line(const model::Plan& plan) {
   ScriptWords words{ScriptWord::expression("exec \"$HPCML\" internal batch")};
   for (auto& word : BatchWords(plan).make(reasons)) words.push_back(std::move(word));
   words.push_back(ScriptWord::expression("-- " + shell_of(plan) + " \"$0\" \"$@\""));
-  constexpr std::string_view k_guard = "[[ ${HPCML_BATCH-} == \"${SLURM_JOB_ID:?}\" ]] || ";
   ScriptLines lines{Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
                              because(plan.hpcml_path.origin)}};
   const auto rule = by_rule("signals, requeues and services of the job are handled outside of the shell");
-  for (auto& text : describe_batch(plan)) lines.push_back(Comment{std::move(text), rule});
-  lines.push_back(Verbatim{std::string(k_guard) + wrap_words(words, k_guard.size()), reasons});
+  for (auto& text : wrap_comment(describe_batch(plan))) lines.push_back(Comment{std::move(text), rule});
+  lines.push_back(
+      Verbatim{"[[ ${HPCML_BATCH-0} == \"$SLURM_JOB_ID\" ]] ||\n  " + wrap_words(words, 2, "    "), reasons});
   return lines;
 }
 
@@ -223,7 +250,8 @@ std::string explain_events(const model::Plan& plan) {
     text += "slurmctld does not answer: repeats the requeue until it does\n";
     text += "a node was found faulty: excludes it from the next start\n";
   }
-  text += "the script ends: ends with its exit code\n";
+  text += fmt::format("the script ends: {}ends with its exit code\n",
+                      stages_by_hpcml(plan) ? "removes $HPCML_STAGE on each node, and " : "");
   return "\nhpcml internal batch does at these events:\n" + text;
 }
 

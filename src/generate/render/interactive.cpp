@@ -164,9 +164,9 @@ std::string render_interactive_lines(const model::Plan& plan, bool with_program)
   add_lines(make_software(plan));
   if (with_program) {
     if (plan.launcher.choice.is_hpcml()) text += "HPCML=" + util::shell_quote(plan.hpcml_path.value) + "\n";
-    add_lines(make_node_setup(in_shell(plan)));
+    add_lines(make_shell_node_setup(in_shell(plan)));
     add_lines(make_shell_rendezvous(plan));
-    add_lines(make_environment(plan));
+    add_lines(make_environment(in_shell(plan)));
     add_lines(make_step(plan, step_args_in_shell(plan)));
   }
   return text.empty() ? text : "# then, in its shell, as the batch script has it:\n" + text;

@@ -22,6 +22,7 @@ std::string to_text(const Directive& line) {
 }
 
 std::string assignment(const Export& line) {
+  if (line.is_shell) return line.name + "=" + line.value;
   return line.name + "=" + (line.expression ? quote_expression(line.value) : quote_word(line.value));
 }
 
@@ -39,10 +40,30 @@ std::string to_text(const Module& line) {
 
 std::string to_text(const CommandLine& line) { return wrap_words(line.words); }
 
+/// Each group starts a line, or continues that of the one before it if both fit; what starts the tasks is on
+/// its own.
 std::string to_text(const Step& line) {
+  constexpr std::size_t k_columns = 108; // with " \\" at the end
   std::string text;
-  for (const auto& group : line.groups)
-    text += text.empty() ? wrap_words(group) : " \\\n  " + wrap_words(group, 2);
+  ScriptWords open; // of the last line
+  const auto fits = [&](const ScriptWords& more) {
+    const auto joined = join_words(open) + " " + join_words(more);
+    return joined.find('\n') == std::string::npos && 2 + joined.size() <= k_columns;
+  };
+  const auto add_open = [&](std::size_t after) {
+    text += text.empty() ? wrap_words(open, 0, "  ", after) : " \\\n  " + wrap_words(open, 2, "  ", after);
+  };
+  for (std::size_t i = 0; i < line.groups.size(); ++i) {
+    const auto& group = line.groups[i];
+    // A word alone, as "shifter", is not worth a line.
+    if (i >= 2 && (open.size() == 1 || fits(group))) {
+      open.insert(open.end(), group.begin(), group.end());
+      continue;
+    }
+    if (!open.empty()) add_open(std::string_view(" \\").size());
+    open = group;
+  }
+  add_open(0);
   return text;
 }
 
@@ -59,35 +80,65 @@ const Reasons& reasons_of(const ScriptLine& line) {
   return std::visit([](const auto& typed) -> const Reasons& { return typed.reasons; }, line);
 }
 
+namespace {
+
+/// Variables that one `export` sets.
+struct ExportLine {
+  bool is_users = false;
+  std::size_t width = std::string_view("export").size();
+  std::vector<const Export*> exports;
+};
+
+bool reads(const Export& line, const std::string& name) {
+  return (line.expression || line.is_shell) && line.value.find(name) != std::string::npos;
+}
+
+bool reads_any(const Export& line, const std::vector<const Export*>& exports) {
+  return std::any_of(exports.begin(), exports.end(),
+                     [&](const Export* set) { return reads(line, set->name); });
+}
+
+/// The first line that the variable may be on: the shell expands all words of a line before it sets any of
+/// the line's variables, and no variable may pass one that reads it, or that it reads.
+std::size_t first_line(const std::vector<ExportLine>& lines, const Export& variable, bool is_users) {
+  std::size_t first = lines.size();
+  while (first > 0) {
+    const auto& line = lines[first - 1];
+    const bool is_read = std::any_of(line.exports.begin(), line.exports.end(), [&](const Export* set) {
+      return reads(*set, variable.name) || set->name == variable.name;
+    });
+    if (line.is_users != is_users || is_read || reads_any(variable, line.exports)) break;
+    --first;
+  }
+  return first;
+}
+
+CommandLine command_of(const ExportLine& line) {
+  CommandLine command{literals({"export"}), {}};
+  for (const auto* variable : line.exports) {
+    command.words.push_back(ScriptWord::expression(assignment(*variable)));
+    for (const auto& reason : variable->reasons) command.reasons.push_back({variable->name, reason.origin});
+  }
+  return command;
+}
+
+} // namespace
+
 ScriptLines pack_exports(const std::vector<Export>& exports) {
   constexpr std::size_t k_columns = 110;
-  ScriptLines lines;
-  bool last_is_users = false;
-  std::size_t width = 0;
-  std::vector<std::string> names;
-  // The shell expands all words of a line before it sets any of the line's variables.
-  const auto reads_line = [&](const Export& line) {
-    return line.expression && std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-             return line.value.find(name) != std::string::npos;
-           });
-  };
-  for (const auto& line : exports) {
-    const auto word = assignment(line);
-    const bool is_users = comes_from_user(line);
-    if (lines.empty() || is_users != last_is_users || width + 1 + word.size() > k_columns ||
-        reads_line(line)) {
-      lines.push_back(CommandLine{literals({"export"}), {}});
-      width = std::string_view("export").size();
-      last_is_users = is_users;
-      names.clear();
-    }
-    names.push_back(line.name);
-    auto& last = std::get<CommandLine>(lines.back());
-    last.words.push_back(ScriptWord::expression(word));
-    width += 1 + word.size();
-    for (const auto& reason : line.reasons) last.reasons.push_back({line.name, reason.origin});
+  std::vector<ExportLine> lines;
+  for (const auto& variable : exports) {
+    const auto width = 1 + assignment(variable).size();
+    const bool is_users = comes_from_user(variable);
+    auto at = first_line(lines, variable, is_users);
+    while (at < lines.size() && lines[at].width + width > k_columns) ++at;
+    if (at == lines.size()) lines.push_back({is_users, std::string_view("export").size(), {}});
+    lines[at].width += width;
+    lines[at].exports.push_back(&variable);
   }
-  return lines;
+  ScriptLines commands;
+  for (const auto& line : lines) commands.push_back(command_of(line));
+  return commands;
 }
 
 Reasons by_rule(std::string rule) {

@@ -34,6 +34,7 @@ struct Export {
   std::string value;
   bool expression = false;
   Reasons reasons;
+  bool is_shell = false; ///< the value is written as the shell reads it
 };
 
 /// `module load NAME` or `module use PATH`.

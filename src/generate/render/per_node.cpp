@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/staging.hpp"
@@ -65,10 +66,15 @@ NodeDirectory cache_directory(const model::Plan& plan, std::size_t number) {
   return directory;
 }
 
-std::vector<NodeDirectory> node_directories(const model::Plan& plan) {
+std::vector<NodeDirectory> cache_directories(const model::Plan& plan) {
   std::vector<NodeDirectory> directories;
   if (has_caches(plan))
     for (std::size_t i = 0; i < plan.caches.size(); ++i) directories.push_back(cache_directory(plan, i));
+  return directories;
+}
+
+std::vector<NodeDirectory> node_directories(const model::Plan& plan) {
+  auto directories = cache_directories(plan);
   if (has_wheelhouse(plan) && plan.python.remove)
     directories.push_back(
         {"env", quote_path(plan.python.where), false, true, {}, because(plan.python.origin)});
@@ -173,17 +179,6 @@ ScriptLines directory_lines(const model::Plan& plan, const std::vector<NodeDirec
   return lines;
 }
 
-void add_cache_exports(const model::Plan& plan, const std::vector<NodeDirectory>& directories,
-                       ScriptLines& lines) {
-  for (std::size_t i = 0; has_caches(plan) && i < plan.caches.size(); ++i) {
-    ScriptWords words = literals({"export"});
-    for (const auto& [variable, below] : plan.caches[i].variables)
-      if (!is_chosen(plan, variable) && variable != directories[i].variable)
-        words.push_back(ScriptWord::expression(variable + "=" + directories[i].inside(below, true)));
-    if (words.size() > 1) lines.push_back(CommandLine{words, directories[i].reasons});
-  }
-}
-
 /// True if Slurm can send files to all nodes that need them: it reads them once and relays them from node to
 /// node, but knows no directories and no choice of nodes.
 bool can_broadcast(const model::Plan& plan) { return plan.layout.spare_nodes == 0; }
@@ -263,20 +258,91 @@ ScriptWords per_node_words(const model::Plan& plan) {
   return words;
 }
 
+namespace {
+
+/// The line that calls `hpcml internal stage`, and what activates an environment.
+void add_stage_command(const model::Plan& plan, ScriptLines& lines) {
+  ScriptWords words{ScriptWord::expression("\"$HPCML\" internal stage")};
+  Reasons reasons;
+  const auto add_option = [&](const char* option, const std::string& value) {
+    words.push_back(ScriptWord::literal(option));
+    words.push_back(ScriptWord::literal(value));
+  };
+  if (const auto launcher = node_launcher(plan); !launcher.empty()) add_option("--node-launcher", launcher);
+  const auto& python = plan.python;
+  if (python.on_each_node()) reasons.push_back({is_packed(plan) ? "--unpack" : "--wheel", python.origin});
+  if (is_packed(plan)) add_option("--unpack", python.packages.front());
+  for (std::size_t i = 0; has_wheelhouse(plan) && i < python.packages.size(); ++i) {
+    const bool is_file = python.packages[i] == "-r" && i + 1 < python.packages.size();
+    if (is_file) ++i;
+    add_option(is_file ? "--requirements" : "--wheel", python.packages[i]);
+  }
+  if (plan.stage)
+    for (const auto& source : plan.stage->sources) {
+      words.push_back(ScriptWord::literal(source.value));
+      reasons.push_back({source.value, source.origin});
+    }
+  const auto comment = ScriptWord::expression("# into $HPCML_STAGE on each node");
+  constexpr std::size_t k_columns = 110;
+  if (join_words(words).size() + 1 + comment.to_shell().size() <= k_columns) words.push_back(comment);
+  lines.push_back(CommandLine{words, reasons});
+  if (is_packed(plan))
+    lines.push_back(
+        CommandLine{expressions({"source", "\"$HPCML_STAGE/env/bin/activate\""}), because(python.origin)});
+  if (has_wheelhouse(plan))
+    lines.push_back(CommandLine{
+        expressions({"export", "VIRTUAL_ENV=$HPCML_STAGE/env", "PATH=$HPCML_STAGE/env/bin:$PATH"}),
+        because(python.origin)});
+}
+
+} // namespace
+
+std::vector<Export> cache_exports(const model::Plan& plan) {
+  std::vector<Export> exports;
+  const auto directories = cache_directories(plan);
+  for (std::size_t i = 0; i < directories.size(); ++i)
+    for (const auto& [variable, below] : plan.caches[i].variables)
+      if (!is_chosen(plan, variable) && variable != directories[i].variable)
+        exports.push_back(
+            {variable, directories[i].inside(below, true), false, directories[i].reasons, true});
+  return exports;
+}
+
+bool stages_by_hpcml(const model::Plan& plan) {
+  return runs_in_batch(plan) && !is_guarded(plan) && (plan.stage || has_wheelhouse(plan));
+}
+
+std::string stage_disk(const model::Plan& plan) { return plan.stage ? plan.stage->disk : plan.python.disk; }
+
+std::string node_launcher(const model::Plan& plan) {
+  if (plan.launcher.by_srun()) return {};
+  auto words = plan.launcher.per_node_args;
+  words.insert(words.begin(), plan.launcher.step);
+  return util::join(words, " ");
+}
+
 bool removes_directories(const model::Plan& plan) {
-  const auto directories = node_directories(plan);
+  const auto directories = stages_by_hpcml(plan) ? cache_directories(plan) : node_directories(plan);
   return std::any_of(directories.begin(), directories.end(),
                      [](const auto& directory) { return directory.is_removed; });
 }
 
-ScriptLines make_node_setup(const model::Plan& plan) {
+ScriptLines make_shell_node_setup(const model::Plan& plan) {
   const auto directories = node_directories(plan);
   ScriptLines lines;
   if (!directories.empty()) lines = directory_lines(plan, directories);
-  add_cache_exports(plan, directories, lines);
   add_stage(plan, lines);
   add_packed(plan, lines);
   add_wheelhouse(plan, lines);
+  return lines;
+}
+
+ScriptLines make_node_setup(const model::Plan& plan) {
+  if (!stages_by_hpcml(plan)) return make_shell_node_setup(plan);
+  const auto directories = cache_directories(plan);
+  ScriptLines lines;
+  if (!directories.empty()) lines = directory_lines(plan, directories);
+  add_stage_command(plan, lines);
   return lines;
 }
 

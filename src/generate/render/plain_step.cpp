@@ -138,7 +138,7 @@ void add_own_gpus(const model::Plan& plan, const std::string& local_rank, TaskVa
     return;
   }
   const auto cut = [&](const std::string& fields) {
-    variables.push_back({fmt::format("{0}=$(cut -d, -f{1} <<< \"${0}\")", visible, fields)});
+    variables.push_back({fmt::format("{0}=$(cut -d, -f{1} <<<\"${0}\")", visible, fields)});
   };
   // Arithmetic would run code in a variable that a profile names.
   variables.push_back({"LOCAL_RANK=${LOCAL_RANK//[!0-9]/}",

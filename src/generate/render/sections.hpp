@@ -21,9 +21,19 @@ std::string explain_events(const model::Plan& plan);
 ScriptLines make_options(const model::Plan& plan);
 /// Modules, and the activation of an environment that is not inside a container.
 ScriptLines make_software(const model::Plan& plan);
+/// True if `hpcml internal stage` copies data and makes environments on the nodes' own disks.
+bool stages_by_hpcml(const model::Plan& plan);
+/// Place on the nodes' disks for the directory that internal batch removes, an expression.
+std::string stage_disk(const model::Plan& plan);
+/// The words that start one task on each node without srun: "ibrun"; empty with srun.
+std::string node_launcher(const model::Plan& plan);
 /// Directories on each node's own disk, and what goes into them: caches of a plain script (with hpcml, launch
 /// makes them), copied data, an unpacked environment or one that is built from the site's wheels.
 ScriptLines make_node_setup(const model::Plan& plan);
+/// Variables of a plain script that name its caches on the nodes.
+std::vector<Export> cache_exports(const model::Plan& plan);
+/// The directories for the shell of an interactive job.
+ScriptLines make_shell_node_setup(const model::Plan& plan);
 /// True if the script removes directories on each node at its end.
 bool removes_directories(const model::Plan& plan);
 /// Exports for the whole job.

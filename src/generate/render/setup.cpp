@@ -2,6 +2,7 @@
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
 
+#include "core/model/script_head.hpp"
 #include "core/util/user_path.hpp"
 #include "generate/plan/port_formula.hpp"
 #include "generate/render/sections.hpp"
@@ -14,22 +15,27 @@ namespace {
 /// A variable of the site as a word, without which the script ends; the profile's reader checked its name.
 std::string required_variable(const std::string& name) { return "\"${" + name + ":?}\""; }
 
-/// A command as lines of a comment of at most 110 columns, broken before options outside of quotes.
+/// Lines of at most 108 columns, broken before options that are outside of quotes; those after the first are
+/// indented.
 std::vector<std::string> wrap_command(const std::string& command) {
-  constexpr std::size_t k_columns = 102; // without "#       "
+  constexpr std::size_t k_columns = 108; // without "# "
+  const std::string indent(6, ' ');
   std::vector<std::string> lines;
   std::size_t begin = 0, last_break = 0;
   bool is_single = false, is_double = false;
+  const auto add = [&](std::size_t end) {
+    lines.push_back((begin == 0 ? "" : indent) + command.substr(begin, end - begin));
+  };
   for (std::size_t i = 0; i < command.size(); ++i) {
     if (command[i] == '\'' && !is_double) is_single = !is_single;
     if (command[i] == '"' && !is_single) is_double = !is_double;
-    if (i - begin > k_columns && last_break > begin) {
-      lines.push_back((begin == 0 ? "  " : "      ") + command.substr(begin, last_break - begin));
+    if (i - begin + (begin == 0 ? 0 : indent.size()) >= k_columns && last_break > begin) {
+      add(last_break);
       begin = last_break + 1;
     }
     if (!is_single && !is_double && command.compare(i, 2, " -") == 0) last_break = i;
   }
-  if (begin < command.size()) lines.push_back((begin == 0 ? "  " : "      ") + command.substr(begin));
+  if (begin < command.size()) add(command.size());
   return lines;
 }
 
@@ -37,8 +43,19 @@ std::vector<std::string> wrap_command(const std::string& command) {
 
 ScriptLines make_directives(const model::Plan& plan) {
   ScriptLines lines;
-  for (const auto& directive : plan.directives)
-    lines.push_back(Directive{directive.name, directive.value, because(directive.origin)});
+  for (const auto& directive : plan.directives) {
+    Directive line{directive.name, directive.value, because(directive.origin)};
+    const auto* last = lines.empty() ? nullptr : std::get_if<Directive>(&lines.back());
+    if (line.name != "--open-mode" || !last || last->name != "--requeue") {
+      lines.push_back(std::move(line));
+      continue;
+    }
+    // The log of a requeued job is appended to: one option is nothing without the other.
+    const auto option = render_line(line).substr(std::string_view("#SBATCH").size());
+    auto reasons = last->reasons;
+    reasons.push_back({line.name, directive.origin});
+    lines.back() = Verbatim{render_line(lines.back()) + option, std::move(reasons)};
+  }
   for (const auto& component : plan.components) {
     lines.push_back(Verbatim{"#SBATCH hetjob", by_rule("the components of the job, in their order")});
     for (auto& line : make_directives(component)) lines.push_back(std::move(line));
@@ -48,10 +65,10 @@ ScriptLines make_directives(const model::Plan& plan) {
 
 ScriptLines make_head(const model::Plan& plan) {
   const auto reasons = by_rule("a script says who wrote it, from which profile and how to write it again");
-  ScriptLines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
-                                        plan.site_id, plan.site_hash),
-                            reasons}};
-  for (auto& part : wrap_command(plan.request_line)) lines.push_back(Comment{std::move(part), reasons});
+  ScriptLines lines;
+  const auto head = model::ScriptHead{HPCML_VERSION, plan.site_id, plan.site_hash}.text();
+  for (auto& part : wrap_command(plan.request_line.empty() ? head : head + ": " + plan.request_line))
+    lines.push_back(Comment{std::move(part), reasons});
   return lines;
 }
 
@@ -113,22 +130,12 @@ ScriptLines make_software(const model::Plan& plan) {
   if (python.kind == model::PythonKind::venv)
     lines.push_back(CommandLine{{ScriptWord::literal("source"), path_word(python.where + "/bin/activate")},
                                 because(python.origin)});
-  if (python.kind == model::PythonKind::conda) {
-    lines.push_back(Verbatim{"eval \"$(conda shell.bash hook)\" # batch jobs have no conda function",
-                             because(python.origin)});
-    lines.push_back(
-        CommandLine{{ScriptWord::literal("conda"), ScriptWord::literal("activate"), path_word(python.where)},
-                    because(python.origin)});
+  if (python.kind == model::PythonKind::conda) { // batch jobs have no function for "conda activate"
+    ScriptWords activate = {ScriptWord::expression("source \"$(conda info --base)/bin/activate\"")};
+    activate.push_back(path_word(python.where));
+    lines.push_back(CommandLine{std::move(activate), because(python.origin)});
   }
   return lines;
-}
-
-ScriptLines make_environment(const model::Plan& plan) {
-  std::vector<Export> exports;
-  for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::batch)
-      exports.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
-  return pack_exports(exports);
 }
 
 namespace {
@@ -150,6 +157,7 @@ ScriptLines make_plain_rendezvous(const model::Plan& plan, std::string host) {
   TemplateData data{{"host", false},
                     {"name", false},
                     {"lookup", false},
+                    {"comment", std::string()},
                     {"port", port_word(endpoint)},
                     {"why", std::string(is_site_port ? "the site's port" : "a port per job")}};
   if (!endpoint.interface.empty()) {
@@ -163,7 +171,18 @@ ScriptLines make_plain_rendezvous(const model::Plan& plan, std::string host) {
   } else {
     data["host"] = host;
   }
+  constexpr std::size_t k_fits = 74; // with what is around the lookup
+  if (const auto* lookup = std::get_if<std::string>(&data["lookup"]); lookup && lookup->size() <= k_fits)
+    data["comment"] = " # the first node's";
   return {Verbatim{render_block("rendezvous", data), because(endpoint.origin)}};
+}
+
+/// What a plain script exports of an address that it has looked up.
+std::vector<Export> rendezvous_exports(const model::Plan& plan) {
+  const auto& endpoint = plan.rendezvous;
+  if (plan.launcher.choice.is_hpcml() || (endpoint.interface.empty() && !endpoint.ipv4)) return {};
+  return {{"MASTER_ADDR", "${MASTER_ADDR:?no IPv4 address}", false, because(endpoint.origin), true},
+          {"MASTER_PORT", port_word(endpoint), false, because(endpoint.origin), true}};
 }
 
 /// What `hpcml launch` cannot find by itself.
@@ -183,6 +202,15 @@ ScriptLines make_launch_rendezvous(const model::Plan& plan) {
 }
 
 } // namespace
+
+ScriptLines make_environment(const model::Plan& plan) {
+  auto exports = rendezvous_exports(plan);
+  for (auto& variable : cache_exports(plan)) exports.push_back(std::move(variable));
+  for (const auto& variable : plan.env)
+    if (variable.scope == model::Scope::batch)
+      exports.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
+  return pack_exports(exports);
+}
 
 ScriptLines make_rendezvous(const model::Plan& plan) {
   // Slurm runs the script on the first node of the job.

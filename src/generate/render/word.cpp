@@ -89,7 +89,8 @@ std::string join_words(const ScriptWords& words) {
   return line;
 }
 
-std::string wrap_words(const ScriptWords& words, std::size_t column, std::string_view indent) {
+std::string wrap_words(const ScriptWords& words, std::size_t column, std::string_view indent,
+                       std::size_t after) {
   constexpr std::size_t k_columns = 110, k_mark = 2; // " \\"
   const auto is_option = [](const std::string& text) { return text.size() > 1 && text.front() == '-'; };
   std::string wrapped;
@@ -102,8 +103,9 @@ std::string wrap_words(const ScriptWords& words, std::size_t column, std::string
         ++i;
       }
     const auto width = std::min(unit.find('\n'), unit.size());
-    const bool fits_nowhere = indent.size() + width + k_mark > k_columns;
-    if (!is_first && !fits_nowhere && column + 1 + width + k_mark > k_columns) {
+    const auto mark = i + 1 < words.size() ? k_mark : after;
+    const bool fits_nowhere = indent.size() + width + mark > k_columns;
+    if (!is_first && !fits_nowhere && column + 1 + width + mark > k_columns) {
       wrapped += " \\\n" + std::string(indent);
       column = indent.size();
     } else if (!is_first) {

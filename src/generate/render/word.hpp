@@ -31,8 +31,9 @@ ScriptWords literals(const std::vector<std::string>& texts);
 std::string join_words(const ScriptWords& words);
 /// The same on several lines of at most 110 columns, which a word that fits on no line exceeds. An option and
 /// its value stay on one line. Lines after the first start with `indent`; the first one starts at column
-/// `column`.
-std::string wrap_words(const ScriptWords& words, std::size_t column = 0, std::string_view indent = "  ");
+/// `column`. `after`: columns that follow the last word.
+std::string wrap_words(const ScriptWords& words, std::size_t column = 0, std::string_view indent = "  ",
+                       std::size_t after = 0);
 
 /// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control
 /// characters become $'\n', others that people do not see, or that turn the writing, $'\342\200\256'.

@@ -5,6 +5,7 @@
 
 #include "core/node_health/bad_node_file.hpp"
 #include "core/util/text.hpp"
+#include "run/batch/node_files.hpp"
 
 namespace hpcml::batch {
 
@@ -91,6 +92,8 @@ util::EnvSnapshot make_script_environment(const BatchRequest& request, const Bat
   env.set(k_batch_variable, env.get_or("SLURM_JOB_ID", ""));
   if (request.requeues || !job.checkpoint_directory.empty())
     env.set("HPCML_RESTART_COUNT", std::to_string(job.restarts));
+  if (!request.stage_dir.empty())
+    env.set(k_stage_variable, stage_directory(request.stage_dir, job.restarts, env));
   if (!job.checkpoint_directory.empty()) env.set("HPCML_CHECKPOINT_DIR", job.checkpoint_directory);
   if (!job.bad_nodes_file.empty()) env.set(node_health::k_bad_nodes_variable, job.bad_nodes_file);
   if (request.save_before.count() > 0) env.set(model::k_save_variable, request.save_signal.text());

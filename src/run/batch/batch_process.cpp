@@ -18,6 +18,7 @@
 #include "run/batch/job_nodes.hpp"
 #include "run/batch/job_requeue.hpp"
 #include "run/batch/job_time.hpp"
+#include "run/batch/node_files.hpp"
 #include "run/batch/run_cause.hpp"
 #include "run/batch/saved_job.hpp"
 #include "run/batch/script_environment.hpp"
@@ -138,6 +139,9 @@ void BatchProcess::perform(const Action& action) {
     break;
   case ActionKind::read_cause: x_events.push_back({EventKind::cause_known, false, 0, read_cause()}); break;
   case ActionKind::count_restart:
+    remove_node_files();
+    if (!x_request.stage_dir.empty())
+      x_script.set(k_stage_variable, stage_directory(x_request.stage_dir, x_state.facts.restarts, x_env));
     append_line(x_job.starts_file(), action.text);
     x_script.set("HPCML_RESTART_COUNT", std::to_string(x_state.facts.restarts));
     // Slurm waits for word from a lost node before it frees what the old step had on the others.
@@ -169,6 +173,7 @@ void BatchProcess::start_script(const std::string& nodes) {
     ::execve(program->c_str(), argument_list.data(), variable_list.data());
     ::_exit(errno == ENOENT ? 127 : 126);
   }
+  x_has_node_files = !x_request.stage_dir.empty();
   if (x_script_pid > 0) return;
   util::log_error(
       fmt::format("cannot start '{}': {}", words.front(), program ? std::strerror(errno) : "not in PATH"));
@@ -195,6 +200,7 @@ void BatchProcess::end_script() {
 }
 
 void BatchProcess::requeue() {
+  remove_node_files();
   // SIGTERM may be a user's scancel, or the time limit, which passes while Slurm does not answer.
   const bool is_repeated = std::exchange(x_retries_requeue, false);
   if (is_repeated && is_cancelled(x_commands, x_job.name)) {
@@ -219,11 +225,20 @@ void BatchProcess::requeue() {
 void BatchProcess::end_job() {
   x_is_over = true;
   x_question.stop();
+  remove_node_files();
   const bool is_complete = x_code == 0 && x_saving_since == 0 && !x_state.job_ends;
   const auto directories = saved_job_directories(x_env, x_env.get_or("PWD", "/"));
   if (is_complete && !x_kept_script.empty())
     for (const auto& job : {x_job.name, x_job.first}) forget_job(job, directories);
   if (x_code != 0) forbid_requeue();
+}
+
+/// Steps that still run may read them: Slurm ends these with the job.
+void BatchProcess::remove_node_files() {
+  if (!x_has_node_files || x_script_pid > 0) return;
+  if (const auto found = find_steps(read_processes(), ::getpid(), 0); !found.steps.empty()) return;
+  x_has_node_files = false;
+  remove_stage(x_request.node_launcher, x_script);
 }
 
 /// Slurm holds an expedited job that fails in its queue, unless it may not be requeued any more.

@@ -45,6 +45,7 @@ private:
   void end_script();
   void requeue();
   void end_job();
+  void remove_node_files();
   void forbid_requeue() const;
   bool read_preemption() const;
   std::string read_cause() const;
@@ -73,6 +74,7 @@ private:
 
   pid_t x_script_pid = 0;
   std::string x_kept_script;   ///< path of a copy of the script; empty: none
+  bool x_has_node_files = false; ///< the script may have put files on the nodes' own disks
   std::size_t x_bad_nodes = 0; ///< lines in the file of bad nodes when the script started
   bool x_awaits_steps = false;
   bool x_holds_script = false; ///< its shells are stopped, and new steps are signalled as well

@@ -40,6 +40,9 @@ struct BatchRequest {
   bool counts_gpus_as_total =
       false; ///< the job's GPUs are counted as one number, of which the check takes none
 
+  std::string stage_dir;              ///< place on each node's disk for a directory of the job; empty: none
+  std::string node_launcher = "srun"; ///< starts one task per node
+
   bool needs_secret = false;  ///< the ranks need the job's key
   bool serves_store = false;  ///< the ranks need a rendezvous store
   std::string host;           ///< name of this node for the ranks; empty: SLURMD_NODENAME

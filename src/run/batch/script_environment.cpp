@@ -27,15 +27,16 @@ namespace {
 
 /// The address at which the ranks connect to this node, if the site has a rule for it.
 util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
+  const auto host = request.host.empty() ? env.get_or("SLURMD_NODENAME", "") : request.host;
   std::string address = request.host;
   if (!request.interface.empty()) {
     TRY(address, launch::interface_address(request.interface));
   } else if (request.resolves_host) {
-    const auto found = launch::addresses_of(request.host);
+    const auto found = launch::addresses_of(host);
     const auto is_ipv4 = [](const std::string& text) { return text.find(':') == std::string::npos; };
     const auto first = std::find_if(found.begin(), found.end(), is_ipv4);
     if (first == found.end())
-      return util::Error{fmt::format("{} has no IPv4 address for the ranks to connect to", request.host)};
+      return util::Error{fmt::format("{} has no IPv4 address for the ranks to connect to", host)};
     address = *first;
   }
   if (address.empty()) return util::Done{}; // the ranks use the name of the first node

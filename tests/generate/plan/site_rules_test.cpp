@@ -477,7 +477,7 @@ TEST_CASE("images run by options of Slurm where the engine works so") {
   const auto wrapped = plan_of(shifter, with_binds(false));
   CHECK(directive(wrapped, "--image") == "torch:2");
   CHECK(directive(wrapped, "--module") == "gpu,nccl-plugin");
-  CHECK_THAT(script_of(wrapped), Contains("\n  shifter \\\n  train_ddp"));
+  CHECK_THAT(script_of(wrapped), Contains("\n  shifter train_ddp"));
   CHECK_THAT(refused(shifter, with_binds(true)), Contains("does not accept binds"));
   const auto by_partition = site_with(
       R"("containers": [{"engine": "edf", "on": "srun", "options": ["--environment={image}"], "when": {"partitions": ["old"]}}, {"engine": "apptainer", "gpu_flag": "--nv"}])");

@@ -69,8 +69,9 @@ TEST_CASE("the step of an agent is one task per node that is told how many ranks
 }
 
 TEST_CASE("a script of agents serves no store: each start of the ranks has its own") {
-  CHECK(holds(render::render_script(plan_of(lumi_job({}))), " internal batch --secret --store"));
-  CHECK(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), " internal batch --secret --"));
+  CHECK(holds(render::render_script(plan_of(lumi_job({}))), " internal batch -- bash"));
+  CHECK(
+      holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), " internal batch --no-store --"));
   CHECK_FALSE(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "--store"));
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("LUMI's squashed environment and image of a module, as its guides star
   auto job = python_job("PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827", "test_packages.py");
   auto script = script_for("lumi", job);
   CHECK(holds(script, "module load LUMI PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827\n"));
-  CHECK(holds(script, "singularity exec \"$SIF\" \\\n  python test_packages.py\n"));
+  CHECK(holds(script, "singularity exec \"$SIF\" python test_packages.py\n"));
   job.container = text("/appl/local/laifs/containers/x.sif");
   job.venv = text("/scratch/project_1/optuna-env.sqsh");
   script = script_for("lumi", job);

@@ -65,11 +65,11 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       {"x86_64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml"},
       {"aarch64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml-aarch64"},
       {"aarch64", {"hpcml-aarch64"}, {"hpcml"}, "hpcml-aarch64"},
-      {"aarch64", {}, {"hpcml"}, "", 0, "(aarch64) needs another build: --hpcml-path"},
+      {"aarch64", {}, {"hpcml"}, "", 0, " (aarch64): use --hpcml-path"},
       {"aarch64", {}, {"hpcml"}, "", 0, "/my tools/hpcml: cannot execute binary file"},
       {"aarch64", {"hpcml"}, {"hpcml-aarch64"}, "", 0, "/my tools/hpcml-aarch64: cannot execute"},
       {"x86_64", {}, {}, "", 127, "/my tools/hpcml: No such file"},
-      {"x86_64", {}, {}, "", 127, "(x86_64) needs another build: --hpcml-path"},
+      {"x86_64", {}, {}, "", 127, " (x86_64): use --hpcml-path"},
       {"x86_64", {"hpcml-aarch64"}, {}, "", 127, "No such file"}};
   for (const auto& node : nodes) {
     CAPTURE(node.machine, node.programs, node.foreign);

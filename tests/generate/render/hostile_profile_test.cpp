@@ -117,7 +117,8 @@ void run_job(const model::Site& site, const std::string& launcher, const test::T
   for (const char* name : {"module", "pip"}) test::put_program(folder, name, ":\n");
   test::put_program(folder, "getent", "echo 10.0.0.1 STREAM\n");
   test::put_program(folder, "virtualenv", "mkdir -p \"${@: -1}/bin\" && : > \"${@: -1}/bin/activate\"\n");
-  test::put_program(folder, "conda", "echo 'conda() { :; }'\n"); // as its hook defines the function
+  test::put_program(folder, "conda", "echo \"$PWD\"\n"); // the directory with bin/activate
+  test::put_program(folder, "activate", "");
   job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
   if (!site.containers.empty()) job.container = text("image.sif");
   job.hpcml_path = text(test::stand_in_hpcml(folder));

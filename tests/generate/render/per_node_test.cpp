@@ -164,8 +164,8 @@ TEST_CASE("a variable of the request stays, also where the site has a cache for 
 }
 
 TEST_CASE("an environment is built once per node before the ranks start, whatever starts them") {
-  for (const std::string launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun",
-                                     "hpcml by ibrun", "torchrun by ibrun"}) {
+  for (const std::string launcher :
+       {"srun", "torchrun", "accelerate", "deepspeed", "ibrun", "hpcml by ibrun", "torchrun by ibrun"}) {
     CAPTURE(launcher);
     test::TempDirectory folder;
     auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), folder);
@@ -227,7 +227,7 @@ TEST_CASE("an environment that Slurm does not remove goes away with the job, als
   for (const bool fails : {false, true}) {
     CAPTURE(fails);
     test::TempDirectory folder;
-    auto plan = wheelhouse_plan("hpcml", folder);
+    auto plan = wheelhouse_plan("srun", folder);
     if (fails) test::put_program(folder, "pip", "echo no such wheel >&2\nexit 1\n");
     plan.python.where = folder.path().string() + "/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-env";
     plan.python.remove = true;

@@ -231,7 +231,8 @@ std::string script_faults(const std::string& script) {
   const auto env = util::EnvSnapshot::of_process();
   for (const auto& argv : std::vector<std::vector<std::string>>{
            {"bash", "-n", (folder / "job.sh").string()},
-           {"shellcheck", "--norc", "--shell=bash", "--severity=style",
+           // Environments exist only on the cluster, and tasks expand their own variables.
+           {"shellcheck", "--norc", "--shell=bash", "--severity=style", "--exclude=SC1090,SC1091,SC2016",
             "--enable=deprecate-which,avoid-nullary-conditions", (folder / "job.sh").string()}}) {
     const auto result = util::run_process(argv, env);
     if (!result)
@@ -247,7 +248,10 @@ if [[ $1 == internal && $2 == batch ]]; then
   until [[ $1 == -- ]]; do shift; done
   HPCML_BATCH=$SLURM_JOB_ID exec "${@:2}"
 fi
-[[ $1 != internal ]] || exit 0
+if [[ $1 == internal ]]; then
+  printf '%s\0' "$@" > internal-words
+  exit 0
+fi
 )";
 
 std::string stand_in_hpcml(const TempDirectory& folder) {

@@ -81,11 +81,12 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   const auto served = [](const model::Plan& plan) {
     auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    script = util::replace_all(script, " \\\n  ", " ");
-    const std::string start = " --store ";
+    script = util::replace_all(script, " \\\n    ", " ");
+    const std::string start = "\"$HPCML\" internal batch ";
     const auto at = script.find(start);
-    if (at == std::string::npos) return std::string("no store");
     const auto name = at + start.size();
+    if (at == std::string::npos || script.substr(name).starts_with("--no-store"))
+      return std::string("no store");
     return std::string(util::trim(script.substr(name, script.find("-- bash", name) - name)));
   };
   auto plan = test::make_whole_node_plan();
@@ -105,21 +106,9 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   CHECK(served(test::make_plan_for("torchrun")) == "no store");
 }
 
-TEST_CASE("a script has hpcml make the key if several processes use it") {
-  const auto has_secret = [](const model::Plan& plan) {
-    const auto script = render::render_script(plan);
-    CHECK(test::script_faults(script) == "");
-    // The shell never sees it: with set -x bash would print what is assigned.
-    CHECK(script.find("HPCML_JOB_SECRET") == std::string::npos);
-    return script.find(" internal batch --secret ") != std::string::npos;
-  };
-  auto plan = test::make_whole_node_plan();
-  CHECK(has_secret(plan));
-  plan.rendezvous.port = 29500; // no store of the script's, but ranks that agree
-  CHECK(has_secret(plan));
-  plan.layout.nodes = plan.layout.tasks_per_node = 1;
-  CHECK_FALSE(has_secret(plan));
-  CHECK_FALSE(has_secret(test::make_plan_for("torchrun")));
+TEST_CASE("a script never holds the key of its job") {
+  // With set -x bash would print what is assigned.
+  CHECK_FALSE(holds(render::render_script(test::make_whole_node_plan()), "HPCML_JOB_SECRET"));
 }
 
 TEST_CASE("the environment of an image is activated inside it, and only there") {
@@ -132,8 +121,9 @@ TEST_CASE("the environment of an image is activated inside it, and only there") 
                                            {}};
   plan.command = {"python", "-u", "train.py"};
   const auto script = render::render_script(plan);
-  CHECK(holds(script, "--container -- \\\n  singularity exec --rocm \"${binds[@]}\" /images/torch.sif \\\n"
-                      "  bash -c '$WITH_CONDA && exec \"$@\"' container \\\n  python -u train.py\n"));
+  CHECK(holds(script,
+              "--container -- \\\n  singularity exec --rocm \"${binds[@]}\" /images/torch.sif bash -c "
+              "'$WITH_CONDA && exec \"$@\"' container \\\n  python -u train.py\n"));
   CHECK(test::script_faults(script) == "");
   plan.container->enter.clear();
   CHECK_FALSE(holds(render::render_script(plan), "bash -c"));

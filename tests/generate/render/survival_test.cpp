@@ -32,26 +32,27 @@ std::string batch_options(const model::Plan& plan) {
   const auto script = render::render_script(plan);
   CHECK(test::script_faults(script) == "");
   const std::string begin =
-                        "[[ ${HPCML_BATCH-} == \"${SLURM_JOB_ID:?}\" ]] || exec \"$HPCML\" internal batch ",
+                        "[[ ${HPCML_BATCH-0} == \"$SLURM_JOB_ID\" ]] ||\n  exec \"$HPCML\" internal batch",
                     end = " -- bash \"$0\" \"$@\"\n";
-  const auto line = util::replace_all(script, " \\\n ", "");
+  const auto line = util::replace_all(script, " \\\n   ", "");
   const auto at = line.find(begin);
   if (at == std::string::npos) return {};
   CHECK(line.find("internal batch", at + begin.size()) == std::string::npos);
   const auto last = line.find(end, at);
   REQUIRE(last != std::string::npos);
-  return line.substr(at + begin.size(), last - at - begin.size());
+  const auto options = line.substr(at + begin.size(), last - at - begin.size());
+  return options.empty() ? "none" : options.substr(1);
 }
 
 } // namespace
 
 TEST_CASE("a script that saves names its lead time and signal") {
-  CHECK(batch_options(make_saving_plan()) == "--secret --store --save-before 00:05:00 --save-signal USR1");
-  CHECK(batch_options(test::make_whole_node_plan()) == "--secret --store");
+  CHECK(batch_options(make_saving_plan()) == "--save-before 5m --save-signal USR1");
+  CHECK(batch_options(test::make_whole_node_plan()) == "none");
   auto plan = test::make_plan_for("torchrun");
   CHECK(batch_options(plan).empty());
   plan.saving = model::PlannedSaving{60, model::SaveSignal::of_agents(), "TERM", {}, {}};
-  CHECK(batch_options(plan) == "--save-before 00:01:00 --save-signal TERM --save-by step");
+  CHECK(batch_options(plan) == "--launcher torchrun --save-before 1m --save-signal TERM");
 }
 
 TEST_CASE("a script that saves has no shell functions or traps") {
@@ -72,7 +73,7 @@ TEST_CASE("a script that saves has no shell functions or traps") {
 TEST_CASE("a script's requeue has its limit and its causes") {
   auto plan = make_requeueing_plan();
   plan.saving.reset();
-  CHECK(batch_options(plan) == "--secret --store --max-requeues 2");
+  CHECK(batch_options(plan) == "--max-requeues 2");
   plan.requeue->requeue_on = model::RetryClasses::parse("node,launcher").value();
   plan.submit_command.value = "my sbatch";
   plan.ranks.log_dir =
@@ -82,7 +83,7 @@ TEST_CASE("a script's requeue has its limit and its causes") {
             "--max-requeues 2 --requeue-on node,launcher --submit-command 'my sbatch' --log-dir '/my logs'"));
   plan.requeue->requeues = false;
   plan.requeue->checkpoint_dir = "/scratch/a b";
-  CHECK(holds(batch_options(plan), " --checkpoint-dir '/scratch/a b'"));
+  CHECK(holds(batch_options(plan), "--checkpoint-dir '/scratch/a b'"));
   CHECK_FALSE(holds(batch_options(plan), "--log-dir"));
   CHECK_FALSE(holds(batch_options(plan), "requeue"));
 }
@@ -93,7 +94,7 @@ TEST_CASE("a script of a chain names the first job") {
   plan.requeue->checkpoint_dir = "/scratch/x";
   CHECK_FALSE(holds(batch_options(plan), "--chain"));
   plan.requeue->chain = model::ChainLink{"7", 3};
-  CHECK(batch_options(plan) == "--secret --store --checkpoint-dir /scratch/x --chain 7:3");
+  CHECK(batch_options(plan) == "--checkpoint-dir /scratch/x --chain 7:3");
 }
 
 TEST_CASE("a script that Slurm expedites ends its failed job") {
@@ -112,7 +113,7 @@ TEST_CASE("a script with spare nodes runs on the healthy ones") {
   CHECK_FALSE(holds(render::render_script(make_requeueing_plan()), "HPCML_RUN_NODES"));
   plan.requeue.reset();
   plan.saving.reset();
-  CHECK(batch_options(plan) == "--secret --store --program-nodes 2 --gpus-per-node 8");
+  CHECK(batch_options(plan) == "--program-nodes 2 --gpus-per-node 8");
   plan.directives.push_back({"--gpus", "24", {}}); // of all nodes: the step has fewer
   CHECK(holds(batch_options(plan), "--gpus-as-total"));
   CHECK(holds(render::render_script(plan), " --nodelist=\"$HPCML_RUN_NODES\" --gpus=16 "));
@@ -125,7 +126,7 @@ TEST_CASE("the explanation lists what happens at which event") {
   plan.requeue->requeue_on = model::RetryClasses::parse("node,launcher").value();
   const auto text = render::render_explain(plan);
   for (const auto& line :
-       {heading + "00:05:00 before the time limit: asks the ranks to save (USR1) and waits for them, then "
+       {heading + "5m before the time limit: asks the ranks to save (USR1) and waits for them, then "
                   "requeues the job\n",
         std::string("the run ended by node: starts again on other nodes of this job, or requeues the job\n"),
         std::string("the run ended by launcher: requeues the job\n"),

@@ -4,6 +4,7 @@
 //   exit CODE     ends
 //   save CODE     ends after a signal
 //   ignore CODE   ends after a signal when the file RELEASE exists
+//   mkdir, cp, tar, rm, conda-unpack, virtualenv, pip: becomes that command
 //   of a check of nodes: prints the file HEALTH, after it has sent the job SIGTERM if ENDS_IN_CHECK is set
 // It appends what it does to the file LOG.
 #include <csignal>
@@ -53,6 +54,13 @@ int main(int count, char** words) {
       return 0;
     }
     if (word.starts_with("-")) continue;
+    if (mode.empty() && std::string(" mkdir cp tar rm conda-unpack virtualenv pip ").find(" " + word + " ") !=
+                            std::string::npos) {
+      for (int j = i + 1; j < count; ++j) all += std::string(" ") + words[j];
+      append(all);
+      ::execvp(words[i], words + i);
+      return 127;
+    }
     if (mode.empty())
       mode = word;
     else

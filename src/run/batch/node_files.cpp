@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "run/batch/node_files.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/model/hostlist.hpp"
+#include "core/slurm/commands.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+#include "run/batch/script_environment.hpp"
+
+namespace hpcml::batch {
+
+namespace {
+
+constexpr std::chrono::seconds k_removal_limit(30);
+
+using Words = std::vector<std::string>;
+
+/// Runs a command with the standard streams of this process. Returns its exit code.
+int run_here(Words words, const util::EnvSnapshot& env) {
+  const auto program = util::find_program(words.front(), env);
+  auto variables = env.to_envp();
+  const auto argument_list = util::exec_pointers(words), variable_list = util::exec_pointers(variables);
+  const pid_t child = program ? ::fork() : -1;
+  if (child == 0) {
+    ::execve(program->c_str(), argument_list.data(), variable_list.data());
+    ::_exit(126);
+  }
+  int status = 0;
+  if (child < 0) return 127;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return util::exit_code_of_status(status);
+}
+
+class Stage {
+public:
+  Stage(const StageRequest& request, util::EnvSnapshot env)
+      : x_request(request), x_env(std::move(env)), x_directory(x_env.get_or(k_stage_variable, "")),
+        x_environment(x_directory + "/env") {}
+
+  util::Status fill() {
+    if (x_directory.empty())
+      return util::Error{std::string(k_stage_variable) + " is not set",
+                         "use it in a script that hpcml internal batch --stage runs"};
+    Words make = {"mkdir", "-m", "700", x_directory};
+    if (!x_request.archive.empty()) make.push_back(x_environment);
+    TRY_DONE(on_nodes(make)); // fails if another user has made it
+    TRY_DONE(copy_sources());
+    if (!x_request.archive.empty()) TRY_DONE(unpack());
+    if (!x_request.wheels.empty() || !x_request.requirements.empty()) TRY_DONE(build());
+    return util::Done{};
+  }
+
+private:
+  util::Status run(const Words& words) const {
+    const auto code = run_here(words, x_env);
+    if (code == 0) return util::Done{};
+    return util::Error{fmt::format("'{}' failed with exit code {}", util::join(words, " "), code)};
+  }
+  util::Status on_nodes(const Words& command) const {
+    return run(on_each_node(x_request.node_launcher, command, x_env));
+  }
+
+  /// True if Slurm can send the file to all nodes that need it: it reads it once and relays it from node to
+  /// node, but cannot choose nodes.
+  bool can_broadcast(const std::string& source) const {
+    std::error_code error;
+    return !x_env.get(k_nodes_variable) && std::filesystem::is_regular_file(source, error);
+  }
+  std::string broadcast_target(const std::string& source) const {
+    return x_directory + "/" + util::base_name(source);
+  }
+
+  util::Status copy_sources() const {
+    // -H: what a link in the request points to; -p: times, by which Python knows compiled files.
+    Words copy = {"cp", "-rpH", "--"};
+    const auto count = copy.size();
+    for (const auto& source : x_request.sources) {
+      if (can_broadcast(source))
+        TRY_DONE(run({"sbcast", "--preserve", source, broadcast_target(source)}));
+      else
+        copy.push_back(source);
+    }
+    if (copy.size() == count) return util::Done{};
+    copy.push_back(x_directory);
+    return on_nodes(copy);
+  }
+
+  util::Status unpack() {
+    auto archive = x_request.archive;
+    const bool is_broadcast = can_broadcast(archive);
+    if (is_broadcast) {
+      archive = broadcast_target(archive);
+      TRY_DONE(run({"sbcast", x_request.archive, archive}));
+    }
+    TRY_DONE(on_nodes({"tar", "-C", x_environment, "-xf", archive}));
+    if (is_broadcast) TRY_DONE(on_nodes({"rm", archive}));
+    // conda-pack leaves a program that corrects paths in the environment, and runs with its Python.
+    if (::access((x_environment + "/bin/conda-unpack").c_str(), X_OK) != 0) return util::Done{};
+    activate();
+    return on_nodes({"conda-unpack"});
+  }
+
+  util::Status build() {
+    TRY_DONE(on_nodes({"virtualenv", "--no-download", "--quiet", x_environment}));
+    activate();
+    TRY_DONE(on_nodes({"pip", "install", "--no-index", "--quiet", "--upgrade", "pip"}));
+    Words install = {"pip", "install", "--no-index", "--quiet"};
+    if (!x_request.requirements.empty()) install.insert(install.end(), {"-r", x_request.requirements});
+    install.insert(install.end(), x_request.wheels.begin(), x_request.wheels.end());
+    return on_nodes(install);
+  }
+
+  /// For the commands that follow.
+  void activate() {
+    x_env.set("VIRTUAL_ENV", x_environment);
+    x_env.set("PATH", x_environment + "/bin:" + x_env.get_or("PATH", "/usr/bin:/bin"));
+  }
+
+  const StageRequest& x_request;
+  util::EnvSnapshot x_env;
+  std::string x_directory, x_environment;
+};
+
+} // namespace
+
+std::string stage_directory(const std::string& base, unsigned restarts, const util::EnvSnapshot& env) {
+  return fmt::format("{}/hpcml-{}-{}-{}-stage", base == "/" ? "" : base, ::getuid(),
+                     env.get_or("SLURM_JOB_ID", "0"), restarts);
+}
+
+Words on_each_node(const std::string& node_launcher, const Words& command, const util::EnvSnapshot& env) {
+  Words words;
+  for (const auto& word : util::split(node_launcher, ' '))
+    if (!word.empty()) words.push_back(word);
+  if (node_launcher == "srun") {
+    auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
+    if (const auto list = env.get(k_nodes_variable)) {
+      if (const auto nodes = model::Hostlist::parse(*list)) count = std::to_string(nodes->names().size());
+      words.insert(words.end(), {"--nodes=" + count, "--nodelist=" + *list});
+    }
+    words.insert(words.end(), {"--ntasks=" + count, "--ntasks-per-node=1"});
+  }
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+util::Status stage_files(const StageRequest& request, const util::EnvSnapshot& env) {
+  return Stage(request, env).fill();
+}
+
+void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env) {
+  slurm::run_command(on_each_node(node_launcher, {"rm", "-rf", "--", env.get_or(k_stage_variable, "")}, env),
+                     env, k_removal_limit);
+}
+
+} // namespace hpcml::batch
