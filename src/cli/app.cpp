@@ -14,7 +14,8 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/command.hpp"
-#include "core/slurm/options.hpp"
+#include "cli/help/help_page.hpp"
+#include "cli/parse_error.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
@@ -22,6 +23,8 @@
 namespace hpcml::cli {
 
 namespace {
+
+constexpr const char* k_global_group = "Global options";
 
 /// The first word that is neither a global option nor an option's value.
 std::string command_word(const std::vector<std::string>& words) {
@@ -68,157 +71,57 @@ void set_log_level(unsigned verbosity, const Context& context) {
   print_note("warning: HPCML_LOG=" + word + " is not a level: error, warning, info, debug or trace");
 }
 
-/// The words that no option takes, in the order in which they were typed.
-std::vector<std::string> extra_words(const CLI::App& app, const Context& context) {
-  auto extras = app.remaining(true);
-  std::vector<std::string> ordered;
-  for (const auto& word : context.words)
-    if (const auto found = std::find(extras.begin(), extras.end(), word); found != extras.end()) {
-      ordered.push_back(word);
-      extras.erase(found);
-    }
-  ordered.insert(ordered.end(), extras.begin(), extras.end());
-  return ordered;
-}
-
-/// The request's flag for an option of sbatch that people know by another name: "-N", "--gres=gpu:4".
-std::string sbatch_hint(const std::string& word) {
-  static constexpr std::pair<std::string_view, std::string_view> c_flags[] = {
-      {"ntasks-per-node", "--tasks-per-node N"},
-      {"ntasks", "--tasks-per-node N: the ranks of one node"},
-      {"gpus", "--gpus-per-node N: the GPUs of one node"},
-      {"gres", "--gpus-per-node N, and --gpu-type TYPE where the site has several"},
-      {"time", "--time"},
-      {"partition", "--partition"},
-      {"nodes", "--nodes"},
-      {"account", "--account"},
-      {"qos", "--qos"},
-      {"job-name", "--job-name"},
-      {"cpus-per-task", "--cpus-per-task"},
-      {"array", "--array"},
-      {"dependency", "--dependency"},
-      {"output", "--output"}};
-  const bool is_long = word.starts_with("--");
-  if (!is_long && (word.size() < 2 || word[0] != '-')) return {};
-  const auto name = word.substr(2, word.find('=') == std::string::npos ? word.npos : word.find('=') - 2);
-  const auto option = is_long ? slurm::is_option(slurm::Program::sbatch, name)
-                                    ? slurm::find_option(slurm::Program::sbatch, name).option
-                                    : std::nullopt
-                              : slurm::find_option(slurm::Program::sbatch, word[1]);
-  if (!option) return {};
-  const auto shown = is_long ? "--" + name : word.substr(0, 2);
-  for (const auto& [known, flag] : c_flags)
-    if (option->name == known) return "sbatch's " + shown + " is " + std::string(flag) + " here";
-  return "sbatch's " + shown + " goes on as it is: --sbatch=--" + option->name +
-         (option->argument == slurm::TakesValue::none ? "" : "=VALUE");
-}
-
-/// What to do about words that no option takes.
-std::string extras_hint(const CLI::App& app, const CLI::App& chosen, const std::vector<std::string>& extras) {
-  std::vector<std::string> options;
-  for (const auto* owner : {&chosen, &app})
-    for (const auto* option : owner->get_options())
-      for (const auto& name : option->get_lnames()) options.push_back("--" + name);
-  const auto owner = chosen.get_parent() == &app ? chosen.get_name() : std::string();
-  const bool takes_request = owner == "gen" || owner == "submit" || owner == "init" || owner == "env";
-  std::string hints;
-  for (const auto& word : extras) {
-    auto hint = takes_request ? sbatch_hint(word) : std::string();
-    if (hint.empty() && word.starts_with("--"))
-      if (const auto near = util::nearest(word.substr(0, word.find('=')), options))
-        hint = "did you mean " + *near + "?";
-    if (!hint.empty() && hints.find(hint) == std::string::npos) hints += (hints.empty() ? "" : "; ") + hint;
+/// Prints the version or the help that the line asks for.
+int print_information(const CLI::App& app, const CLI::ParseError& request, const Context& context) {
+  if (dynamic_cast<const CLI::CallForVersion*>(&request) != nullptr) {
+    std::cout << request.what() << "\n";
+    return k_ok;
   }
-  if (!hints.empty()) return hints;
-  const bool words_only = std::none_of(extras.begin(), extras.end(),
-                                       [](const std::string& word) { return word.starts_with("-"); });
-  const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
-  return words_only && takes_program(name)
-             ? "the program and its arguments stand behind --, for example: -- python train.py"
-             : "";
-}
-
-/// Says which commands `chosen` has, where the line should name one of them and does not; false if that is
-/// not what is wrong.
-bool print_no_subcommand(const CLI::App& app, const CLI::App& chosen, const Context& context) {
-  std::vector<std::string> names;
-  for (const auto* command : chosen.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  const auto extras = app.remaining(true);
-  const auto word = std::find_if(extras.begin(), extras.end(),
-                                 [](const std::string& extra) { return !extra.starts_with("-"); });
-  if (names.empty() || (word == extras.end() && chosen.get_require_subcommand_min() == 0)) return false;
-  const auto near = word == extras.end() ? std::nullopt : util::nearest(*word, names);
-  print_error("hpcml " + chosen.get_name() +
-                  (word == extras.end() ? " does nothing by itself" : " has no command '" + *word + "'"),
-              near ? "did you mean " + *near + "?" : "commands: " + util::join(names, ", "), context.colour);
-  return true;
-}
-
-/// Prints what the parser has to say; an unknown option is given with its nearest neighbour.
-int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const Context& context) {
-  if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr) == 0 ? k_ok : k_usage;
-  const CLI::App* chosen = &app;
-  std::string hint = "see hpcml ";
-  while (!chosen->get_subcommands().empty()) {
-    chosen = chosen->get_subcommands().front();
-    hint += chosen->get_name() + " ";
-  }
-  hint += "--help";
-  if (chosen != &app && print_no_subcommand(app, *chosen, context)) return k_usage;
-  std::string message = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const auto extras = extra_words(app, context);
-    if (const auto advice = extras_hint(app, *chosen, extras); !advice.empty()) hint = advice;
-    message = std::string(extras.size() == 1 ? "this word was" : "these words were") +
-              " not expected: " + util::join(extras, " ");
-  }
-  print_error(message, hint, context.colour);
-  return k_usage;
+  const auto length =
+      util::contains(context.words, std::string("--help")) ? HelpLength::full : HelpLength::common;
+  std::cout << render_help(innermost_command(app), length, help_columns(context.env));
+  return k_ok;
 }
 
 /// What stands before and behind every command.
-void set_up_app(const CommandLineProgram& program, CLI::App& app, Context& context, unsigned& verbosity) {
-  app.description(
-      "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.");
-  app.name("hpcml");
-  app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION);
-  app.add_option("--sites-dir", context.sites_dirs,
-                 "look for site profiles in DIR before all other places; may be repeated")
+void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
+  app.set_help_flag("-h,--help", "Print all options with --help, or the common ones with -h");
+  app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION, "Print the version")
+      ->group(k_global_group);
+  app.add_option("--sites-dir", context.sites_dirs, "Directory of site profiles to search first (repeatable)")
       ->type_name("DIR")
+      ->group(k_global_group)
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
       ->transform([&context](const std::string& directory) {
         const auto whole = util::absolute_path(directory, util::user_places(context.env));
         if (!whole) throw CLI::ValidationError("--sites-dir", whole.error().what);
-        // A rank goes on without: its script has named the folder, and says what differs.
+        // A rank continues without the directory: its script has named it, and reports what differs.
         std::error_code ignored;
         if (command_word(context.words) != "launch" && !std::filesystem::is_directory(*whole, ignored))
-          throw CLI::ValidationError("--sites-dir", "there is no folder " + *whole);
+          throw CLI::ValidationError("--sites-dir", "no directory '" + *whole + "'");
         return *whole;
       });
-  app.add_flag("-v,--verbose", verbosity,
-               "log each program that is run and each profile that is read; -vv: and their results");
+  app.add_flag("-v,--verbose", verbosity, "Increase verbosity (repeat for debug output)")
+      ->group(k_global_group);
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer(program.footer);
 }
 
 /// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
 std::optional<int> run_words(const CommandLineProgram& program, Context& context) {
   const auto& words = context.words;
-  CLI::App app;
+  Command app("hpcml", program.help);
   int exit_code = k_ok;
   unsigned verbosity = 0;
-  set_up_app(program, app, context, verbosity);
+  set_up_app(app, context, verbosity);
   if (!add_commands(program, app, context, exit_code, words)) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names(program));
-    print_error("there is no command '" + wanted + "'",
-                near ? "did you mean " + *near + "?"
-                     : "commands: " + util::join(command_names(program), ", "),
-                context.colour);
+    print_error("unknown command '" + wanted + "'",
+                near ? "did you mean " + *near + "?" : "'hpcml --help' lists the commands", context.colour);
+    print_usage(app);
     return k_usage;
   }
   app.parse_complete_callback([&] {
@@ -230,7 +133,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
   } catch (const CLI::ParseError& error) {
     const bool asks_for_version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
     if (!context.every_flag && !asks_for_version) return std::nullopt;
-    return report_parse_error(app, error, context);
+    return error.get_exit_code() == 0 ? print_information(app, error, context)
+                                      : report_parse_error(app, error, context);
   }
   return exit_code;
 }
@@ -249,19 +153,14 @@ int check_output(int code, const Context& context) {
 } // namespace
 
 void with_app_tree(const CommandLineProgram& program, Context context, const std::vector<std::string>& words,
-                   const std::function<void(const CLI::App&, const Context&)>& use) {
-  CLI::App app;
+                   const std::function<void(CLI::App&, const Context&)>& use) {
+  Command app("hpcml", program.help);
   int exit_code = k_ok;
   unsigned verbosity = 0;
   context.every_flag = true;
-  set_up_app(program, app, context, verbosity);
+  set_up_app(app, context, verbosity);
   add_commands(program, app, context, exit_code, words);
   use(app, context);
-}
-
-bool takes_program(std::string_view command) {
-  return command == "gen" || command == "submit" || command == "init" || command == "emulate" ||
-         command == "launch";
 }
 
 bool takes_colour(const util::EnvSnapshot& env) {

@@ -14,12 +14,9 @@ namespace hpcml::cli {
 /// Calls `use` with the parser of the program, with every flag of the command that `words` name, or of all
 /// commands where they name none.
 void with_app_tree(const CommandLineProgram& program, Context context, const std::vector<std::string>& words,
-                   const std::function<void(const CLI::App&, const Context&)>& use);
+                   const std::function<void(CLI::App&, const Context&)>& use);
 /// The same for hpcml.
 void with_app_tree(Context context, const std::vector<std::string>& words,
-                   const std::function<void(const CLI::App&, const Context&)>& use);
-
-/// Whether a program and its arguments stand behind the command's "--".
-bool takes_program(std::string_view command);
+                   const std::function<void(CLI::App&, const Context&)>& use);
 
 } // namespace hpcml::cli

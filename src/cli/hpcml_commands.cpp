@@ -12,27 +12,31 @@ namespace hpcml::cli {
 
 namespace {
 
-// What `hpcml` says to somebody who has typed nothing else.
+// What `hpcml` alone prints.
 
 const char* const k_first_steps =
-    R"(hpcml writes, checks, rehearses and runs training jobs on Slurm clusters. Five things to begin with:
+    R"(hpcml generates, checks, rehearses and launches training jobs on Slurm clusters.
 
-1. Write the batch script of a training program for a cluster ("hpcml sites list" names them):
-     hpcml gen --site lumi --nodes 2 --account project_1 --time 1h -o job.sh -- python train.py
-2. Find out what is wrong with a batch script, without the cluster:
-     hpcml check --site lumi job.sh
-3. Rehearse the script on this machine: a real Slurm, shaped like the cluster:
-     hpcml emulate job.sh
-4. Submit a job, there, and follow it to its end:
-     hpcml submit --site lumi --nodes 2 --account project_1 --time 1h --watch -- python train.py
-5. Start the ranks of a training on one machine, without Slurm:
-     hpcml launch --nproc-per-node 2 train.py
+Generate a batch script for a cluster ("hpcml sites list" shows all):
+  hpcml gen --site lumi --nodes 2 --account project_1 --time 1h -o job.sh -- python train.py
 
-All commands: hpcml --help. One of them: hpcml gen --help, or hpcml man gen.
-The shell completes all of them after: source <(hpcml completion bash), or zsh, or fish.
+Check a batch script, without the cluster:
+  hpcml check --site lumi job.sh
+
+Rehearse it on this machine, on a private Slurm configured like the cluster:
+  hpcml emulate job.sh
+
+Submit a job on the cluster and follow it to its end:
+  hpcml submit --site lumi --nodes 2 --account project_1 --time 1h --watch -- python train.py
+
+Start two ranks on one machine, without Slurm:
+  hpcml launch --nproc-per-node 2 train.py
+
+All commands: hpcml --help. One command: hpcml gen --help, or hpcml man gen.
+Shell completion: source <(hpcml completion bash)
 )";
 
-/// Prints the five things that people do, each as a line to copy; the exit code.
+/// Prints the five most frequent tasks, each with a line to copy; returns the exit code.
 int print_first_steps() {
   std::fputs(k_first_steps, stdout);
   return k_ok;
@@ -70,16 +74,28 @@ constexpr CommandEntry k_commands[] = {
     {"internal", k_unlisted, add_internal},
 };
 
-const char* const k_app_footer = R"(Examples:
-  hpcml gen --site lumi --nodes 2 --account project_1 --time 10 -o job.sh -- python train.py
-  hpcml sites list
-  hpcml gen --help
+constexpr CommandHelp k_program_help = {
+    .summary = "Generate, check, rehearse and launch Slurm jobs",
+    .examples = R"(# Generate a batch script, check it, and rehearse it on this machine
+hpcml gen --site lumi --account project_1 --time 1h -o job.sh \
+    -- python train.py
+hpcml check --site lumi job.sh
+hpcml emulate job.sh)",
+    .notes =
+        R"(Options beat HPCML_* variables, which beat the job file, which beats saved defaults (hpcml config)
+and the site's defaults.
 
-More commands, each with --help: rules, config, completion, man, torch, store, checkpoint.
-Generated scripts call the commands of internal.
-
-Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
-5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";
+Exit codes:
+  0   success
+  1   findings
+  2   invalid command line
+  3   invalid job or site file
+  4   the site cannot satisfy the request
+  5   Slurm or a system call failed
+  6   the preflight found a faulty rank
+  70  internal error)",
+    .usage = "[OPTIONS] COMMAND",
+};
 
 std::optional<int> run_special_line(const Context& context) {
   if (!context.argv.empty() && util::base_name(context.argv.front()) == "torchrun")
@@ -92,12 +108,12 @@ std::optional<int> run_special_line(const Context& context) {
 } // namespace
 
 const CommandLineProgram& hpcml_program() {
-  static const CommandLineProgram k_program = {k_commands, k_app_footer, run_special_line};
+  static const CommandLineProgram k_program = {k_commands, k_program_help, run_special_line};
   return k_program;
 }
 
 void with_app_tree(Context context, const std::vector<std::string>& words,
-                   const std::function<void(const CLI::App&, const Context&)>& use) {
+                   const std::function<void(CLI::App&, const Context&)>& use) {
   with_app_tree(hpcml_program(), std::move(context), words, use);
 }
 

@@ -239,5 +239,5 @@ TEST_CASE("help and version need nothing") {
     CHECK(result.exit_code == 0);
     CHECK(holds(result.out, "Examples:"));
   }
-  CHECK(workspace.hpcml({"--verbose"}).exit_code == 2); // without any word it says what to begin with
+  CHECK(workspace.hpcml({"--verbose"}).exit_code == 2); // without any word it prints the first steps
 }

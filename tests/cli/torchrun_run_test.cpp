@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-/// A program of the desk, started by `program WORDS`; nothing of the machine's environment but PATH.
+/// A program of the workspace, started by `program WORDS`; nothing of the machine's environment but PATH.
 util::ProcessOutput run_program(const Workspace& workspace, const std::string& program, const Words& words,
                                 const std::map<std::string, std::string>& more = {}) {
   const auto machine = util::EnvSnapshot::of_process();
@@ -68,7 +68,12 @@ std::string text_of(const std::filesystem::path& folder, const std::string& end)
 
 TEST_CASE("hpcml torchrun says its flags, its table, and what is wrong with a line") {
   const Workspace workspace;
-  CHECK(torchrun(workspace, {"--help"}).out == torchrun::render_torchrun_help());
+  for (const auto& words : {std::vector<std::string>{"--help"}, {"-h"}}) {
+    const auto help = torchrun(workspace, words);
+    CHECK(help.exit_code == 0);
+    CHECK(holds(help.out, "Usage: hpcml torchrun [OPTIONS] SCRIPT [ARGS]..."));
+    CHECK(holds(help.out, "--virtual-local-rank") == (words.front() == "--help"));
+  }
   CHECK(torchrun(workspace, {"--help-markdown"}).out == torchrun::render_torchrun_table());
   const auto wrong = torchrun(workspace, {"--nnode-rank", "x.py"});
   CHECK(wrong.exit_code == 2);

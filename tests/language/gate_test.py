@@ -274,6 +274,10 @@ class HelpWidth(WithRepository):
         text = HELP.replace("Commands:\n", "Create and check:\n").replace("  sites ", "\nKnow:\n  sites ")
         self.assertEqual(measures.commands_in(text), ["gen", "sites"])
 
+    def test_commands_that_are_only_named_are_found(self):
+        text = HELP.replace("Examples:", "Other commands:\n  rules, config,\n  man\n\nExamples:")
+        self.assertEqual(measures.commands_in(text), ["gen", "sites", "rules", "config", "man"])
+
 
 class Commits(WithRepository):
     def test_a_wrong_message_fails_until_it_is_an_exception(self):

@@ -133,9 +133,9 @@ def commands_in(text: str) -> List[str]:
                 heading.group(1),
                 re.IGNORECASE,
             )
-        command = re.match(r" {1,4}([a-z][a-z0-9-]*)(?:, [a-z-]+)*(?:\s{2,}\S|\s*$)", line)
-        if lists_commands and command and command.group(1) != "help":
-            commands.append(command.group(1))
+        names = re.match(r" {1,4}([a-z][a-z0-9-]*(?:, [a-z][a-z0-9-]*)*),?(?:\s{2,}\S|\s*$)", line)
+        if lists_commands and names:
+            commands += [name for name in names.group(1).split(", ") if name != "help"]
     return commands
 
 

@@ -19,6 +19,8 @@
 #include "cli/create/check_sites.hpp"
 #include "cli/create/job_plan.hpp"
 #include "cli/create/request_flags.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
 #include "core/diag/lines.hpp"
@@ -297,63 +299,51 @@ int run_check(CheckOptions options, const Context& context) {
   return Checker(options, target, context).run();
 }
 
-const char* const k_check_footer = R"(Examples:
-  hpcml check job.sh
-  hpcml check --site lumi job.sh          what sbatch and the rules of one cluster say
-  hpcml check --all-sites job.sh          where it would run, and what would have to change
-  hpcml check --format github .           every job script of a repository, in CI
-  hpcml check --diff job.sh               what --fix would change
-hpcml rules lists what is looked for. "# hpcml: disable=ID because …" silences a rule on its line or the next one.)";
+constexpr CommandHelp k_check_help = {
+    .summary = "Check batch scripts and job files without the cluster",
+    .examples = R"(# Check for one cluster and its version of Slurm
+hpcml check --site lumi job.sh
+# Find the sites that a script runs on
+hpcml check --all-sites job.sh
+# Check all job scripts of a repository in CI
+hpcml check --format github .)",
+    .notes =
+        R"('hpcml rules' lists the rules. The comment "# hpcml: disable=RULE because REASON" disables a rule on its
+line and on the next one.
+
+Exit codes: 0 no findings at or above --fail-on, 1 findings, 2 invalid command line or file.)",
+};
 
 } // namespace
 
 void add_check(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "check", "Find what is wrong with sbatch scripts and job files, without the cluster");
+  auto* command = add_command(app, "check", k_check_help);
   const auto options = std::make_shared<CheckOptions>();
   command
-      ->add_option("FILE", options->files,
-                   "batch scripts, job files (.json), folders to search for them, - for standard input")
+      ->add_option("FILE", options->files, "Scripts, job files (.json), directories, or - for standard input")
       ->required();
   auto* site =
-      command
-          ->add_option("--site", options->site,
-                       "check for this site and its Slurm; auto: the one that this machine belongs to")
+      command->add_option("--site", options->site, "Check for this site and its Slurm; auto detects it")
           ->type_name("SITE");
-  auto* all =
-      command
-          ->add_flag("--all-sites", options->all_sites,
-                     "say where the script would run as it is, and what would have to change elsewhere")
-          ->excludes(site);
-  command
-      ->add_option(
-          "--slurm-version", options->version,
-          "check for this version of Slurm; without it and without --site for all from 20.11 to 26.05")
-      ->type_name("V");
-  command
-      ->add_option("--format", options->format,
-                   "text, json, sarif (2.1.0) or github (annotations in a workflow)")
-      ->check(CLI::IsMember({"text", "json", "sarif", "github"}))
-      ->capture_default_str();
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit with 1 at findings of this severity: error, warning or never")
-      ->check(CLI::IsMember({"error", "warning", "never"}))
+  auto* all = command->add_flag("--all-sites", options->all_sites, "Compare the script with all sites")
+                  ->excludes(site);
+  command->add_option("--slurm-version", options->version, "Check for this version of Slurm")
+      ->type_name("VERSION")
+      ->default_str(std::string("the site's, else ") + slurm::k_version_names.front().data() + " to " +
+                    slurm::k_version_names.back().data());
+  add_format(*command, options->format, {"text", "json", "sarif", "github"});
+  command->add_option("--fail-on", options->fail_on, "Least severity that makes the exit code 1")
+      ->type_name("SEVERITY")
+      ->check(one_of({"error", "warning", "never"}))
       ->capture_default_str();
   auto* fix =
-      command
-          ->add_flag("--fix", options->fix, "mend what can be mended safely, in place, and report the rest")
+      command->add_flag("--fix", options->fix, "Apply safe fixes in place and report the other findings")
           ->excludes(all);
-  command
-      ->add_flag("--diff", options->diff,
-                 "print what --fix would change, for patch -p0, and exit with 1 if there is anything")
+  command->add_flag("--diff", options->diff, "Print what --fix changes as a patch, without changing files")
       ->excludes(fix)
       ->excludes(all);
-  command
-      ->add_flag("--job-scripts-only", options->only_scripts,
-                 "of the files that are named, too, leave out those that are no job scripts (for hooks)")
+  command->add_flag("--job-scripts-only", options->only_scripts, "Skip named files that are not job scripts")
       ->excludes(all);
-  command->footer(k_check_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_check(*options, context); });
 }
 

@@ -10,6 +10,8 @@
 #include "cli/create/job_plan.hpp"
 #include "cli/create/request_flags.hpp"
 #include "cli/create/write_script.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "generate/plan/setup_plan.hpp"
 #include "generate/render/environment_script.hpp"
 
@@ -24,11 +26,24 @@ struct EnvOptions {
   std::string output_file;
 };
 
-const char* const k_env_footer = R"(Examples:
-  hpcml env --site zurada conda --conda my_torch --packages "torch torchvision" -o env.sh
-  hpcml env --site narval wheelhouse --account def-me --packages requirements.txt -o env.sh
-  hpcml env --site vista --partition gh-dev venv --venv /scratch/me/env -o env.sh
-Nothing runs: start the script on a login node, or submit it if it begins with #SBATCH.)";
+constexpr std::string_view k_env_flags = "--job -o --packages --python --cuda --pack";
+
+constexpr CommandHelp k_env_help = {
+    .summary = "Generate a script that creates a Python environment",
+    .examples = R"(# A conda environment
+hpcml env --site zurada conda --conda my_torch \
+    --packages "torch torchvision" -o env.sh
+# Wheels for the compute nodes, from a requirements file
+hpcml env --site narval wheelhouse --account def-me \
+    --packages requirements.txt -o env.sh
+# A virtual environment
+hpcml env --site vista --partition gh-dev venv --venv /scratch/me/env \
+    -o env.sh)",
+    .notes =
+        R"(hpcml runs nothing: start the script on a login node, or submit it if it begins with #SBATCH lines.)",
+    .common = model::Concat<k_env_flags, k_common_request_flags>::text,
+    .described_in = "gen",
+};
 
 /// The script, or nothing: then what is wrong has been printed and `exit_code` set.
 std::optional<std::string> make_script(const EnvOptions& options, const Context& context, int& exit_code) {
@@ -62,35 +77,32 @@ int run_env(const EnvOptions& options, const Context& context) {
 } // namespace
 
 void add_env(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("env", "Print the script that creates a Python environment or image on a site.");
+  auto* command = add_command(app, "env", k_env_help);
   const auto options = std::make_shared<EnvOptions>();
-  const auto kinds = model::words_of<plan::SetupKind>();
-  command
-      ->add_option("KIND", options->kind,
-                   "what to create: " + util::join(kinds, ", ") + " [default: what the site recommends]")
+  command->add_option("KIND", options->kind, "Kind of environment or image to create")
       ->type_name("")
-      ->check(CLI::IsMember(kinds));
-  command->add_option("-o", options->output_file, "write to FILE; - is standard output")->type_name("FILE");
+      ->check(one_of(model::words_of<plan::SetupKind>()))
+      ->default_str("what the site recommends");
+  command->add_option("-o", options->output_file, "Write to FILE; - is standard output")
+      ->type_name("FILE")
+      ->default_str("-");
   command
       ->add_option("--packages", options->spec.packages,
-                   "packages, requirements.txt, environment.yml, pyproject.toml or uv.lock [default: torch]")
-      ->type_name("PACKAGES");
-  command->add_option("--python", options->spec.python, "version of Python: 3.12")->type_name("VERSION");
-  command
-      ->add_option("--cuda", options->spec.cuda,
-                   "version of CUDA in the wheels: 12.6 [default: by the site's driver and GPUs]")
+                   "Packages, requirements.txt, environment.yml, pyproject.toml or uv.lock")
+      ->type_name("PACKAGES")
+      ->default_str("torch");
+  command->add_option("--python", options->spec.python, "Version of Python, such as 3.12")
       ->type_name("VERSION");
+  command->add_option("--cuda", options->spec.cuda, "CUDA version of the wheels, such as 12.6")
+      ->type_name("VERSION")
+      ->default_str("by the site's driver");
+  command->add_option("--rocm", options->spec.rocm, "ROCm version of the wheels, such as 6.4")
+      ->type_name("VERSION")
+      ->default_str("by the site's driver");
   command
-      ->add_option("--rocm", options->spec.rocm,
-                   "version of ROCm in the wheels: 6.4 [default: by the site's driver and GPUs]")
-      ->type_name("VERSION");
-  command
-      ->add_option("--pack", options->spec.pack,
-                   "also create an archive, which jobs unpack on their nodes: env.tar.gz")
+      ->add_option("--pack", options->spec.pack, "Also pack it for jobs to unpack on their nodes: env.tar.gz")
       ->type_name("FILE");
   add_request_flags(*command, options->request, context);
-  command->footer(k_env_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_env(*options, context); });
 }
 

@@ -12,6 +12,8 @@
 #include "cli/create/job_plan.hpp"
 #include "cli/create/request_flags.hpp"
 #include "cli/create/write_script.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/user_key.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
@@ -134,13 +136,27 @@ struct GenOptions {
   bool interactive = false;
 };
 
-const char* const k_gen_footer = R"(Examples:
-  hpcml gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 --time 10 -- train_ddp
-  hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G --conda pytorch --launcher torchrun -- train.py --epochs 3
-  hpcml gen --site narval --account def-me --time 3h --wheelhouse "torch numpy" -o job.sh -- python train.py
-  hpcml gen --site lumi --account project_1 --time 10 --explain -- python train.py
-  hpcml gen --site narval --account def-me --from lumi_job.sh -o narval_job.sh
-Flags beat HPCML_* variables (HPCML_ACCOUNT), those beat the job file, that beats the site's defaults.)";
+constexpr std::string_view k_gen_flags = "--job -o --from --explain";
+
+constexpr CommandHelp k_gen_help = {
+    .summary = "Generate a batch script for a program",
+    .examples = R"(# Two nodes of LUMI with 8 GPUs each, for one hour
+hpcml gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 \
+    --time 1h -o job.sh -- python train.py
+# A conda environment, started by torchrun
+hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G \
+    --conda pytorch --launcher torchrun -- train.py --epochs 3
+# Convert a script of another cluster
+hpcml gen --site narval --account def-me --from lumi_job.sh -o narval_job.sh)",
+    .notes =
+        R"(Options beat HPCML_* variables (HPCML_ACCOUNT), which beat the job file, which beats saved defaults
+(hpcml config) and the site's defaults.
+
+Scripts with options below "Checkpoint, requeue and restart" run hpcml on the compute nodes. With the
+options that use agents, one hpcml process per node starts and supervises its ranks.)",
+    .common = model::Concat<k_gen_flags, k_common_request_flags>::text,
+    .usage = "[OPTIONS] -- COMMAND [ARGS]...",
+};
 
 std::string render(PlannedJob job, const GenOptions& options) {
   if (options.format == "json") return render::render_json(job.plan);
@@ -200,28 +216,19 @@ int run_gen(const GenOptions& options, const Context& context) {
 } // namespace
 
 void add_gen(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
+  auto* command = add_command(app, "gen", k_gen_help);
   const auto options = std::make_shared<GenOptions>();
-  command
-      ->add_option("-o", options->output_file, "write to FILE, and only if all is well; - is standard output")
-      ->type_name("FILE");
-  command
-      ->add_option("--format", options->format,
-                   "script, or json: the plan with the origin of each value, the explained "
-                   "script and the interactive line")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"script", "json"}));
-  auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
-  command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")
+  command->add_option("-o", options->output_file, "Write to FILE; - is standard output")
+      ->type_name("FILE")
+      ->default_str("-");
+  command->add_option("--from", options->from, "Convert this batch script to the site")->type_name("SCRIPT");
+  auto* explain = command->add_flag("--explain", options->explain, "Explain where each value comes from");
+  command->add_flag("--interactive", options->interactive, "Print the command for an interactive job instead")
       ->excludes(explain);
+  add_format(*command, options->format, {"script", "json"},
+             "Output format; json has the origin of each value");
   add_request_flags(*command, options->request, context);
-  command
-      ->add_option("--from", options->from,
-                   "write this script for the site: its request and its commands, launched as the site "
-                   "wants; says what changes and why")
-      ->type_name("SCRIPT")
-      ->excludes("--job");
-  command->footer(k_gen_footer);
+  command->get_option("--from")->excludes("--job");
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }
 

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/create/init_text.hpp"
 #include "cli/create/job_plan.hpp"
+#include "cli/help/command_help.hpp"
 
 namespace hpcml::cli {
 
@@ -21,10 +22,21 @@ struct InitOptions {
   std::string file = "hpcml.json";
 };
 
-const char* const k_init_footer = R"(Examples:
-  hpcml init --site lumi -- python train.py
-  hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json -- python train.py --epochs 3
-Then: hpcml submit --test-only, and hpcml submit --watch. A file that is there already stays as it is.)";
+constexpr std::string_view k_init_flags = "-o";
+
+constexpr CommandHelp k_init_help = {
+    .summary = "Create a job file with comments on the site's limits",
+    .examples = R"(# Create hpcml.json for LUMI
+hpcml init --site lumi -- python train.py
+# Create another file, with some values set
+hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json \
+    -- python train.py --epochs 3)",
+    .notes =
+        R"(An existing file is not changed. Next: 'hpcml submit --test-only', then 'hpcml submit --watch'.)",
+    .common = model::Concat<k_init_flags, k_common_request_flags>::text,
+    .usage = "[OPTIONS] [-- COMMAND [ARGS]...]",
+    .described_in = "gen",
+};
 
 /// "x": fails where the file is there, in the same step that makes it.
 int write_new(const std::string& path, const std::string& text, const Context& context) {
@@ -92,14 +104,13 @@ int run(const InitOptions& options, const Context& context) {
 } // namespace
 
 void add_init(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
+  auto* command = add_command(app, "init", k_init_help);
   const auto options = std::make_shared<InitOptions>();
-  command->add_option("-o", options->file, "the file to write; - is standard output")
+  command->add_option("-o", options->file, "File to write; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
   add_request_flags(*command, options->request, context);
-  command->footer(k_init_footer);
+  for (const char* name : {"--job", "--only"}) command->remove_option(command->get_option(name));
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }
 

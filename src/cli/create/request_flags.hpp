@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -24,6 +25,12 @@ struct RequestFlags {
   std::map<std::string, std::string> values;             ///< "--nodes" -> "2"
   std::map<std::string, std::vector<std::string>> lists; ///< "--env" -> {"A=1", "B=2"}
 };
+
+/// The options of a request that `-h` shows.
+inline constexpr std::string_view k_common_request_flags =
+    " --site --account --partition --nodes --gpus-per-node --mem --time --venv "
+    "--conda "
+    "--container";
 
 /// Registers the flags that the line may need; `flags` outlives the parser.
 void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& context);

@@ -8,6 +8,8 @@
 
 #include "cli/command.hpp"
 #include "cli/diagnose/affinity_node.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/topo/compat.hpp"
 #include "core/topo/live_ranks.hpp"
@@ -20,20 +22,30 @@
 namespace hpcml::cli {
 namespace {
 
-const char* const k_affinity_footer = R"(Examples:
-  hpcml affinity --site lumi --cpus-per-rank 7
-  hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
-  hpcml affinity --site lumi --policy torch-exclusive
-  hpcml affinity live --site lumi               (this node, held against the site's profile)
-  srun --jobid 1234 --overlap hpcml affinity --site lumi --verify
+constexpr CommandHelp k_affinity_help = {
+    .summary = "Show which rank gets which GPUs, cores, memory and NIC",
+    .examples = R"(# Ranks with 7 cores each on a node of LUMI
+hpcml affinity --site lumi --cpus-per-rank 7
+# CPU masks for srun, for a node described by lstopo
+hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
+# Check the binding of a running job
+srun --jobid 1234 --overlap hpcml affinity --site lumi --verify)",
+    .notes = R"(A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
+  {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4",
+   "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
+   "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}},
+   "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})",
+    .common = "--site --partition --topology --ranks --gpus-per-rank --cpus-per-rank --rank-order --format "
+              "--verify "
+              "--all-sites",
+};
 
-A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
-  {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
-   "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}}, "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
+constexpr const char* k_node_group = "Node";
+constexpr const char* k_rank_placement_group = "Placement";
 
 /// Nothing in a list (an unset variable in a script) is not everything.
 std::string not_empty(const std::string& list) {
-  return list.find_first_not_of(" ,\t") == std::string::npos ? "is empty" : "";
+  return list.find_first_not_of(" ,\t") == std::string::npos ? "must not be empty" : "";
 }
 
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
@@ -167,64 +179,100 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
     failure.print(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
 }
 
+void add_node_options(CLI::App& app, AffinityOptions& options) {
+  app.add_option("NODE", options.source, "Use this node, and compare it with --site")
+      ->type_name("")
+      ->check(one_of({"live"}));
+  app.add_option("--site", options.site, "Use a node of this site")
+      ->check(not_empty)
+      ->type_name("SITE")
+      ->group(k_node_group);
+  app.add_option("--partition", options.partition, "Use a node of this partition of the site")
+      ->needs("--site")
+      ->check(not_empty)
+      ->type_name("NAME")
+      ->group(k_node_group);
+  app.add_option("--topology", options.topology, "Use the node in this file: hwloc XML, NCCL XML or JSON")
+      ->excludes("--site")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->group(k_node_group);
+  app.add_option("--gpus", options.gpus, "Use only GPUs at these PCI addresses or buses: c9,ce")
+      ->check(not_empty)
+      ->type_name("LIST")
+      ->group(k_node_group);
+  app.add_option("--allowed", options.allowed, "Use only these CPUs: 0-15,64-79")
+      ->check(not_empty)
+      ->type_name("LIST")
+      ->group(k_node_group);
+  app.add_option("--reserved", options.reserved,
+                 "CPUs to reserve for the system in addition to the profile's")
+      ->check(not_empty)
+      ->type_name("LIST")
+      ->group(k_node_group);
+}
+
+void add_placement_options(CLI::App& app, AffinityOptions& options) {
+  const auto add_number = [&](const std::string& name, unsigned& target, const std::string& text,
+                              unsigned most) {
+    return app.add_option(name, target, text)
+        ->type_name("N")
+        ->check(whole_number(1, most))
+        ->group(k_rank_placement_group);
+  };
+  add_number("--ranks", options.ranks, "Ranks on the node", topo::k_most_ranks)->default_str("one per GPU");
+  auto* per_rank = add_number("--gpus-per-rank", options.gpus_per_rank, "GPUs per rank", 4096);
+  per_rank->default_str("1");
+  add_number("--ranks-per-gpu", options.ranks_per_gpu, "Neighbouring ranks that share a GPU", 4096)
+      ->default_str("1")
+      ->excludes(per_rank);
+  add_number("--cpus-per-rank", options.cpus_per_rank, "Physical cores per rank", 4096)
+      ->default_str("all near its GPU");
+  add_number("--threads-per-core", options.threads_per_core, "Hardware threads to use of each core", 16)
+      ->default_str("1");
+  app.add_option("--rank-order,--order", options.order,
+                 "Assign GPUs to ranks by gpu, cpu or ring (links), or in a list: 0,1,3,2")
+      ->type_name("ORDER")
+      ->capture_default_str()
+      ->group(k_rank_placement_group);
+  app.add_option("--domain", options.domain, "Domain around the GPU that a rank's cores come from")
+      ->type_name("DOMAIN")
+      ->check(one_of({"l3", "numa", "package", "node"}))
+      ->default_str("the smallest")
+      ->group(k_rank_placement_group);
+  app.add_flag("--whole-domain", options.whole,
+               "Give each rank its whole domain, shared with the other ranks there")
+      ->group(k_rank_placement_group);
+  app.add_flag("--balanced", options.balanced, "Give all ranks the same number of cores")
+      ->group(k_rank_placement_group);
+  app.add_option("--idle-cores", options.idle_cores,
+                 "Use of cores in NUMA nodes without GPUs: none, or ranks of the package")
+      ->type_name("USE")
+      ->check(one_of(model::words_of<model::IdleCores>()))
+      ->capture_default_str()
+      ->group(k_rank_placement_group);
+  auto policies = topo::compat_policies();
+  policies.insert(policies.begin(), options.policy);
+  app.add_option("--policy", options.policy, "Place ranks as hpcml or as another tool does")
+      ->type_name("POLICY")
+      ->check(one_of(policies))
+      ->capture_default_str()
+      ->group(k_rank_placement_group);
+}
+
 } // namespace
 
 void add_affinity(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("affinity", "show which rank gets which GPUs, cores, memory and NIC");
+  auto* command = add_command(app, "affinity", k_affinity_help);
   auto options = std::make_shared<AffinityOptions>();
-  command->footer(k_affinity_footer);
-  command->add_option("source", options->source, "live: the node this runs on (default)");
-  command->add_option("--site", options->site, "a node of this site")->check(not_empty)->type_name("SITE");
-  command->add_option("--partition", options->partition, "of this partition")
-      ->needs("--site")
-      ->check(not_empty);
-  command
-      ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
-      ->excludes("--site")
-      ->type_name("FILE")
-      ->check(not_empty);
-  command
-      ->add_option(
-          "--ranks", options->ranks,
-          "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
-      ->check(CLI::Range(1u, topo::k_most_ranks));
-  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")
-                       ->check(CLI::Range(1u, 4096u));
-  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")
-      ->check(CLI::Range(1u, 4096u))
-      ->excludes(per_rank);
-  command
-      ->add_option("--cpus-per-rank", options->cpus_per_rank,
-                   "physical cores per rank (default: all near its GPU)")
-      ->check(CLI::Range(1u, 4096u));
-  command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
-      ->check(CLI::Range(1u, 16u));
-  command->add_option(
-      "--rank-order,--order", options->order,
-      "ranks by gpu, by cpu, along the links between GPUs (ring), or GPU numbers in rank order: 0,1,3,2");
-  command->add_option("--domain", options->domain, "cores come from the GPU's l3, numa, package or the node")
-      ->check(CLI::IsMember({"l3", "numa", "package", "node"}));
-  command->add_flag("--whole-domain", options->whole,
-                    "each rank gets the whole domain, shared with the others there");
-  command->add_flag("--balanced", options->balanced, "no rank gets more cores than another");
-  command
-      ->add_option("--idle-cores", options->idle_cores,
-                   "package: cores of NUMA nodes without GPUs go to ranks of the same package")
-      ->check(CLI::IsMember({"none", "package"}));
-  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce")
-      ->check(not_empty);
-  command->add_option("--allowed", options->allowed, "only these CPUs: 0-15,64-79")->check(not_empty);
-  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's")
-      ->check(not_empty);
-  command->add_option("--policy", options->policy,
-                      "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
-  command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
-      ->check(CLI::IsMember({"table", "json", "cpu-bind", "tree", "svg"}));
-  command->add_flag("--verify", options->verify,
-                    "judge what the ranks that run here really have, and compare with the plan");
+  add_format(*command, options->format, {"table", "json", "cpu-bind", "tree", "svg"},
+             "Output format; cpu-bind is an option for srun");
+  command->add_flag("--verify", options->verify, "Check the binding of the ranks that run on this node");
+  add_node_options(*command, *options);
+  add_placement_options(*command, *options);
   const auto others = command->get_options();
   auto* all = command->add_flag("--all-sites", options->all_sites,
-                                "one rank per GPU on the nodes of every site, as Markdown; alone");
+                                "Print a Markdown table for the nodes of every site; excludes other options");
   for (auto* option : others)
     if (option != command->get_help_ptr()) all->excludes(option);
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });

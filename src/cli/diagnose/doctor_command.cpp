@@ -7,6 +7,8 @@
 
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "diagnose/doctor/reasons.hpp"
 
 namespace hpcml::cli {
@@ -14,9 +16,8 @@ namespace {
 
 int run_doctor(const std::string& format, const Context& context) {
   if (context.has_program && context.program.empty()) {
-    print_error("nothing stands behind --",
-                "hpcml doctor -- CMD… asks for that program, hpcml doctor for the active Python",
-                context.colour);
+    print_error("no command given after --",
+                "use hpcml doctor -- COMMAND, or hpcml doctor for the active Python", context.colour);
     return k_usage;
   }
   const auto facts = doctor::read_facts(context.env, context.program, "/", find_own_fabric(context));
@@ -29,26 +30,26 @@ int run_doctor(const std::string& format, const Context& context) {
              : k_findings;
 }
 
-const char* const k_doctor_footer =
-    R"(Run it where the program runs: in the job, in the container, with the environment active.
-It reads files and variables, calls no driver and starts no Python. Exit code 1: something is wrong.
+constexpr CommandHelp k_doctor_help = {
+    .summary = "Find out why a program sees no GPU here",
+    .examples = R"(# In a job
+srun --gpus-per-node=1 hpcml doctor
+# For the PyTorch of a command
+hpcml doctor -- python train.py)",
+    .notes =
+        R"(Run it where the program runs: in the job, in the container, with the environment active. It reads
+files and variables; it calls no driver and starts no Python.
 
-Examples:
-  hpcml doctor
-  hpcml doctor -- python train.py          the torch of that command
-  hpcml doctor --format json               with all that was seen
-  srun --gpus-per-node=1 hpcml doctor)";
+Exit codes: 0 nothing is wrong, 1 something is wrong.)",
+    .usage = "[OPTIONS] [-- COMMAND [ARGS]...]",
+};
 
 } // namespace
 
 void add_doctor(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("doctor", "Say what is wrong here: why a program sees no GPU, and what to do.");
+  auto* command = add_command(app, "doctor", k_doctor_help);
   const auto format = std::make_shared<std::string>("text");
-  command->add_option("--format", *format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->footer(k_doctor_footer);
+  add_format(*command, *format, {"text", "json"}, "Output format; json includes everything that was read");
   command->callback([format, &context, &exit_code] { exit_code = run_doctor(*format, context); });
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
@@ -31,13 +33,19 @@ struct PreflightOptions {
   std::string format = "text";
 };
 
-const char* const k_preflight_footer = R"(Examples:
-  srun hpcml preflight                       one rank per task of the step
-  ibrun hpcml preflight --site vista         the same where the site starts tasks with MPI's launcher
-  srun --ntasks-per-node=1 hpcml preflight --nproc-per-node 8
-  hpcml preflight --nproc-per-node 4         on this machine, without Slurm
-
-Exit codes: 0 all well, 6 a rank is missing or a check failed (it is named), 5 it could not be run.)";
+constexpr CommandHelp k_preflight_help = {
+    .summary = "Test communication between ranks; report faulty ranks",
+    .examples = R"(# In a job, one rank per task
+srun hpcml preflight
+# In a job, eight ranks per node
+srun --ntasks-per-node=1 hpcml preflight --nproc-per-node 8
+# On this machine, without Slurm
+hpcml preflight --nproc-per-node 4)",
+    .notes = R"(Exit codes:
+  0  all checks passed
+  5  the checks could not be run
+  6  a rank is missing or a check failed; the message names the rank)",
+};
 
 /// The site decides which launcher's variables make this process a task; nothing, with the exit code, if it
 /// cannot be used.
@@ -130,31 +138,30 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
 } // namespace
 
 void add_preflight(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "preflight", "Prove that the ranks meet, sum and exchange messages; name who does not.");
+  auto* command = add_command(app, "preflight", k_preflight_help);
   const auto options = std::make_shared<PreflightOptions>();
-  command
-      ->add_option("--nproc-per-node", options->processes,
-                   "start N ranks here (default: 1 in a task of srun or of the site's launcher, the task "
-                   "itself; else 2)")
+  command->add_option("--nproc-per-node", options->processes, "Start N ranks on this node")
       ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
-  command->add_option("--backend", options->backend, "auto: NCCL if there are GPUs, else Gloo")
-      ->check(CLI::IsMember({"auto", "nccl", "gloo"}));
-  command
-      ->add_option("--timeout", options->timeout_seconds, "how long the ranks wait for each other, per phase")
+      ->check(whole_number(1, 4096))
+      ->default_str("1 per task in a step, else 2");
+  command->add_option("--backend", options->backend, "Backend to test; auto is nccl with GPUs, else gloo")
+      ->type_name("NAME")
+      ->check(one_of(model::words_of<model::Backend>()))
+      ->capture_default_str();
+  command->add_option("--timeout", options->timeout_seconds, "Time that ranks wait for each other, per phase")
       ->type_name("SECONDS")
-      ->check(CLI::Range(1U, 86400U));
-  command
-      ->add_option("--interface", options->interface_name,
-                   "Gloo's network interface (default: the site's, then the way to rank 0)")
-      ->type_name("NAME");
-  command->add_option("--bytes", options->bytes, "size of the tensors")->type_name("N");
-  command->add_option("--site", options->site, "this site's network settings, and its launcher's variables")
+      ->check(whole_number(1, 86400))
+      ->capture_default_str();
+  command->add_option("--interface", options->interface_name, "Network interface for Gloo")
+      ->type_name("NAME")
+      ->default_str("the site's, else by route");
+  command->add_option("--bytes", options->bytes, "Size of the tensors in bytes")
+      ->type_name("N")
+      ->check(whole_number(1, 1ULL << 40U))
+      ->default_str("by backend");
+  command->add_option("--site", options->site, "Use the network settings and launcher of this site")
       ->type_name("SITE");
-  command->add_option("--format", options->format, "text, or json: one event per line")
-      ->check(CLI::IsMember({"text", "json"}));
-  command->footer(k_preflight_footer);
+  add_format(*command, options->format, {"text", "json"}, "Output format; json has one event per line");
   command->callback([options, &context, &exit_code] { exit_code = run_preflight(*options, context); });
 }
 

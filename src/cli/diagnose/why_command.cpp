@@ -11,6 +11,8 @@
 
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/util/input_file.hpp"
 #include "diagnose/joblog/reading.hpp"
 
@@ -67,29 +69,31 @@ int run_why(const WhyOptions& options, const Context& context) {
   return report.is_bad() ? k_findings : k_ok;
 }
 
-const char* const k_why_footer =
-    R"(It reads what NCCL and RCCL write with NCCL_DEBUG=INFO (hpcml gen --nccl-debug), and known failures of
-torch, CUDA, NCCL, MPI and Slurm. Exit code 1: traffic between nodes goes over TCP on a site with a faster
-network, or something failed.
+constexpr CommandHelp k_why_help = {
+    .summary = "Find out from a job's log why it failed or is slow",
+    .examples = R"(hpcml why slurm-1234.out
+# Compare the network with that of LUMI
+hpcml why --site lumi slurm-1234.out
+# Read standard input
+hpcml why --format json - < slurm-1234.out)",
+    .notes =
+        R"(Recognises known failures of PyTorch, CUDA, NCCL, MPI and Slurm, and the network that NCCL and RCCL
+report with NCCL_DEBUG=INFO (hpcml gen --nccl-debug).
 
-Examples:
-  hpcml why slurm-1234.out
-  hpcml why --site lumi slurm-1234.out     judged by LUMI's network
-  hpcml why --format json - < slurm-1234.out)";
+Exit codes: 0 nothing found, 1 a failure, or TCP instead of a faster network, 5 the log cannot be
+read.)",
+};
 
 } // namespace
 
 void add_why(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "why", "Read a job's log: is the fast network really used, what failed, what to do.");
+  auto* command = add_command(app, "why", k_why_help);
   const auto options = std::make_shared<WhyOptions>();
-  command->add_option("LOG", options->log, "the file, or - for standard input")->required();
-  command->add_option("--site", options->site,
-                      "judge by this site's network; without it by the one that this machine belongs to");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->footer(k_why_footer);
+  command->add_option("LOG", options->log, "Log file of the job, or - for standard input")->required();
+  command->add_option("--site", options->site, "Site whose network is expected")
+      ->type_name("SITE")
+      ->default_str("this machine's");
+  add_format(*command, options->format, {"text", "json"});
   command->callback([options, &context, &exit_code] { exit_code = run_why(*options, context); });
 }
 

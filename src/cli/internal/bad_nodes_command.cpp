@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/help/command_help.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/commands.hpp"
@@ -42,26 +43,27 @@ int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   return k_ok;
 }
 
-const char* const k_bad_nodes_footer =
-    R"(hpcml internal batch names such a file in HPCML_BAD_NODES, and hpcml launch writes into it: a line for
-each node, its name and the reason. What is printed is the job's exclude list with these nodes added; nothing
-where it has them already. The reasons go to standard error. Never left out is what the job asks for by
---nodelist, and what would leave its partition fewer nodes than it needs.
-
-Examples:
-  hpcml internal bad-nodes --job 4711 checkpoints/4711/bad-nodes)";
+constexpr CommandHelp k_bad_nodes_help = {
+    .summary = "Print the nodes that the next start of a job excludes",
+    .examples = "hpcml internal bad-nodes --job 4711 checkpoints/4711/bad-nodes",
+    .notes =
+        R"('hpcml internal batch' names FILE in HPCML_BAD_NODES, and 'hpcml launch' writes to it: a line per node,
+its name and the reason. The output is the job's exclude list with these nodes added, or nothing if it has
+them already. The reasons go to standard error. Nodes of --nodelist are never excluded, nor are nodes that
+the job needs to fit its partition.)",
+};
 
 } // namespace
 
 void add_bad_nodes(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "bad-nodes",
-      "Print which nodes a job is to leave out at its next start, from what its last one found.");
+  auto* command = add_command(app, "bad-nodes", k_bad_nodes_help);
   const auto options = std::make_shared<BadNodesOptions>();
-  command->add_option("FILE", options->file, "lines of a node and the reason")->required();
-  command->add_option("--job", options->job, "the job, or the task of an array: 4711, 4711_3")->required();
-  command->add_option("--on", options->on, "print only where one of these nodes is to be left out: n[1-4]");
-  command->footer(k_bad_nodes_footer);
+  command->add_option("FILE", options->file, "File with a faulty node and a reason on each line")->required();
+  command->add_option("--job", options->job, "Number of the job or array task: 4711, 4711_3")
+      ->type_name("JOB")
+      ->required();
+  command->add_option("--on", options->on, "Print only if one of these nodes is to be excluded: n[1-4]")
+      ->type_name("NODES");
   command->callback([options, &context, &exit_code] { exit_code = run_bad_nodes(*options, context); });
 }
 

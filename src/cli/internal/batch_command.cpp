@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "core/model/script_head.hpp"
 #include "core/model/walltime.hpp"
@@ -104,65 +106,87 @@ int run_batch(const CLI::App& command, const BatchOptions& options, const Contex
   return k_world_failed;
 }
 
-const char* const k_batch_footer =
-    R"(A generated script replaces itself with this command, which runs the script's commands, and:
+constexpr CommandHelp k_batch_help = {
+    .summary = "Run the commands of a job script and keep the job alive",
+    .examples = "hpcml internal batch --save-before 10m --max-requeues 3 -- bash job.sh",
+    .notes = R"(A generated script replaces itself with this command, which runs the script's commands, and:
   - makes the key of the job's processes and serves the rendezvous store of the ranks
   - asks the ranks to save before the time limit (--save-before)
-  - requeues the job within a limit, without faulty nodes (--max-requeues, --requeue-on)
+  - requeues the job up to --max-requeues times, without faulty nodes
   - chooses the healthy nodes of a job with spare nodes (--program-nodes)
   - removes the job's directory from the nodes' own disks (--stage)
-The script's commands run with HPCML_BATCH set to the job's number.
 
-Examples:
-  hpcml internal batch --save-before 10m --max-requeues 3 -- bash job.sh
-docs/guides/checkpoint-and-requeue.md describes what happens at which event.)";
+
+The script's commands run with HPCML_BATCH set to the job's number.)",
+    .usage = "[OPTIONS] -- COMMAND [ARGS]...",
+};
 
 void add_job_options(CLI::App& app, BatchOptions& options) {
   auto& request = options.request;
   app.add_option("--launcher", options.launcher,
-                 "what starts the ranks; others than hpcml need no key and no store [default: hpcml]");
-  app.add_flag("--no-store", options.no_store, "do not serve the rendezvous store of the ranks");
+                 "Program that starts the ranks; only hpcml needs a key and a store")
+      ->type_name("NAME")
+      ->default_str("hpcml");
+  app.add_flag("--no-store", options.no_store, "Do not serve the rendezvous store of the ranks");
   app.add_flag("--secret", options.old_secret)->group("");
   app.add_flag("--store", options.old_store)->group("");
-  app.add_option("--host", request.host, "name of this node for the ranks [default: SLURMD_NODENAME]");
-  app.add_option("--interface", request.interface, "interface of this node at which the ranks connect");
-  app.add_flag("--ipv4", request.resolves_host, "resolve the name of this node to an IPv4 address");
-  app.add_option("--checkpoint-dir", request.checkpoint_dir,
-                 "directory with a directory of checkpoints per job");
-  app.add_option("--log-dir", request.log_dir, "directory of the run records");
-  app.add_option("--program-nodes", request.program_nodes,
-                 "number of nodes that run the program [default: all]");
-  app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs that a healthy node shows");
+  app.add_option("--host", request.host, "Name of this node for the ranks")
+      ->type_name("HOST")
+      ->default_str("SLURMD_NODENAME");
+  app.add_option("--interface", request.interface, "Network interface at which the ranks connect")
+      ->type_name("NAME");
+  app.add_flag("--ipv4", request.resolves_host, "Resolve the name of this node to an IPv4 address");
+  app.add_option("--checkpoint-dir", request.checkpoint_dir, "Parent of each job's checkpoint directory")
+      ->type_name("DIR");
+  app.add_option("--log-dir", request.log_dir, "Directory of the run records")->type_name("DIR");
+  app.add_option("--program-nodes", request.program_nodes, "Number of nodes that run the program")
+      ->type_name("N")
+      ->check(whole_number(0, 1000000))
+      ->default_str("all");
+  app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs that a healthy node shows")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
   app.add_option("--stage", request.stage_dir,
-                 "disk of each node for $HPCML_STAGE, the job's directory, which is removed at the end");
-  app.add_option("--node-launcher", request.node_launcher,
-                 "command that starts one task on each node [default: srun]");
+                 "Disk of each node for $HPCML_STAGE, removed at the end of the job")
+      ->type_name("DIR");
+  app.add_option("--node-launcher", request.node_launcher, "Command that starts one task on each node")
+      ->type_name("COMMAND")
+      ->default_str("srun");
   app.add_flag("--gpus-as-total", request.counts_gpus_as_total,
-               "the job's GPUs are one number (sbatch --gpus)");
+               "The job requested its GPUs in total (sbatch --gpus)");
 }
 
 } // namespace
 
 void add_batch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("batch", "Run the commands of a job script, and keep the job alive.");
+  auto* command = add_command(app, "batch", k_batch_help);
   const auto options = std::make_shared<BatchOptions>();
   command->allow_extras();
   command->fallthrough(false);
   add_job_options(*command, *options);
-  command->add_option("--save-before", options->save_before,
-                      "ask the ranks to save this long before the time limit");
-  command->add_option("--save-signal", options->save_signal, "signal for the programs [default: USR1]");
+  command
+      ->add_option("--save-before", options->save_before, "Signal the ranks this long before the time limit")
+      ->type_name("TIME");
+  command->add_option("--save-signal", options->save_signal, "Signal that asks the ranks to save")
+      ->type_name("SIGNAL")
+      ->capture_default_str();
   command->add_option("--save-by", options->old_save_by)->group("");
-  options->max_requeues = command->add_option("--max-requeues", options->request.max_requeues,
-                                              "requeue the job at most this often");
-  command->add_option("--requeue-on", options->requeue_on, "failures after which the job is requeued");
+  options->max_requeues =
+      command->add_option("--max-requeues", options->request.max_requeues, "Requeue the job up to N times")
+          ->type_name("N")
+          ->check(whole_number(0, 1000000))
+          ->capture_default_str();
+  command->add_option("--requeue-on", options->requeue_on, "Failures after which the job is requeued")
+      ->type_name("CAUSES");
   command->add_flag("--expedited", options->request.is_expedited,
-                    "the job was submitted with --requeue=expedite");
-  command->add_option("--submit-command", options->request.submit_command,
-                      "command that submits jobs [default: sbatch]");
-  command->add_option("--chain", options->chain,
-                      "first job of a chain, and the jobs before this one: 4711:2");
-  command->footer(k_batch_footer);
+                    "The job was submitted with --requeue=expedite");
+  command->add_option("--submit-command", options->request.submit_command, "Command that submits jobs")
+      ->type_name("COMMAND")
+      ->capture_default_str();
+  command
+      ->add_option("--chain", options->chain,
+                   "First job of a chain, and the number of jobs before this one: 4711:2")
+      ->type_name("JOB:N");
   command->callback(
       [command, options, &context, &exit_code] { exit_code = run_batch(*command, *options, context); });
 }

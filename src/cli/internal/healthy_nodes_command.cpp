@@ -8,6 +8,8 @@
 #include <memory>
 #include <unistd.h>
 
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "core/slurm/node_choice.hpp"
 #include "core/topo/live_node.hpp"
@@ -46,20 +48,23 @@ int print_health(unsigned gpus, const Context& context) {
   return k_ok;
 }
 
-const char* const k_healthy_nodes_footer =
-    R"(hpcml internal batch runs it on each node of a job with --spare-nodes. A node is healthy if its driver shows its
-GPUs, and if something can be written into its /tmp and /dev/shm. Prints the node's name and "ok", or what is wrong.
-
-Examples:
-  hpcml internal healthy-nodes --gpus 4)";
+constexpr CommandHelp k_healthy_nodes_help = {
+    .summary = "Check whether this node is healthy",
+    .examples = "hpcml internal healthy-nodes --gpus 4",
+    .notes =
+        R"('hpcml internal batch' runs it on each node of a job with --spare-nodes. A node is healthy if its driver
+shows its GPUs and if /tmp and /dev/shm are writable. Prints the name of the node and "ok" or the fault.)",
+};
 
 } // namespace
 
 void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("healthy-nodes", "Check whether this node is healthy.");
+  auto* command = add_command(app, "healthy-nodes", k_healthy_nodes_help);
   const auto gpus = std::make_shared<unsigned>(0);
-  command->add_option("--gpus", *gpus, "number of GPUs that this node must show [default: 0]");
-  command->footer(k_healthy_nodes_footer);
+  command->add_option("--gpus", *gpus, "GPUs that this node must show")
+      ->type_name("N")
+      ->check(whole_number(0, 1024))
+      ->capture_default_str();
   command->callback([gpus, &context, &exit_code] { exit_code = print_health(*gpus, context); });
 }
 

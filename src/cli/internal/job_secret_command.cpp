@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "cli/help/command_help.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "run/launch/job_channel.hpp"
 
@@ -20,11 +21,17 @@ int run_job_secret(const Context& context) {
   return k_ok;
 }
 
+constexpr CommandHelp k_job_secret_help = {
+    .summary = "Print HPCML_JOB_SECRET for the steps of this job",
+    .examples = "hpcml internal job-secret",
+};
+
 } // namespace
 
 void add_job_secret(CLI::App& app, Context& context, int& exit_code) {
-  app.add_subcommand("job-secret", "Print the value of HPCML_JOB_SECRET for the steps of this job.")
-      ->callback([&context, &exit_code] { exit_code = run_job_secret(context); });
+  add_command(app, "job-secret", k_job_secret_help)->callback([&context, &exit_code] {
+    exit_code = run_job_secret(context);
+  });
 }
 
 } // namespace hpcml::cli

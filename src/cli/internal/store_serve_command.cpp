@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "core/util/log.hpp"
 #include "run/launch/script_store.hpp"
@@ -32,31 +34,38 @@ int run_serve(ServeOptions& options, const Context& context) {
   return k_world_failed;
 }
 
-const char* const k_store_serve_footer = R"(Examples:
-  hpcml internal store-serve --port 29400           for ranks with MASTER_ADDR and MASTER_PORT, until SIGTERM
-docs/concepts/rendezvous.md describes the store, docs/concepts/security.md who may use it.)";
+constexpr CommandHelp k_store_serve_help = {
+    .summary = "Serve a rendezvous store until SIGTERM",
+    .examples = R"(# For ranks with MASTER_ADDR and MASTER_PORT
+hpcml internal store-serve --port 29400)",
+    .notes =
+        R"(The first line on standard output is the port, or HOST:PORT with --name, printed as soon as ranks can
+connect.)",
+};
 
 } // namespace
 
 void add_store_serve(CLI::App& app, Context& context, int& exit_code) {
-  auto* serve = app.add_subcommand(
-      "store-serve",
-      "Serve until SIGTERM. The first line on standard output is the port, once ranks can come.");
+  auto* serve = add_command(app, "store-serve", k_store_serve_help);
   const auto options = std::make_shared<ServeOptions>();
-  serve->add_option("--listen", options->store.addresses,
-                    "a numeric address of this node; may be repeated (all of them)");
-  serve->add_option("--port", options->store.port, "the port; 0 is any that is free")->capture_default_str();
-  serve->add_option("--warn-after", options->warn_after, "seconds after which it says who waits for whom")
+  serve->add_option("--listen", options->store.addresses, "Numeric address to listen at (repeatable)")
+      ->type_name("ADDRESS")
+      ->default_str("all");
+  serve->add_option("--port", options->store.port, "Port; 0 is any free port")
+      ->type_name("PORT")
+      ->check(whole_number(0, 65535))
+      ->capture_default_str();
+  serve->add_option("--warn-after", options->warn_after, "Report ranks that wait longer than this")
+      ->type_name("SECONDS")
+      ->check(whole_number(0, 1000000))
       ->capture_default_str();
   serve
       ->add_option("--name", options->store.name,
-                   "the name of this node that the ranks are told: the first line is then HOST:PORT, for "
-                   "HPCML_STORE_ADDR, at a port of the job's")
+                   "Name of this node for the ranks; the port is then the job's")
       ->type_name("HOST");
   serve->add_flag("--with-parent", options->store.with_parent,
-                  "end with the process that started it; ignore signals of Slurm and the terminal");
+                  "Exit with the parent process; ignore signals of Slurm and the terminal");
   serve->callback([options, &context, &exit_code] { exit_code = run_serve(*options, context); });
-  serve->footer(k_store_serve_footer);
 }
 
 } // namespace hpcml::cli

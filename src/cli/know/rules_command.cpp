@@ -7,6 +7,8 @@
 
 #include "check/rule_page.hpp"
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/text.hpp"
 
@@ -43,22 +45,20 @@ int run_rules(const RulesOptions& options, const Context& context) {
   return k_usage;
 }
 
-const char* const k_rules_footer = R"(Examples:
-  hpcml rules
-  hpcml rules launch/fixed-port        its page: why, examples, how to silence it
-  hpcml rules --format json            for programs)";
+constexpr CommandHelp k_rules_help = {
+    .summary = "List the rules of hpcml check, or explain one",
+    .examples = R"(hpcml rules
+# The page of one rule: why, examples, how to disable it
+hpcml rules launch/fixed-port)",
+};
 
 } // namespace
 
 void add_rules(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("rules", "List what hpcml check looks for, or print the page of one rule.");
+  auto* command = add_command(app, "rules", k_rules_help);
   const auto options = std::make_shared<RulesOptions>();
-  command->add_option("ID", options->id, "print this rule's page: why, examples, how to silence it");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->footer(k_rules_footer);
+  command->add_option("RULE", options->id, "Explain this rule");
+  add_format(*command, options->format, {"text", "json"});
   command->callback([options, &context, &exit_code] { exit_code = run_rules(*options, context); });
 }
 

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/know/site_rows.hpp"
 #include "cli/know/sites_discover.hpp"
 #include "cli/know/sites_table.hpp"
@@ -26,13 +28,41 @@ namespace hpcml::cli {
 
 namespace {
 
-const char* const k_sites_footer = R"(Examples:
-  hpcml sites list
-  hpcml sites show lumi
-  hpcml sites discover -o ~/.config/hpcml/sites/mycluster.json    (on a login node)
-  hpcml sites diff mycluster                                      (there, later)
-  hpcml sites validate ~/.config/hpcml/sites/mycluster.json
-  hpcml sites schema > schema.json        (for an editor that completes profiles))";
+constexpr CommandHelp k_sites_help = {
+    .summary = "List, show, validate and discover site profiles",
+    .examples = R"(hpcml sites list
+hpcml sites show lumi
+# On a login node of a cluster without a profile
+hpcml sites discover -o ~/.config/hpcml/sites/mycluster.json)",
+};
+
+constexpr CommandHelp k_sites_list_help = {
+    .summary = "List all sites with their GPUs, nodes and limits",
+    .examples = R"(hpcml sites list
+# For programs: an array with an object per site
+hpcml sites list --format json)",
+};
+
+constexpr CommandHelp k_sites_show_help = {
+    .summary = "Show all facts of a site profile and their sources",
+    .examples = R"(hpcml sites show lumi
+# For programs: the merged profile
+hpcml sites show lumi --format json)",
+};
+
+constexpr CommandHelp k_sites_validate_help = {
+    .summary = "Check site profiles for errors",
+    .examples = R"(hpcml sites validate ~/.config/hpcml/sites/mycluster.json)",
+    .notes = "Exit codes: 0 all are valid, 3 one is invalid.",
+};
+
+constexpr CommandHelp k_sites_schema_help = {
+    .summary = "Print the keys of site profiles and their values",
+    .examples = R"(# For an editor that completes profiles
+hpcml sites schema > schema.json
+# As a page in Markdown
+hpcml sites schema --format markdown)",
+};
 
 void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
@@ -189,16 +219,11 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
 } // namespace
 
 void add_sites(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
+  auto* command = add_command(app, "sites", k_sites_help);
   command->require_subcommand(1);
-  command->footer(k_sites_footer);
   const auto list_format = std::make_shared<std::string>("text");
-  auto* list_command = command->add_subcommand(
-      "list",
-      "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked");
-  list_command->add_option("--format", *list_format, "text, or json: an array with an object per site")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT");
+  auto* list_command = add_command(*command, "list", k_sites_list_help);
+  add_format(*list_command, *list_format, {"text", "json"});
   list_command->callback(
       [list_format, &context, &exit_code] { exit_code = run_list(context, *list_format); });
 
@@ -207,26 +232,22 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
     std::string format = "text";
   };
   const auto show = std::make_shared<Show>();
-  auto* show_command = command->add_subcommand("show", "everything a profile says, with its sources");
-  show_command->add_option("SITE", show->id, "the site's id")->required();
-  show_command->add_option("--format", show->format, "text, or json: the merged profile")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT");
+  auto* show_command = add_command(*command, "show", k_sites_show_help);
+  show_command->add_option("SITE", show->id, "Name of the site")->required();
+  add_format(*show_command, show->format, {"text", "json"});
   show_command->callback(
       [show, &context, &exit_code] { exit_code = run_show(context, show->id, show->format); });
 
   const auto files = std::make_shared<std::vector<std::string>>();
-  auto* validate = command->add_subcommand("validate", "check profile files; exit code 3 if one is wrong");
-  validate->add_option("FILE", *files, "profiles")->required();
+  auto* validate = add_command(*command, "validate", k_sites_validate_help);
+  validate->add_option("FILE", *files, "Profiles to check")->required();
   validate->callback([files, &context, &exit_code] { exit_code = run_validate(context, *files); });
 
   add_sites_discover(*command, context, exit_code);
   add_sites_diff(*command, context, exit_code);
   const auto schema_format = std::make_shared<std::string>("json");
-  auto* schema = command->add_subcommand("schema", "print the form of profiles: every key and its values");
-  schema->add_option("--format", *schema_format, "json (a JSON Schema) or markdown")
-      ->check(CLI::IsMember({"json", "markdown"}))
-      ->type_name("FORMAT");
+  auto* schema = add_command(*command, "schema", k_sites_schema_help);
+  add_format(*schema, *schema_format, {"json", "markdown"}, "Output format; json is a JSON Schema");
   schema->callback([schema_format, &exit_code] {
     print(*schema_format == "json" ? config::render_site_schema() : config::render_profile_page());
     exit_code = k_ok;

@@ -2,6 +2,8 @@
 // hpcml sites discover and diff: a profile from the cluster this runs on, and where profile and cluster
 // disagree.
 #include "cli/know/sites_discover.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -45,18 +47,28 @@ struct DiffOptions {
   std::string format = "text";
 };
 
-const char* const k_discover_footer = R"(Examples:
-  hpcml sites discover                                  (on a login node: prints the profile)
-  hpcml sites discover -o ~/.config/hpcml/sites/mine.json
-  srun -p gpu -t 5 lstopo --of xml > node.xml; hpcml sites discover --topology node.xml
-  hpcml sites discover --save asked/                    (keeps what Slurm said: hpcml sites discover --from asked/)
-Slurm does not know everything: the profile ends with what is unknown. Nothing is submitted or changed. On a compute node,
-in a job, the node's own topology is read, too.)";
+constexpr CommandHelp k_discover_help = {
+    .summary = "Write a site profile from what a cluster's Slurm reports",
+    .examples = R"(# On a login node
+hpcml sites discover -o ~/.config/hpcml/sites/mine.json
+# With the topology of a compute node
+srun -p gpu -t 5 lstopo --of xml > node.xml && \
+    hpcml sites discover --topology node.xml
+# Keep the output of Slurm's commands for 'hpcml sites discover --from DIR'
+hpcml sites discover --save asked/)",
+    .notes =
+        R"(Nothing is submitted or changed. The profile ends with a list of what Slurm does not report. In a job,
+the topology of this node is read as well.)",
+};
 
-const char* const k_diff_footer = R"(Examples:
-  hpcml sites diff             (on a login node whose site is recognised)
-  hpcml sites diff narval
-Exit code 1 when profile and cluster disagree; what the profile merely does not know is a note.)";
+constexpr CommandHelp k_diff_help = {
+    .summary = "Compare a site profile with the cluster on a login node",
+    .examples = R"(# The profile of this machine
+hpcml sites diff
+# Another profile
+hpcml sites diff narval)",
+    .notes = "Exit codes: 0 they agree, 1 they differ. What the profile does not describe is a note.",
+};
 
 util::Result<discover::ClusterFacts> ask(const std::string& from_directory, const Context& context) {
   if (from_directory.empty())
@@ -241,52 +253,45 @@ int run_diff(const DiffOptions& options, const Context& context) {
 
 void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
   const auto options = std::make_shared<DiscoverOptions>();
-  auto* command = sites.add_subcommand("discover", "on a login node: a profile from what its Slurm says");
-  command
-      ->add_option("--id", options->id, "the site's id; otherwise the name of the -o file, or the cluster's")
-      ->type_name("ID");
-  command->add_option("-o", options->output_file, "write to FILE instead of standard output")
-      ->type_name("FILE");
-  command->add_option("--save", options->save_directory, "keep what the commands printed in DIR")
+  auto* command = add_command(sites, "discover", k_discover_help);
+  command->add_option("-o", options->output_file, "Write to FILE; - is standard output")
+      ->type_name("FILE")
+      ->default_str("-");
+  command->add_option("--id", options->id, "Name of the site")
+      ->type_name("NAME")
+      ->default_str("the name of FILE, else the cluster's");
+  command->add_option("--save", options->save_directory, "Keep the output of Slurm's commands in DIR")
       ->type_name("DIR");
   command
-      ->add_option("--from", options->from_directory,
-                   "read what the commands printed from DIR, and ask nobody")
+      ->add_option("--from", options->from_directory, "Read the output of --save in DIR, and run no commands")
       ->type_name("DIR")
       ->excludes("--save");
-  auto* trials =
-      command
-          ->add_flag("--try", options->try_requests,
-                     "learn the site's own rules from requests that are only tested (sbatch --test-only)")
-          ->excludes("--from");
-  command->add_option("--account", options->account, "account of the tested requests")
+  auto* trials = command
+                     ->add_flag("--try", options->try_requests,
+                                "Find the site's rules by test requests (sbatch --test-only)")
+                     ->excludes("--from");
+  command->add_option("--account", options->account, "Account of the requests of --try")
       ->type_name("NAME")
       ->needs(trials);
   command
       ->add_option("--topology", options->topologies,
-                   "one node's topology: lstopo's XML, or what nvidia-smi topo -m or rocm-smi --showtopo "
-                   "printed there")
-      ->type_name("[KIND=]FILE")
+                   "Output of lstopo, nvidia-smi topo -m or rocm-smi --showtopo (repeatable)")
+      ->type_name("[TYPE=]FILE")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command->footer(k_discover_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_discover(*options, context); });
 }
 
 void add_sites_diff(CLI::App& sites, Context& context, int& exit_code) {
   const auto options = std::make_shared<DiffOptions>();
-  auto* command = sites.add_subcommand(
-      "diff", "on a login node: where profile and cluster disagree; exit code 1 if they do");
-  command->add_option("SITE", options->site, "the site's id; otherwise the one that this machine belongs to");
+  auto* command = add_command(sites, "diff", k_diff_help);
+  command->add_option("SITE", options->site, "Name of the site")->default_str("this machine's");
   command
       ->add_option("--from", options->from_directory,
-                   "read what the commands printed from DIR (of discover --save)")
+                   "Read the output of 'hpcml sites discover --save' in DIR")
       ->type_name("DIR");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT");
-  command->footer(k_diff_footer);
+  add_format(*command, options->format, {"text", "json"});
   command->callback([options, &context, &exit_code] { exit_code = run_diff(*options, context); });
 }
 

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "core/util/zip_archive.hpp"
@@ -131,40 +132,41 @@ int run_latest(const CheckpointOptions& options, const Context& context) {
   return k_findings;
 }
 
-const char* const k_checkpoint_footer =
-    R"(Examples:
-  hpcml checkpoint latest checkpoints
-  hpcml checkpoint latest --verify checkpoints)";
+constexpr CommandHelp k_checkpoint_help = {
+    .summary = "Find the checkpoint that a training resumes from",
+    .examples = R"(hpcml checkpoint latest checkpoints)",
+};
 
-const char* const k_latest_footer =
-    R"(A checkpoint is one of these:
+constexpr CommandHelp k_latest_help = {
+    .summary = "Print the newest complete checkpoint of a directory",
+    .examples = R"(hpcml checkpoint latest checkpoints
+# Also compare checksums
+hpcml checkpoint latest --verify "$HPCML_CHECKPOINT_DIR")",
+    .notes = R"(A checkpoint is one of these:
+  - A directory step-N with a file `complete`: a first line
+    "hpcml-checkpoint 1", then a line "SIZE CRC32 NAME" for each other file.
+    It is complete if all these files have their sizes; with --verify, also
+    their checksums.
+  - A file of torch.save (.pt, .pth, .ckpt). It is complete if it is a zip
+    archive with its directory; with --verify, also if all entries match their
+    checksums. Its step is the number after "step" in its name, else the first
+    number in it.
 
-- A directory step-N with a file `complete`: a first line "hpcml-checkpoint 1", then a line
-  "SIZE CRC32 NAME" for each other file. It is complete if all these files have their sizes,
-  with --verify also their checksums.
-- A file of torch.save (.pt, .pth, .ckpt). It is complete if it is a zip archive with its
-  directory, with --verify also if all entries match their checksums. Its step is the number after
-  "step" in its name, else the first number in it.
+The highest step is the newest. Without a number, or if two are equal, the modification time decides. A
+newer checkpoint that is incomplete or damaged is reported on standard error.
 
-The highest step is the newest. Without a number, or if two are equal, the modification time
-decides. A newer checkpoint that is incomplete or damaged is reported on standard error. Exit
-code 0: a path is printed; 1: no complete checkpoint; 5: the directory cannot be read.
-
-Examples:
-  hpcml checkpoint latest checkpoints
-  hpcml checkpoint latest --verify "$HPCML_CHECKPOINT_DIR")";
+Exit codes: 0 a path is printed, 1 no complete checkpoint, 5 the directory cannot be read.)",
+};
 
 } // namespace
 
 void add_checkpoint(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("checkpoint", "Print which checkpoint a training resumes from.");
+  auto* command = add_command(app, "checkpoint", k_checkpoint_help);
   command->require_subcommand(1);
-  command->footer(k_checkpoint_footer);
-  auto* latest = command->add_subcommand("latest", "Print the newest complete checkpoint of a directory.");
+  auto* latest = add_command(*command, "latest", k_latest_help);
   const auto options = std::make_shared<CheckpointOptions>();
-  latest->add_option("DIRECTORY", options->directory, "where the program writes its checkpoints")->required();
-  latest->add_flag("--verify", options->verify, "also read all bytes and compare their checksums");
-  latest->footer(k_latest_footer);
+  latest->add_option("DIR", options->directory, "Directory of the checkpoints")->required();
+  latest->add_flag("--verify", options->verify, "Also read all bytes and compare their checksums");
   latest->callback([options, &context, &exit_code] { exit_code = run_latest(*options, context); });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // hpcml completion: what a shell reads to complete lines, and what it asks for each of them.
 #include "cli/other/completion.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,11 +16,17 @@ namespace hpcml::cli {
 
 namespace {
 
-const char* const k_completion_footer = R"(Examples:
-  hpcml completion bash > hpcml.bash       (then, and in ~/.bashrc: source hpcml.bash)
-  hpcml completion zsh > _hpcml            (in a folder of $fpath, before compinit)
-  hpcml completion fish > hpcml.fish       (in ~/.config/fish/completions)
-Commands, flags and their words are completed, sites, a site's partitions, rules, job numbers and files.)";
+constexpr CommandHelp k_completion_help = {
+    .summary = "Generate shell completions",
+    .examples = R"(# In ~/.bashrc
+source <(hpcml completion bash)
+# In a directory of $fpath, before compinit
+hpcml completion zsh > _hpcml
+# In ~/.config/fish/completions
+hpcml completion fish > hpcml.fish)",
+    .notes =
+        "Completes commands, options and values: sites, a site's partitions, rules, job numbers and files.",
+};
 
 /// A name with a control character would not come through a line of text, and nobody wants it.
 bool is_printable(const std::string& text) {
@@ -66,13 +74,12 @@ int run_complete(const Context& context) {
 
 void add_completion(CLI::App& app, Context& context, int& exit_code) {
   (void)context;
-  auto* command =
-      app.add_subcommand("completion", "Print what makes bash, zsh or fish complete hpcml's lines.");
+  auto* command = add_command(app, "completion", k_completion_help);
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
+  command->add_option("SHELL", *shell, "Shell to complete commands in")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer(k_completion_footer);
+      ->type_name("")
+      ->check(one_of({"bash", "zsh", "fish"}));
   command->callback([shell, &exit_code] {
     for (const auto& file : embedded::completion_files())
       if (file.name == "hpcml." + *shell) std::fwrite(file.text.data(), 1, file.text.size(), stdout);

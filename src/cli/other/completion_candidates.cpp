@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "cli/app_tree.hpp"
+#include "cli/help/help_page.hpp"
 #include "cli/other/completion.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
-#include "run/torchrun/torchrun_rows.hpp"
 
 namespace hpcml::cli {
 
@@ -24,7 +24,6 @@ public:
   /// A word in front of the one that is completed, at `index`.
   void take(const std::string& word, std::size_t index) {
     if (x_program_at) return;
-    if (std::exchange(x_passes_over, false)) return;
     if (word == "--") {
       x_program_at = index + 1;
     } else if (x_open != nullptr && !(is_flag(word) && x_open->get_items_expected_min() == 0)) {
@@ -45,7 +44,6 @@ public:
   /// What can stand in place of the last word.
   Completion finish(const std::string& word, std::size_t index) const {
     if (x_program_at) return {Completion::Kind::program, *x_program_at, {}};
-    if (x_passes_over) return {Completion::Kind::files, 0, {}};
     if (x_open != nullptr && !(is_flag(word) && x_open->get_items_expected_min() == 0))
       return complete_value(*x_open, x_line, x_context);
     if (word.starts_with("-")) return finish_flag(word);
@@ -82,14 +80,11 @@ private:
     return nullptr;
   }
 
-  bool is_torchrun() const { return x_line.commands == std::vector<std::string>{"torchrun"}; }
-
   void take_flag(const std::string& word) {
     const auto equals = word.find('=');
     const bool is_long = word.starts_with("--");
     const auto name = is_long ? word.substr(0, equals) : word.substr(0, 2);
     x_open = nullptr;
-    if (is_torchrun()) return take_torchrun_flag(word);
     const auto* option = find_option(name);
     if (option == nullptr || option->get_items_expected_max() == 0) return;
     if (is_long && equals != std::string::npos)
@@ -98,14 +93,6 @@ private:
       x_line.values.emplace_back(name_of(*option), word.substr(2));
     else
       x_open = option;
-  }
-
-  /// A value that no list is known of: the next word is passed over.
-  void take_torchrun_flag(const std::string& word) {
-    for (const auto& flag : torchrun::torchrun_flags())
-      if (!flag.is_switch() && (word == torchrun::dashed_name(flag) ||
-                                (word.size() == 2 && word[1] == flag.letter && flag.letter != 0)))
-        x_passes_over = true;
   }
 
   Completion finish_flag(const std::string& word) const {
@@ -121,14 +108,6 @@ private:
   /// Every flag that can stand here, by all of its names.
   Completion flags() const {
     Completion found;
-    if (is_torchrun()) {
-      found.list = {{"--help", "Print this help message and exit"}};
-      for (const auto& flag : torchrun::torchrun_flags()) {
-        found.list.push_back({torchrun::dashed_name(flag), std::string(flag.help)});
-        if (flag.letter != 0) found.list.push_back({std::string("-") + flag.letter, std::string(flag.help)});
-      }
-      return found;
-    }
     for (const auto* owner : owners())
       for (const auto* option : owner->get_options()) {
         const bool is_general = option == owner->get_help_ptr() || option == owner->get_version_ptr();
@@ -139,8 +118,7 @@ private:
         for (const auto& name : option->get_snames())
           found.list.push_back({"-" + name, option->get_description()});
       }
-    if (!x_line.commands.empty() && takes_program(x_line.commands.front()))
-      found.list.push_back({"--", "the program and its arguments stand behind it"});
+    if (runs_program(*x_command)) found.list.push_back({"--", "The program and its arguments follow"});
     return found;
   }
 
@@ -163,7 +141,6 @@ private:
   const CLI::App* x_command;
   const Context& x_context;
   const CLI::Option* x_open = nullptr; ///< the flag whose value comes next
-  bool x_passes_over = false;          ///< a flag's value comes next of which no words are known
   std::optional<std::size_t> x_program_at;
   TypedLine x_line;
 };

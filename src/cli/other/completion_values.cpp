@@ -7,6 +7,7 @@
 #include "check/check_script.hpp"
 #include "cli/app_tree.hpp"
 #include "cli/chosen_site.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/know/site_rows.hpp"
 #include "cli/know/sites_table.hpp"
 #include "cli/other/completion.hpp"
@@ -15,7 +16,6 @@
 #include "core/config/job_keys.hpp"
 #include "core/config/site_store.hpp"
 #include "core/slurm/commands.hpp"
-#include "core/topo/compat.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/text.hpp"
 
@@ -36,14 +36,6 @@ Candidates plain(const std::vector<std::string>& words) {
   for (const auto& word : words)
     if (!word.empty()) list.push_back({word, {}});
   return list;
-}
-
-/// The words of a closed set, as the parser shows them behind the type: "TEXT:{text,json}".
-std::vector<std::string> closed_words(const CLI::Option& option) {
-  const auto type = option.get_type_name();
-  const auto begin = type.find('{'), end = type.rfind('}');
-  if (begin == std::string::npos || end == std::string::npos) return {};
-  return util::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
 Candidates site_ids(const Question& question) {
@@ -181,23 +173,11 @@ struct Source {
   Candidates (*list)(const Question&);
 };
 constexpr Source k_sources[] = {
-    {"--site", site_ids},
-    {"SITE", site_ids},
-    {"--partition", partitions},
-    {"--qos", qualities},
-    {"--gpu-type", gpu_types},
-    {"--node-type", node_types},
-    {"--account", accounts},
-    {"--only", jobs_of_file},
-    {"JOB", jobs},
-    {"ID", rules},
-    {"KEY", config_words},
+    {"--site", site_ids},    {"SITE", site_ids},        {"--partition", partitions},
+    {"--qos", qualities},    {"--gpu-type", gpu_types}, {"--node-type", node_types},
+    {"--account", accounts}, {"--only", jobs_of_file},  {"JOB", jobs},
+    {"PLACE", jobs},         {"RULE", rules},           {"KEY", config_words},
     {"COMMAND", commands},
-    {"--policy", [](const Question&) { return plain(topo::compat_policies()); }},
-    {"source",
-     [](const Question&) {
-       return Candidates{{"live", "the node this runs on"}};
-     }},
 };
 
 /// What the name takes: that of a flag, of a word, or of a key of requests.
@@ -210,9 +190,8 @@ Candidates words_of_name(const std::string& name, const Question& question) {
 }
 
 bool takes_file(const CLI::Option& option) {
-  auto what = option.get_type_name();
-  if (option.get_positional()) what = option.get_name(true);
-  for (const char* word : {"FILE", "SCRIPT", "PATH", "DIR", "SRC", "IMAGE", "PACKAGES"})
+  const auto what = value_name(option);
+  for (const char* word : {"FILE", "SCRIPT", "PATH", "DIR", "SRC", "IMAGE", "PACKAGES", "LOG"})
     if (what.find(word) != std::string::npos) return true;
   return false;
 }
@@ -227,7 +206,7 @@ std::optional<std::string> TypedLine::value(std::string_view flag) const {
 
 Completion complete_value(const CLI::Option& option, const TypedLine& line, const Context& context) {
   const Question question{line, context};
-  if (auto words = closed_words(option); !words.empty()) return {Completion::Kind::words, 0, plain(words)};
+  if (auto words = closed_values(option); !words.empty()) return {Completion::Kind::words, 0, plain(words)};
   std::vector<std::string> names;
   for (const auto& name : option.get_lnames()) names.push_back("--" + name);
   if (option.get_positional()) names.push_back(option.get_name(true));

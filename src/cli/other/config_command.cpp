@@ -13,6 +13,8 @@
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
 #include "cli/create/job_plan.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/user_key.hpp"
 #include "core/slurm/accounts.hpp"
 #include "core/slurm/commands.hpp"
@@ -32,13 +34,46 @@ struct ConfigOptions {
   std::string partition;
 };
 
-const char* const k_config_footer = R"(Examples:
-  hpcml config detect --site lumi           asks Slurm for your accounts and remembers the one to charge
-  hpcml config set site lumi
-  hpcml config set --site lumi partition small-g
-  hpcml config                             what is remembered, and where
-  hpcml config key                         the key file of your jobs (docs/concepts/security.md)
-The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
+constexpr CommandHelp k_config_help = {
+    .summary = "Manage default options: site, account, partition, …",
+    .examples = R"(# Ask Slurm for your accounts and save the one to charge
+hpcml config detect --site lumi
+hpcml config set site lumi
+hpcml config set --site lumi partition small-g)",
+    .notes =
+        R"(Without a command, prints the saved values and their file. Options, HPCML_* variables and the job file
+beat saved values, which beat the site's defaults.)",
+};
+
+constexpr CommandHelp k_config_show_help = {
+    .summary = "Print the saved values and their file",
+    .examples = "hpcml config show",
+};
+
+constexpr CommandHelp k_config_set_help = {
+    .summary = "Save a value for all later commands",
+    .examples = R"(hpcml config set site lumi
+hpcml config set --site lumi account project_1)",
+    .notes = "The key site has one value. All others have one per site.",
+};
+
+constexpr CommandHelp k_config_unset_help = {
+    .summary = "Remove a saved value",
+    .examples = "hpcml config unset --site lumi partition",
+};
+
+constexpr CommandHelp k_config_detect_help = {
+    .summary = "Find and save the site and your account",
+    .examples = R"(hpcml config detect --site lumi
+# Choose one of several accounts
+hpcml config detect --site lumi --account project_1)",
+};
+
+constexpr CommandHelp k_config_key_help = {
+    .summary = "Create the key file that protects your jobs",
+    .examples = "hpcml config key",
+    .notes = "Prints the path of the file. An existing key is not changed.",
+};
 
 /// The configuration and its file, for one command, and what the command changes in it.
 struct ConfigEditor {
@@ -255,39 +290,39 @@ int run_detect(const ConfigOptions& options, const Context& context) {
 } // namespace
 
 void add_config(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("config", "Remember account, partition and site, so that no call has to say them.");
+  auto* command = add_command(app, "config", k_config_help);
   const auto options = std::make_shared<ConfigOptions>();
   command->require_subcommand(0, 1);
-  command->footer(k_config_footer);
   command->callback([command, &context, &exit_code] {
     if (command->get_subcommands().empty()) exit_code = run_show(context);
   });
-  command->add_subcommand("show", "what is remembered; the same as no subcommand")->callback([&] {
-    exit_code = run_show(context);
-  });
+  add_command(*command, "show", k_config_show_help)->callback([&] { exit_code = run_show(context); });
   const auto add_site = [&](CLI::App* sub) {
-    sub->add_option("--site", options->site, "the site that it is about; the remembered one otherwise")
-        ->type_name("SITE");
+    sub->add_option("--site", options->site, "Site that the value is for")
+        ->type_name("SITE")
+        ->default_str("the saved one");
   };
-  auto* set = command->add_subcommand(
-      "set", "remember a value: site, or account, partition, qos and other keys of job files");
-  set->add_option("KEY", options->key, "site, account, partition, ...")->required();
-  set->add_option("VALUE", options->value, "the value")->required();
+  const auto add_key = [&](CLI::App* sub) {
+    sub->add_option("KEY", options->key, "Key: site, account, partition, qos or another key of job files")
+        ->required();
+  };
+  auto* set = add_command(*command, "set", k_config_set_help);
+  add_key(set);
+  set->add_option("VALUE", options->value, "Value to save")->required();
   add_site(set);
   set->callback([options, &context, &exit_code] { exit_code = run_set(*options, context); });
-  auto* unset = command->add_subcommand("unset", "forget a value");
-  unset->add_option("KEY", options->key, "site, account, partition, ...")->required();
+  auto* unset = add_command(*command, "unset", k_config_unset_help);
+  add_key(unset);
   add_site(unset);
   unset->callback([options, &context, &exit_code] { exit_code = run_unset(*options, context); });
-  auto* detect = command->add_subcommand(
-      "detect", "find out and remember site and account; with several accounts a terminal is asked");
+  auto* detect = add_command(*command, "detect", k_config_detect_help);
   add_site(detect);
-  detect->add_option("--account", options->account, "the account to remember")->type_name("NAME");
-  detect->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");
+  detect->add_option("--account", options->account, "Account to save")->type_name("NAME");
+  detect->add_option("--partition", options->partition, "Partition to save")->type_name("NAME");
   detect->callback([options, &context, &exit_code] { exit_code = run_detect(*options, context); });
-  command->add_subcommand("key", "Create the key file of your jobs and print its path")
-      ->callback([&context, &exit_code] { exit_code = run_config_key(context); });
+  add_command(*command, "key", k_config_key_help)->callback([&context, &exit_code] {
+    exit_code = run_config_key(context);
+  });
 }
 
 } // namespace hpcml::cli

@@ -9,9 +9,11 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/command.hpp"
+#include "cli/help/help_page.hpp"
+#include "cli/help/value_checks.hpp"
+#include "cli/help/wrap_text.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/torchrun/torchrun_page.hpp"
 
 namespace hpcml::cli {
 
@@ -55,67 +57,50 @@ std::string roff_line(std::string_view text) {
 
 std::string bold(std::string_view text) { return "\\fB" + roff_line(text) + "\\fR"; }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& command) {
-  return command.get_subcommands([](const CLI::App*) { return true; });
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
 }
 
 /// "--format FORMAT"; several names have commas between them.
 std::string written_option(const CLI::Option& option) {
-  if (option.get_positional()) return bold(option.get_name(true));
   std::vector<std::string> names;
-  for (const auto& name : option.get_snames()) names.push_back(bold("-" + name));
-  for (const auto& name : option.get_lnames()) names.push_back(bold("--" + name));
+  for (const auto& name : option_names(option)) names.push_back(bold(name));
   auto text = util::join(names, ", ");
-  if (option.get_items_expected_max() == 0) return text;
-  // "FORMAT:{script,json}"
-  const auto type = option.get_type_name();
-  const auto colon = type.find(':');
-  text += " \\fI" + roff_line(type.substr(0, colon)) + "\\fR";
-  if (colon == std::string::npos) return text;
-  std::string words; // "{script,json}", "INT in [1 - 8]"
-  for (const char c : type.substr(colon + 1))
-    if (c != '{' && c != '}') words += c == ',' ? std::string(", ") : std::string(1, c);
-  return text + " (" + roff_line(words) + ")";
-}
-
-std::string others(const char* word, const std::set<CLI::Option*>& options) {
-  std::vector<std::string> names;
-  for (const auto* option : options) names.push_back(bold(option->get_name()));
-  std::sort(names.begin(), names.end()); // the parser has them by address
-  return names.empty() ? "" : std::string(".br\n") + word + util::join(names, ", ") + ".\n";
+  if (const auto value = value_name(option); !value.empty() && !option.get_positional())
+    text += " \\fI" + roff_line(value) + "\\fR";
+  return text;
 }
 
 std::string render_option(const CLI::Option& option) {
-  std::string text = ".TP\n" + written_option(option) + "\n" + roff_line(option.get_description()) + "\n";
-  if (const auto usual = option.get_default_str(); !usual.empty())
-    text += ".br\nUsually " + bold(usual) + ".\n";
-  if (option.get_required()) text += ".br\nMust be given.\n";
-  return text + others("Only with ", option.get_needs()) + others("Not with ", option.get_excludes());
+  auto text = option_text(option);
+  std::replace(text.begin(), text.end(), k_unbreakable_space, ' ');
+  return ".TP\n" + written_option(option) + "\n" + roff_line(text) + "\n";
 }
 
-/// Words first, then the flags by their groups, in the order of --help. `heading`: ".SH", or below another
-/// ".SS".
+/// The arguments, then the options by their groups, in the order of --help. `heading`: ".SH", or empty in a
+/// section of another one. Options that another page describes are named at the end.
 std::string render_options(const CLI::App& command, const std::string& heading) {
-  std::string text;
-  const auto render = [&](const std::string& title, const auto& wanted) {
-    std::string part;
-    for (const auto* option : command.get_options())
-      if (!option->get_group().empty() && wanted(*option)) part += render_option(*option);
-    if (!part.empty()) text += (title.empty() ? "" : heading + " \"" + roff_line(title) + "\"\n") + part;
+  std::string text, elsewhere;
+  const auto add = [&](const std::string& title, const std::string& part) {
+    if (!part.empty() && !heading.empty()) text += heading + " \"" + roff_line(upper(title)) + "\"\n";
+    text += part;
   };
-  const bool below = heading.empty();
-  render(below ? "" : "ARGUMENTS", [](const CLI::Option& option) { return option.get_positional(); });
-  std::vector<std::string> groups;
-  for (const auto* option : command.get_options()) util::add_once(groups, option->get_group());
-  for (const auto& group : groups) {
-    auto title = group;
-    std::transform(title.begin(), title.end(), title.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
-    render(below ? "" : title, [&](const CLI::Option& option) {
-      return !option.get_positional() && option.get_group() == group;
-    });
+  std::string arguments;
+  for (const auto* option : positionals_of(command)) arguments += render_option(*option);
+  add("Arguments", arguments);
+  for (const auto& group : option_groups(command)) {
+    std::string part;
+    for (const auto* option : group.options)
+      if (is_described_elsewhere(command, *option))
+        elsewhere += (elsewhere.empty() ? "" : ", ") + bold(option_names(*option).back());
+      else
+        part += render_option(*option);
+    add(group.heading, part);
   }
-  return text;
+  if (elsewhere.empty()) return text;
+  return text + heading + " \"MORE JOB OPTIONS\"\nDescribed by " +
+         bold("hpcml-" + std::string(help_of(command).described_in)) + "(1): " + elsewhere + ".\n";
 }
 
 /// Lines that stand as they are.
@@ -125,32 +110,36 @@ std::string render_block(const std::vector<std::string>& lines) {
   return text + ".RE\n.fi\n";
 }
 
-/// What stands below a help: examples, and sentences; indented lines stay as they are.
-std::string render_footer(const std::string& footer) {
+std::string render_examples(const CommandHelp& help) {
+  return help.examples.empty() ? "" : ".SH EXAMPLES\n" + render_block(util::split(help.examples, '\n'));
+}
+
+/// Paragraphs, and lists whose lines are unchanged.
+std::string render_notes(const CLI::App& command, const std::string& heading) {
   std::string text;
   std::vector<std::string> block;
-  const auto close = [&] {
-    if (!block.empty()) text += (text.ends_with("EXAMPLES\n") ? "" : ".PP\n") + render_block(block);
+  const auto close_block = [&] {
+    if (!block.empty()) text += render_block(block);
     block.clear();
   };
-  bool paragraph = true;
-  for (const auto& line : util::split(footer, '\n')) {
+  for (const auto& line : notes_of(command)) {
     if (line.starts_with("  ")) {
       block.push_back(line.substr(2));
       continue;
     }
-    const bool after_block = !block.empty();
-    close();
-    if (line == "Examples:") {
-      text += ".SH EXAMPLES\n";
-      continue;
-    }
-    if (!line.empty() && (paragraph || after_block))
-      text += (text.find(".SH") == std::string::npos ? ".SH NOTES\n" : ".PP\n");
-    paragraph = line.empty();
-    if (!line.empty()) text += roff_line(line) + "\n";
+    close_block();
+    if (!line.empty()) text += (text.empty() ? heading : ".PP\n") + roff_line(line) + "\n";
   }
-  close();
+  close_block();
+  return text;
+}
+
+/// The forms of the command line, a line each.
+std::string render_synopsis(const CLI::App& command) {
+  std::string text;
+  const auto path = command_path(command);
+  for (const auto& form : usage_forms(command))
+    text += (text.empty() ? "" : ".br\n") + bold(path) + roff_line(form.substr(path.size())) + "\n";
   return text;
 }
 
@@ -162,20 +151,11 @@ std::string render_commands(const CLI::App& app, const CLI::App& command) {
     text += is_page ? ".TP\n.BR hpcml\\-" + roff_line(sub->get_name()) + " (1)\n"
                     : ".SS \"hpcml " + roff_line(command.get_name() + " " + sub->get_name()) + "\"\n";
     text += roff_line(sub->get_description()) + "\n";
-    if (!is_page) text += render_options(*sub, "");
+    if (is_page) continue;
+    text += ".PP\n" + render_synopsis(*sub) + render_options(*sub, "") + render_notes(*sub, ".PP\n") +
+            ".PP\nExamples:\n" + render_block(util::split(help_of(*sub).examples, '\n'));
   }
   return text;
-}
-
-/// "hpcml check [OPTIONS] FILE"
-std::string render_synopsis(const CLI::App& app, const CLI::App& command) {
-  auto text = bold(&command == &app ? "hpcml" : "hpcml " + command.get_name()) + " [\\fIOPTIONS\\fR]";
-  for (const auto* option : command.get_options())
-    if (option->get_positional())
-      text += option->get_required() ? " " + option->get_name(true) : " [" + option->get_name(true) + "]";
-  if (!commands_of(command).empty())
-    text += command.get_require_subcommand_min() > 0 ? " \\fICOMMAND\\fR" : " [\\fICOMMAND\\fR]";
-  return text + "\n";
 }
 
 std::string see_also(const CLI::App& app, const CLI::App& command) {
@@ -192,23 +172,12 @@ std::string man_page_name(const CLI::App& app, const CLI::App& command) {
 /// The page of the program (`app` itself) or of one of its commands, in roff.
 std::string render_man_page(const CLI::App& app, const CLI::App& command) {
   const auto name = man_page_name(app, command);
-  auto title = name;
-  std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
-  const auto about = command.get_description();
-  const bool ends = about.ends_with(".");
-  std::string text = ".\\\" Written by hpcml man from the command's help.\n.TH " + roff_line(title) +
-                     " 1 \"\" \"hpcml " HPCML_VERSION "\" \"hpcml\"\n.SH NAME\n" + roff_line(name) + " \\- " +
-                     roff_line(ends ? about.substr(0, about.size() - 1) : about) + "\n.SH SYNOPSIS\n";
-  if (command.get_name() == "torchrun") { // its flags are read by no parser of ours
-    const auto help = torchrun::render_torchrun_help();
-    const auto examples = std::min(help.find("Examples:\n"), help.size());
-    return text + bold("hpcml torchrun") + " [\\fIFLAGS\\fR] SCRIPT [ARGS...]\n.SH DESCRIPTION\n" +
-           render_block(util::split(std::string(util::trim(help.substr(0, examples))), '\n')) +
-           render_footer(help.substr(examples)) + see_also(app, command);
-  }
-  text += render_synopsis(app, command) + render_commands(app, command) + render_options(command, ".SH");
-  if (&command != &app && command.get_footer() == app.get_footer()) return text + see_also(app, command);
-  return text + render_footer(command.get_footer()) + see_also(app, command);
+  const auto& help = help_of(command);
+  return ".\\\" Generated by hpcml man from the help of the command.\n.TH " + roff_line(upper(name)) +
+         " 1 \"\" \"hpcml " HPCML_VERSION "\" \"hpcml\"\n.SH NAME\n" + roff_line(name) + " \\- " +
+         roff_line(help.summary) + "\n.SH SYNOPSIS\n" + render_synopsis(command) + render_examples(help) +
+         render_commands(app, command) + render_options(command, ".SH") +
+         render_notes(command, ".SH NOTES\n") + see_also(app, command);
 }
 
 struct ManOptions {
@@ -216,12 +185,15 @@ struct ManOptions {
   std::string directory;
 };
 
-const char* const k_man_footer = R"(Examples:
-  hpcml man gen | man -l -           read the page of a command
-  hpcml man --write-all .            every page as a file: hpcml.1, hpcml-gen.1, ...)";
+constexpr CommandHelp k_man_help = {
+    .summary = "Print the manual page of a command",
+    .examples = R"(hpcml man gen | man -l -
+# Write every page as a file: hpcml.1, hpcml-gen.1, ...
+hpcml man --write-all .)",
+};
 
 std::vector<const CLI::App*> pages_of(const CLI::App& app) {
-  auto pages = app.get_subcommands([](const CLI::App*) { return true; });
+  auto pages = commands_of(app);
   pages.insert(pages.begin(), &app);
   return pages;
 }
@@ -247,20 +219,19 @@ int print_page(const CLI::App& app, const std::string& name, const Context& cont
     names.push_back(command->get_name());
   }
   const auto near = util::nearest(name, names);
-  print_error("there is no command '" + name + "'",
-              near ? "did you mean " + *near + "?" : "hpcml --help names them", context.colour);
+  print_error("unknown command '" + name + "'",
+              near ? "did you mean " + *near + "?" : "'hpcml --help' lists the commands", context.colour);
   return k_usage;
 }
 
 } // namespace
 
 void add_man(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("man", "Print the manual page of a command, for man to show.");
+  auto* command = add_command(app, "man", k_man_help);
   const auto options = std::make_shared<ManOptions>();
-  command->add_option("COMMAND", options->command, "the command; without one hpcml itself");
-  command->add_option("--write-all", options->directory, "write every page into DIR, which must be there")
+  command->add_option("COMMAND", options->command, "Command")->default_str("hpcml itself");
+  command->add_option("--write-all", options->directory, "Write every page to DIR, which must exist")
       ->type_name("DIR");
-  command->footer(k_man_footer);
   command->callback([options, &context, &exit_code] {
     with_app_tree(context, {}, [&](const CLI::App& all, const Context& with) {
       exit_code = options->directory.empty() ? print_page(all, options->command, with)

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/other/store_places.hpp"
 #include "core/slurm/commands.hpp"
 #include "core/util/text.hpp"
@@ -137,30 +139,39 @@ int run_show(const ShowOptions& options, const Context& context) {
   }
 }
 
+constexpr CommandHelp k_store_help = {
+    .summary = "Inspect the rendezvous store (TCPStore) of a job",
+    .examples = R"(# Which ranks of a running job are missing
+hpcml store show 1234
+hpcml store show localhost:29400)",
+};
+
+constexpr CommandHelp k_store_show_help = {
+    .summary = "Show what ranks wait for and which ranks are missing",
+    .examples = R"(# A running job, every five seconds
+hpcml store show 1234 --every 5
+# A store at a known address
+hpcml store show localhost:29400)",
+};
+
 /// Adds `show` to the command `store`.
 void add_store_show(CLI::App& store, Context& context, int& exit_code) {
-  auto* show = store.add_subcommand("show", "Show what the ranks of a job wait for, and which are missing");
+  auto* show = add_command(store, "show", k_store_show_help);
   const auto options = std::make_shared<ShowOptions>();
-  show->add_option("place", options->place, "a job's number, or a store's ADDRESS:PORT [default: this job]")
-      ->type_name("JOB|PLACE");
-  show->add_flag("--json", options->as_json, "for programs");
-  show->add_option("--every", options->every, "again after so many seconds, until it is gone; 0 is once")
+  show->add_option("PLACE", options->place, "Job number, or HOST:PORT of a store")->default_str("this job");
+  show->add_flag("--json", options->as_json, "Print JSON");
+  show->add_option("--every", options->every, "Repeat in this interval until the store ends; 0 prints once")
+      ->type_name("SECONDS")
+      ->check(whole_number(0, 86400))
       ->capture_default_str();
   show->callback([options, &context, &exit_code] { exit_code = run_show(*options, context); });
 }
 
-const char* const k_store_footer = R"(Examples:
-  hpcml store show 1234                    what the ranks of a running job wait for
-  hpcml store show localhost:29400         the same for a store at a known port
-docs/concepts/rendezvous.md describes the store, docs/concepts/security.md who may use it.)";
-
 } // namespace
 
 void add_store(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("store", "The store where the ranks of a job meet, as torch's clients ask for it.");
+  auto* command = add_command(app, "store", k_store_help);
   command->require_subcommand(1);
-  command->footer(k_store_footer);
   add_store_show(*command, context, exit_code);
 }
 

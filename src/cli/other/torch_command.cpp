@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "torch/build/build.hpp"
@@ -26,17 +28,27 @@ struct TorchBuildOptions {
   std::string format = "text";
 };
 
-const char* const k_torch_footer = R"(Examples:
-  hpcml torch build                                  for the active environment's torch, a module's, or the system's
-  hpcml torch build --torch ~/libtorch --jobs 8      for this one
-  hpcml torch build --container image.sif            with the compiler and the torch of an image
-  c++ train.cpp $(hpcml torch build --flags) -o train     a program that uses hpcml::ddp
-  cmake -B build -DCMAKE_PREFIX_PATH=$(hpcml torch build --prefix)     such a program that CMake builds
+constexpr CommandHelp k_torch_help = {
+    .summary = "Compile hpcml's library and helper for a PyTorch",
+    .examples = R"(hpcml torch build
+# For a LibTorch that was unpacked
+hpcml torch build --torch ~/libtorch --jobs 8)",
+};
 
-`hpcml preflight` and `hpcml launch --preflight` take the helper that was built for their torch. docs/guides/build-for-torch.md
-says where torch is looked for and what is kept.
+constexpr CommandHelp k_torch_build_help = {
+    .summary = "Compile the library hpcml::ddp and the preflight's helper",
+    .examples = R"(# For the PyTorch of the active environment, of a module or of the system
+hpcml torch build
+# With the compiler and the PyTorch of an image
+hpcml torch build --container image.sif
+# Compile a program that uses hpcml::ddp
+c++ train.cpp $(hpcml torch build --flags) -o train)",
+    .notes =
+        R"('hpcml preflight' and 'hpcml launch --preflight' use the helper that was built for their PyTorch. Needs
+only the compiler $CXX.
 
-Exit codes: 0 built, or there already, 5 something is missing (all of it is named) or does not compile.)";
+Exit codes: 0 built, or built before, 5 something is missing or does not compile.)",
+};
 
 void print_built(const torch_build::Built& found, const TorchBuildOptions& options) {
   if (options.format == "json") {
@@ -92,37 +104,36 @@ int run_torch_build(const TorchBuildOptions& options, const Context& context) {
 } // namespace
 
 void add_torch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("torch", "What hpcml compiles against the torch that is found here.");
+  auto* command = add_command(app, "torch", k_torch_help);
   command->require_subcommand(1);
-  command->footer(k_torch_footer);
-  auto* build = command->add_subcommand(
-      "build",
-      "Compile the preflight's helper and the library hpcml::ddp with $CXX alone; what is there is kept.");
+  auto* build = add_command(*command, "build", k_torch_build_help);
   const auto options = std::make_shared<TorchBuildOptions>();
   build
       ->add_option("--torch", options->request.torch,
-                   "the torch to build for: its package, LibTorch's folder, an environment")
-      ->type_name("DIR");
-  build->add_option("--container", options->container, "build in this image, with its torch and its compiler")
+                   "Directory of a PyTorch, LibTorch or Python environment")
+      ->type_name("DIR")
+      ->default_str("the active one");
+  build
+      ->add_option("--container", options->container,
+                   "Build in this image, with its PyTorch and its compiler")
       ->type_name("IMAGE");
-  build->add_option("--engine", options->engine, "the program that runs the image (the first that is here)")
-      ->check(CLI::IsMember(torch_build::image_engines()));
-  build
-      ->add_option("--cache", options->request.cache,
-                   "where it is kept (XDG_CACHE_HOME/hpcml/torch, else below ~/.cache)")
-      ->type_name("DIR");
-  build->add_option("--jobs,-j", options->request.jobs, "compilers at a time (one per core, at most 4)")
+  build->add_option("--engine", options->engine, "Program that runs the image")
+      ->type_name("NAME")
+      ->check(one_of(torch_build::image_engines()))
+      ->default_str("the first that is found");
+  build->add_option("--cache", options->request.cache, "Directory for what is built")
+      ->type_name("DIR")
+      ->default_str("~/.cache/hpcml/torch");
+  build->add_option("-j,--jobs", options->request.jobs, "Compilers to run at a time")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1024U));
-  build->add_flag("--force", options->request.rebuild, "compile also what is there already");
+      ->check(whole_number(1, 1024))
+      ->default_str("one per core, at most 4");
+  build->add_flag("--force", options->request.rebuild, "Compile again what was built before");
   auto* flags = build->add_flag("--flags", options->flags,
-                                "print the flags of a program that uses hpcml::ddp, and nothing else");
-  build
-      ->add_flag("--prefix", options->prefix,
-                 "print the folder, for CMake's find_package(hpcml COMPONENTS ddp), and nothing else")
+                                "Print only the compiler flags of a program that uses hpcml::ddp");
+  build->add_flag("--prefix", options->prefix, "Print only the directory for CMake's find_package(hpcml)")
       ->excludes(flags);
-  build->add_option("--format", options->format, "text, or json: all of it as one object")
-      ->check(CLI::IsMember({"text", "json"}));
+  add_format(*build, options->format, {"text", "json"});
   build->callback([options, &context, &exit_code] { exit_code = run_torch_build(*options, context); });
 }
 

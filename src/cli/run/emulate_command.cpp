@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/run/emulate_options.hpp"
 #include "emulate/fault_spec.hpp"
 
@@ -15,28 +17,41 @@ namespace hpcml::cli {
 
 namespace {
 
-const char* const k_emulate_footer = R"(Examples:
-  hpcml emulate job.sh      # a script of hpcml gen, which names its site
-  hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
-  hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl job.sh
-  hpcml emulate --site jean_zay --accounts abc@h100,abc@v100 job.sh
-  hpcml emulate --site narval --accounting -- python sweep.py      # submitit and others ask sacct
-  hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
-  hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
-  hpcml emulate --site lumi --slurm-version 22.05 --slurm-source slurm-22.05.8.tar.bz2 job.sh
-  hpcml emulate --site nibi --node-type h100_1g.10gb job.sh   # only a node with parts of GPUs
-  hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 job.sh
-  hpcml emulate --site lumi --nodes 3 --fault node-down:2@5s job.sh   # and what becomes of the job?
-The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
-and nothing is left when the command ends. Each node has a /tmp, /var/tmp and $TMPDIR of its own, in which it sees the folders that were
-there when the cluster started; hpcml itself takes the site for its own there (HPCML_SITE). Where this machine has sshd (Debian:
-openssh-server), port 22 of each node leads into your job there; the key is in SSH_AUTH_SOCK's agent and the file HPCML_SSH_KEY, known
-hosts in /etc/ssh/ssh_known_hosts.
-hpcml submits a SCRIPT with sbatch and follows the job: its output on stdout, its states on stderr.
-Nodes and partition are those that its directives request.
-Exit code: that of the command or job (128 + signal; 1 if Slurm ended the job without a code; the
-highest of an array). 5 if the cluster does not start, Slurm refuses the script, or the record or
-logs cannot be written.)";
+std::string fault_list() {
+  return "Faults, each with a node and the time after the first job starts: " + emulate::describe_faults() +
+         ".";
+}
+
+constexpr CommandHelp k_emulate_help = {
+    .summary = "Rehearse a script on a private Slurm like the site's",
+    .examples = R"(# A script of hpcml gen, which names its site
+hpcml emulate job.sh
+# A shell on two nodes of LUMI: sinfo, sbatch, squeue, srun
+hpcml emulate --site lumi --nodes 2 -- bash
+# A node failure five seconds after the job starts
+hpcml emulate --site lumi --nodes 3 --fault node-down:2@5s job.sh)",
+    .notes =
+        R"(The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in its own namespaces. hpcml submits
+SCRIPT with sbatch and follows the job: its output on standard output, its states on standard error.
+When the command ends, the cluster is removed, and nothing on this machine has changed.
+
+Each node has its own /tmp, /var/tmp and $TMPDIR, and sees the directories that existed when the
+cluster started. HPCML_SITE names the site there. With sshd (Debian: openssh-server), port 22 of a
+node leads into your job; the key is in the agent of SSH_AUTH_SOCK and in HPCML_SSH_KEY.
+
+Exit codes: that of the command or job (128 + signal; 1 if Slurm ended the job without a code; the
+highest of an array), 5 if the cluster does not start, Slurm rejects the script, or the record or
+logs cannot be written.)",
+    .common = "--site --partition --node-type --nodes --fault --accounts --accounting --limit-memory "
+              "--limit-devices "
+              "--slurm-version --record --keep-logs --quiet",
+    .usage = "[OPTIONS] SCRIPT [ARGS]...\n[OPTIONS] -- COMMAND [ARGS]...",
+    .list = fault_list,
+};
+
+constexpr const char* k_cluster_group = "Cluster";
+constexpr const char* k_slurm_group = "Slurm";
+constexpr const char* k_output_group = "Output";
 
 /// Nothing where sacctmgr takes the text as one account.
 std::string account_fault(std::string& name) {
@@ -45,7 +60,14 @@ std::string account_fault(std::string& name) {
   });
   return plain && !name.empty() && name.front() != '-'
              ? std::string()
-             : fmt::format("'{}' is not a valid account (letters, digits and _ . @ + -)", name);
+             : fmt::format("must be names of letters, digits and _ . @ + -, not '{}'", name);
+}
+
+std::string exists(std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored)
+             ? ""
+             : fmt::format("must be an existing file or directory, not '{}'", path);
 }
 
 /// Another Slurm than this machine's.
@@ -54,51 +76,59 @@ void add_slurm_options(CLI::App& command, emulate::SlurmChoice& choice) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
                    text.find('/') == std::string::npos
                ? std::string()
-               : fmt::format("'{}' is not a version of Slurm (such as 23.11 or 23.11.10)", text);
+               : fmt::format("must be a version of Slurm such as 23.11 or 23.11.10, not '{}'", text);
   };
   command
-      .add_option(
-          "--slurm-version", choice.version,
-          "this Slurm and not the machine's: one that was built before, or is built from --slurm-source")
+      .add_option("--slurm-version", choice.version,
+                  "Use this version of Slurm, built before or from --slurm-source")
       ->check(CLI::Validator(starts_with_digit, ""))
-      ->type_name("VERSION");
+      ->type_name("VERSION")
+      ->default_str("this machine's")
+      ->group(k_slurm_group);
   command
       .add_option("--slurm-source", choice.source,
-                  "a tarball of Slurm's sources (or a folder): built once, kept in ~/.cache/hpcml/slurm")
-      ->check(CLI::ExistingPath)
-      ->type_name("FILE");
+                  "Build Slurm from these sources, and keep it in ~/.cache/hpcml/slurm")
+      ->check(CLI::Validator(exists, ""))
+      ->type_name("PATH")
+      ->group(k_slurm_group);
 }
 
-/// The sizes of a node, for sites whose profile does not tell them.
+/// Sizes of a node, for sites whose profile does not state them.
 void add_size_options(CLI::App& command, EmulateOptions& options) {
   command
       .add_option("--cpus-per-node", options.cpus_per_node,
-                  "CPUs of a node, where the profile describes none")
-      ->type_name("N");
-  command.add_option("--gpus-per-node", options.gpus_per_node, "the same for GPUs; also TYPE:N")
-      ->type_name("N");
-  command.add_option("--mem-per-node", options.mem_per_node, "the same for memory: 256G")->type_name("SIZE");
+                  "CPUs of a node that the profile does not describe")
+      ->type_name("N")
+      ->check(whole_number(1, 65536))
+      ->group(k_cluster_group);
+  command.add_option("--gpus-per-node", options.gpus_per_node, "GPUs of such a node: 4 or a100:4")
+      ->type_name("[TYPE:]N")
+      ->group(k_cluster_group);
+  command.add_option("--mem-per-node", options.mem_per_node, "Memory of such a node: 256G")
+      ->type_name("SIZE")
+      ->group(k_cluster_group);
 }
 
 /// The script, and the site that it may name.
 void add_script_options(CLI::App& command, EmulateOptions& options) {
-  // For --help and completion: take_script takes the word before the parser sees it.
-  command.add_option("SCRIPT", "batch script to submit; the words after it are its arguments")->type_name("");
-  command
-      .add_option("--site", options.site,
-                  "profile from 'hpcml sites list' [default: the one that SCRIPT names]")
-      ->type_name("SITE");
+  // For help and completion: take_script takes the word before the parser sees it.
+  command.add_option("SCRIPT", "Batch script to submit, followed by its arguments")->type_name("");
+  command.add_option("--site", options.site, "Site to configure the cluster like")
+      ->type_name("SITE")
+      ->default_str("the one that SCRIPT names")
+      ->group(k_cluster_group);
 }
 
 /// Limits of jobs that need root.
 void add_limit_options(CLI::App& command, EmulateOptions& options) {
-  command.add_flag("--limit-memory", options.limit_memory,
-                   "jobs get no more memory than they asked for, as on sites: the kernel kills what takes "
-                   "more (as root)");
-  command.add_flag(
-      "--limit-devices", options.limit_devices,
-      "tasks may open no other GPUs than their own, and Slurm counts these from 0, as where a site has "
-      "ConstrainDevices (as root)");
+  command
+      .add_flag("--limit-memory", options.limit_memory,
+                "Kill processes that exceed the memory of their job (needs root)")
+      ->group(k_slurm_group);
+  command
+      .add_flag("--limit-devices", options.limit_devices,
+                "Hide other GPUs from tasks, as ConstrainDevices does (needs root)")
+      ->group(k_slurm_group);
 }
 
 /// The option that a word is, with or without its value.
@@ -133,61 +163,65 @@ void take_script(const CLI::App& app, const CLI::App& command, Context& context)
 
 void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   auto options = std::make_shared<EmulateOptions>();
-  auto* command =
-      app.add_subcommand("emulate", "Run a script or command on a private Slurm shaped like a site.");
+  auto* command = add_command(app, "emulate", k_emulate_help);
   add_script_options(*command, *options);
   auto* partition =
-      command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")
-          ->type_name("NAME");
+      command->add_option("--partition", options->request.partition, "Emulate the nodes of this partition")
+          ->type_name("NAME")
+          ->group(k_cluster_group);
   auto* type = command
                    ->add_option("--node-type", options->request.node_type,
-                                "only nodes of this kind, if a partition has several: the id, the type of "
-                                "the GPUs or their parts, or a feature")
-                   ->type_name("NAME");
-  auto* nodes = command
-                    ->add_option("--nodes", options->nodes,
-                                 "nodes of each type [default: as many as SCRIPT requests, else 1]")
-                    ->type_name("N");
+                                "Emulate only this node type: an id, GPU type, MIG instance or feature")
+                   ->type_name("TYPE")
+                   ->group(k_cluster_group);
+  auto* nodes = command->add_option("--nodes", options->nodes, "Nodes of each type")
+                    ->type_name("N")
+                    ->check(whole_number(1, 65536))
+                    ->default_str("what SCRIPT requests, else 1")
+                    ->group(k_cluster_group);
   command
       ->add_flag("--whole-site", options->request.whole_site,
-                 "all partitions with all nodes, none of which runs: for sbatch --test-only")
+                 "Emulate all partitions, for sbatch --test-only only")
       ->excludes(partition)
       ->excludes(type)
-      ->excludes(nodes);
+      ->excludes(nodes)
+      ->group(k_cluster_group);
   add_size_options(*command, *options);
-  command
-      ->add_option("--record", options->record_file,
-                   "write what module, singularity and the like were asked, one JSON line per call")
-      ->type_name("FILE");
-  command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")
-      ->type_name("DIR");
-  auto* shared = command->add_flag("--shared-network", options->shared_network,
-                                   "no network of their own for the nodes: all on this machine's loopback");
+  auto* shared = command
+                     ->add_flag("--shared-network", options->shared_network,
+                                "Run all nodes on this machine's loopback network")
+                     ->group(k_cluster_group);
+  command->add_option("--fault", options->faults, "Inject a fault, such as node-down:2@30s (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FAULT")
+      ->group(k_cluster_group);
   command
       ->add_option("--accounts", options->accounts,
-                   "your accounts there: Slurm refuses others, and holds jobs to the profile's QoS (needs "
-                   "slurmdbd and mariadb-server-core)")
+                   "Your accounts; Slurm rejects others and applies QoS limits")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Validator(account_fault, ""))
       ->type_name("NAME,NAME")
-      ->excludes(shared);
+      ->excludes(shared)
+      ->group(k_slurm_group);
   command
       ->add_flag("--accounting", options->accounting,
-                 "keep records of jobs for sacct, and take any account (needs slurmdbd and "
-                 "mariadb-server-core)")
-      ->excludes(shared);
+                 "Keep records of jobs for sacct, and accept any account")
+      ->excludes(shared)
+      ->group(k_slurm_group);
   add_limit_options(*command, *options);
   add_slurm_options(*command, options->slurm);
   command
-      ->add_option("--fault", options->faults,
-                   "what goes wrong, and when after the first job began: " + emulate::describe_faults())
-      ->allow_extra_args(false)
-      ->type_name("FAULT");
-  command->add_option("--judge", options->evaluated_job)->group(""); // asked by the cluster itself
+      ->add_option("--record", options->record_file,
+                   "Record the calls of module, singularity and others as JSON lines")
+      ->type_name("FILE")
+      ->group(k_output_group);
+  command->add_option("--keep-logs", options->logs_dir, "Keep the logs and configuration of Slurm in DIR")
+      ->type_name("DIR")
+      ->group(k_output_group);
+  command->add_flag("-q,--quiet", options->quiet, "Print only errors and faults")->group(k_output_group);
+  command->add_option("--judge", options->evaluated_job)->group(""); // called by the cluster itself
   command->add_flag("--submit", options->submits)->group("");        // on the cluster's login node
-  command->add_flag("-q,--quiet", options->quiet, "say nothing but errors and faults");
-  command->footer(k_emulate_footer);
   take_script(app, *command, context);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });
 }

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   if (argc < 2 || (argv[1] != command && argv[1] != std::string_view("--version")))
     words.insert(words.begin() + (argc > 0 ? 1 : 0), command.data());
   if (argc < 2) words.push_back(help.data());
-  return hpcml::cli::run({k_commands, "", run_special_line}, static_cast<int>(words.size()), words.data(),
+  return hpcml::cli::run({k_commands, {"Rehearse Slurm jobs", "hpcml-emulate job.sh"}, run_special_line},
+                         static_cast<int>(words.size()), words.data(),
                          hpcml::util::EnvSnapshot::of_process());
 }

@@ -7,6 +7,9 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
+#include "cli/parse_error.hpp"
 #include "cli/runtime_context.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
@@ -139,13 +142,22 @@ int fail(const Context& context, const launch::RuntimeContext& runtime, const st
   return launch::report_failure({k_cannot_set_up, phase, error, {}, runtime.host}, context.env);
 }
 
+util::Error unexpected_option(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> more;
+  for (const auto& flag : model::k_rank_flags) more.push_back("--" + std::string(flag.name));
+  auto hint = near_option_hint(app, word, more);
+  return {"unexpected argument '" + word + "'",
+          hint.empty() ? "see 'hpcml launch --help'; options of the program follow it" : hint};
+}
+
 /// The words of the program: literal behind "--", else a script or module for the active Python.
 util::Result<std::vector<std::string>> command_of(const CLI::App& app, const LaunchFlags& flags,
                                                   const Context& context) {
   auto words = app.remaining();
   if (words.empty() && !flags.module) {
     if (context.program.empty())
-      return util::Error{"no command given", "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
+      return util::Error{"no command given",
+                         "use hpcml launch [OPTIONS] -- COMMAND or hpcml launch [OPTIONS] SCRIPT"};
     return context.program;
   }
   if (context.has_program) {
@@ -153,8 +165,7 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
     words.insert(words.end(), context.program.begin(), context.program.end());
   }
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
-    return util::Error{fmt::format("unknown option '{}'", words.front()),
-                       "run hpcml launch --help; put options of the program after the program"};
+    return unexpected_option(app, words.front());
   return find_torch::find_python_command(words, flags.module, context.env);
 }
 
@@ -227,118 +238,170 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   return run_request(request, runtime, flags.dry_run, context);
 }
 
-const char* const k_launch_footer =
-    R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
-In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
-With --agent, --log-dir, --max-restarts, --stall-timeout or --nnodes it is the agent of its node
-(docs/guides/restart-failed-ranks.md).
+constexpr CommandHelp k_launch_help = {
+    .summary = "Start distributed ranks, under srun or on one machine",
+    .examples = R"(# Two ranks on this machine
+hpcml launch --nproc-per-node 2 train.py --epochs 3
+# In a job, one rank per task of srun
+srun hpcml launch --site lumi -- ./train
+# In a job, one agent per node, which restarts all ranks after a failure
+srun --ntasks-per-node=1 --ntasks=4 hpcml launch --nproc-per-node 8 \
+    --log-dir logs --max-restarts 3 -- ./train)",
+    .notes =
+        R"(A command after -- is run unchanged. Without --, a SCRIPT or a module (-m) is run by the active Python.
 
-Examples:
-  srun hpcml launch --site lumi -- ./train
-  hpcml launch --nproc-per-node 2 -- ./train_ddp
-  hpcml launch train.py --epochs 3
-  srun --ntasks-per-node=1 --ntasks=4 hpcml launch --nproc-per-node 8 --log-dir logs --max-restarts 3 -- ./train
+In a task of srun, hpcml sets up the rank and replaces itself with the program. With --nproc-per-node,
+and outside Slurm, it starts and supervises the ranks.
 
-Exit codes: the program's own (128+signal when it was killed), 125 launch could not set up, 126 the command cannot be
-executed, 127 it was not found, 6 the preflight found a culprit. $HPCML_ERROR_DIR collects failures as JSON files.)";
+HPCML_* variables (HPCML_STORE for --store) set the options below "Ranks" and "Checkpoint, requeue and
+restart" as well. $HPCML_ERROR_DIR collects failures as JSON files.
 
-/// An option whose value is one of a few words: E, or std::optional of it.
+Exit codes:
+  the program's own (128 + signal)
+  6    the preflight found a faulty rank
+  125  the ranks could not be set up
+  126  the command cannot be executed
+  127  the command was not found)",
+    .common =
+        "--site --nproc-per-node --module --bind --gpus-per-task --cpus-per-task --backend --agent --log-dir "
+        "--max-restarts --stall-timeout --preflight --report --dry-run",
+    .usage = "[OPTIONS] -- COMMAND [ARGS]...\n[OPTIONS] SCRIPT [ARGS]...",
+};
+
+constexpr const char* k_placement_group = "Placement";
+constexpr const char* k_job_facts_group = "Facts about the job (set by generated scripts)";
+
+/// Adds an option whose value is one of the words of E; the target is E or std::optional<E>.
 template <class Target>
-void add_word(CLI::App& app, const std::string& name, Target& target, const std::string& text) {
+CLI::Option* add_word(CLI::App& app, const std::string& name, Target& target, const std::string& text) {
   using E = decltype([] {
     if constexpr (std::is_enum_v<Target>)
       return Target{};
     else
       return typename Target::value_type{};
   }());
-  app.add_option_function<std::string>(
-         name, [&target](const std::string& word) { target = *model::find_word<E>(word); }, text)
-      ->check(CLI::IsMember(model::words_of<E>()));
+  auto* option = app.add_option_function<std::string>(
+      name, [&target](const std::string& word) { target = *model::find_word<E>(word); }, text);
+  if constexpr (std::is_enum_v<Target>) option->default_str(model::word_of(target));
+  return option->check(one_of(model::words_of<E>()));
 }
 
-/// What the ranks hear as it was asked for.
-void add_asked(CLI::App& app, const model::RankFlag& flag, model::RankRequest& request) {
+/// Adds an option that reaches the ranks unchanged.
+void add_rank_flag(CLI::App& app, const model::RankFlag& flag, model::RankRequest& request) {
   const auto name = "--" + std::string(flag.name);
   const auto read = [&flag, &request, name](const std::string& text) {
     const auto fault = flag.read(request, text, {model::OriginKind::flag, name, {}, {}, {}});
     if (fault) throw CLI::ValidationError(name, fault->what);
   };
+  const std::string group(flag.group);
   if (flag.is_switch()) {
     app.add_flag_callback(
-        name, [read] { read("true"); }, std::string(flag.help));
+           name, [read] { read("true"); }, std::string(flag.help))
+        ->group(group);
     return;
   }
   auto* option = app.add_option_function<std::string>(name, read, std::string(flag.help));
-  option->type_name(std::string(flag.type));
-  if (const auto words = flag.words(); !words.empty()) option->check(CLI::IsMember(words));
+  option->type_name(std::string(flag.type))->default_str(std::string(flag.fallback))->group(group);
+  if (const auto words = flag.words(); !words.empty()) option->check(one_of(words));
 }
 
-void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
-  auto& request = flags.request;
-  app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")
+void add_launch_options(CLI::App& app, LaunchFlags& flags) {
+  app.add_option("--site", flags.site, "Use this site's profile, not only what the node reports")
       ->type_name("SITE");
-  app.add_option("--profile-hash", request.profile_hash, "the profile that the script was made with")
-      ->type_name("HASH");
-  app.add_option("--partition", request.partition,
-                 "the job's partition, where the site's facts depend on it");
-  app.add_option("--node-type", request.job.node_type, "the profile's kind of node that the job has")
-      ->type_name("ID");
-  app.add_option("--qos", request.job.qos, "the job's quality of service")->type_name("NAME");
-  app.add_option("--gpu-type", request.job.gpu_type, "the kind, or the part, of GPU that the job asked for")
-      ->type_name("TYPE");
+  flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node,
+                                          "Start and supervise N ranks on this node")
+                               ->type_name("N")
+                               ->check(whole_number(1, 4096));
+  app.add_flag("-m,--module", flags.module, "Run a Python module instead of a script");
+  flags.port_option = app.add_option("--master-port,--master_port", flags.master_port, "Port of rank 0")
+                          ->type_name("PORT")
+                          ->check(whole_number(1, 65535))
+                          ->default_str("by job and step");
+  const auto seconds = [](std::chrono::seconds time) { return std::to_string(time.count()); };
+  flags.grace_option = app.add_option("--grace", flags.grace, "Time for ranks to exit before they are killed")
+                           ->type_name("SECONDS")
+                           ->check(whole_number(0, 86400))
+                           ->default_str(seconds(launch::k_grace_after_failure) + " after a failure, " +
+                                         seconds(launch::k_grace_after_signal) + " after a signal");
+  app.add_flag("--container", flags.request.container, "Prepare the command to enter a container");
+  app.add_flag("--dry-run", flags.dry_run, "Print what would be set and started, and exit");
+  app.add_option("--address-of", flags.address_of, "Print the address of this network interface, and exit")
+      ->type_name("INTERFACE");
+}
+
+void add_placement_options(CLI::App& app, LaunchFlags& flags) {
+  auto& request = flags.request;
+  app.add_option("--bind", flags.bind, "Bind CPUs (apply), check the binding of srun (verify), or neither")
+      ->type_name("MODE")
+      ->check(one_of({"auto", "apply", "verify", "none"}))
+      ->capture_default_str()
+      ->group(k_placement_group);
+  flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs per rank")
+                          ->type_name("N")
+                          ->check(whole_number(0, 1024))
+                          ->default_str("1")
+                          ->group(k_placement_group);
+  app.add_option("--cpus-per-task", request.cpus_per_task, "Physical cores per rank")
+      ->type_name("N")
+      ->check(whole_number(0, 65536))
+      ->group(k_placement_group);
+  app.add_option("--threads-per-core", request.threads_per_core, "Hardware threads to use of each core")
+      ->type_name("N")
+      ->check(whole_number(1, 16))
+      ->capture_default_str()
+      ->group(k_placement_group);
+  add_word(app, "--idle-cores", request.idle_cores,
+           "Use of cores in NUMA nodes without GPUs: none, or ranks of the package")
+      ->type_name("USE")
+      ->group(k_placement_group);
+  app.add_option("--rank-order", flags.rank_order,
+                 "Assign GPUs to ranks by gpu, cpu or ring (links), or in a list: 0,1,3,2")
+      ->type_name("ORDER")
+      ->capture_default_str()
+      ->group(k_placement_group);
+  add_word(app, "--gpu-visibility", request.gpu_visibility,
+           "GPUs that a rank sees: all of its node, or only its own")
+      ->type_name("GPUS")
+      ->default_str("the site's")
+      ->group(k_placement_group);
+  add_word(app, "--backend", request.backend, "Backend of the process group")
+      ->type_name("NAME")
+      ->group(k_placement_group);
+}
+
+void add_job_facts(CLI::App& app, LaunchFlags& flags) {
+  auto& request = flags.request;
+  const auto add = [&](const std::string& name, std::string& target, const std::string& text,
+                       const std::string& value) {
+    app.add_option(name, target, text)->type_name(value)->group(k_job_facts_group);
+  };
+  add("--profile-hash", request.profile_hash, "Hash of the profile that the script was generated with",
+      "HASH");
+  add("--partition", request.partition, "Partition of the job", "NAME");
+  add("--node-type", request.job.node_type, "Node type of the job in the profile", "TYPE");
+  add("--qos", request.job.qos, "Quality of service (QoS) of the job", "NAME");
+  add("--gpu-type", request.job.gpu_type, "GPU type or MIG instance that the job requested", "TYPE");
   flags.node_gpus_option =
       app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")
-          ->check(CLI::Range(0U, 1024U));
-  app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
-      ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
-  app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")
-      ->check(CLI::Range(0U, 65536U));
-  app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")
-      ->check(CLI::Range(1U, 16U));
-  add_word(app, "--idle-cores", request.idle_cores,
-           "cores of NUMA nodes without GPUs: none, or to ranks of the same package");
-  app.add_option("--rank-order", flags.rank_order,
-                 "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2")
-      ->type_name("ORDER");
-  flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")
-                          ->check(CLI::Range(0U, 1024U));
-  add_word(app, "--gpu-visibility", request.gpu_visibility,
-           "what a rank sees of the node's GPUs: all, or its own");
-  add_word(app, "--backend", request.backend, "process group: auto, nccl, gloo");
-  app.add_flag("--container", request.container, "the command enters a container");
-  flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node,
-                                          "start and supervise so many ranks here")
-                               ->check(CLI::Range(1U, 4096U));
-  flags.port_option = app.add_option("--master-port,--master_port", flags.master_port,
-                                     "the port of rank 0 instead of one made from job and step")
-                          ->check(CLI::Range(1U, 65535U));
-  flags.grace_option =
-      app.add_option("--grace", flags.grace,
-                     "seconds until KILL for ranks that are asked to end: when one has failed (default 10), "
-                     "and after INT or TERM "
-                     "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
-          ->type_name("SECONDS")
-          ->check(CLI::Range(0U, 86400U));
-  // Each of a step's ranks pays for every flag that is registered.
-  for (const auto& flag : model::k_rank_flags)
-    if (context.wants("--" + std::string(flag.name))) add_asked(app, flag, request.rank_request);
-  app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
-  app.add_option("--address-of", flags.address_of,
-                 "print this interface's address (IPv4 where it has one) and end")
-      ->type_name("INTERFACE");
-  app.add_flag("-m,--module", flags.module, "run a Python module instead of a script");
+          ->type_name("N")
+          ->check(whole_number(0, 1024))
+          ->group(k_job_facts_group);
 }
 
 } // namespace
 
 void add_launch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command =
-      app.add_subcommand("launch", "Turn a task of a step into a rank, or start the ranks of this machine.");
+  auto* command = add_command(app, "launch", k_launch_help);
   command->prefix_command();
-  command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
-  command->footer(k_launch_footer);
+  command->fallthrough(false); // options after the script are the script's
   auto flags = std::make_shared<LaunchFlags>();
-  add_flags(*command, *flags, context);
+  add_launch_options(*command, *flags);
+  add_placement_options(*command, *flags);
+  // Each rank of a step pays for every option that is registered.
+  for (const auto& flag : model::k_rank_flags)
+    if (context.wants("--" + std::string(flag.name)))
+      add_rank_flag(*command, flag, flags->request.rank_request);
+  add_job_facts(*command, *flags);
   command->callback([command, flags, &context, &exit_code] {
     exit_code = run_flags(*command, *flags, context);
     if (exit_code != k_ok) launch::wait_for_output_flush(context.env);

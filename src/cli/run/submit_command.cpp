@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/run/submit_continue.hpp"
 #include "cli/run/submit_run.hpp"
 #include "cli/run/submit_watch.hpp"
@@ -29,16 +31,34 @@ struct SubmitOptions {
   bool all_sites = false;
 };
 
-const char* const k_submit_footer = R"(Examples:
-  hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
-  hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
-  hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
-  hpcml submit --continue 4711                  (a job that has reached --max-requeues)
-  hpcml submit --where --nodes 2 --time 4h      (each partition here: fits, starts when, costs what; --all-sites: also elsewhere)
-  hpcml emulate --site lumi --nodes 2 -- hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
-Prints "job NUMBER log PATH" for each job. Exit codes: 0 submitted, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
-5 Slurm refused the job or did not answer. With --watch the job's own exit code (128 + signal; 1 when Slurm ended it), or 130 after Ctrl-C,
-which ends only the watching.)";
+constexpr std::string_view k_submit_flags = "--job --watch --test-only --where --chain --continue";
+
+constexpr CommandHelp k_submit_help = {
+    .summary = "Submit a program to Slurm as a job that fits the site",
+    .examples = R"(# Submit a job and follow it to its end
+hpcml submit --site lumi --account project_1 --nodes 2 --time 10 --watch \
+    -- python train.py
+# Ask Slurm when the job of ./hpcml.json would start; submit nothing
+hpcml submit --test-only
+# Compare the partitions of this site: fit, start time and cost
+hpcml submit --where --nodes 2 --time 4h
+# Continue a job that has reached --max-requeues
+hpcml submit --continue 4711)",
+    .notes = R"(Prints "job NUMBER log PATH" for each job.
+
+Exit codes:
+  0  submitted
+  2  invalid command line
+  3  invalid job or site file
+  4  the site cannot satisfy the request
+  5  Slurm rejected the job or did not answer
+
+With --watch: the job's own exit code (128 + signal; 1 if Slurm ended the job), or 130 after Ctrl-C,
+which does not cancel the job.)",
+    .common = model::Concat<k_submit_flags, k_common_request_flags>::text,
+    .usage = "[OPTIONS] [-- COMMAND [ARGS]...]",
+    .described_in = "gen",
+};
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
   if (options.script_file.empty()) return util::Done{};
@@ -91,47 +111,38 @@ int run(const SubmitOptions& options, const Context& context) {
 } // namespace
 
 void add_submit(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("submit", "Submit a program to Slurm as a job that fits the site.");
+  auto* command = add_command(app, "submit", k_submit_help);
   const auto options = std::make_shared<SubmitOptions>();
   auto* test_only = command->add_flag("--test-only", options->test_only,
-                                      "ask Slurm whether and when it would start; submit nothing");
-  command
-      ->add_flag("--watch", options->watch,
-                 "follow the job: its state, its log, its end (later: hpcml watch JOB); Ctrl-C ends only the "
-                 "watching")
+                                      "Ask Slurm when the job would start; submit nothing");
+  command->add_flag("--watch", options->watch, "Follow the job to its end, as 'hpcml watch' does")
       ->excludes(test_only);
-  auto* chain = command
-                    ->add_option("--chain", options->chain,
-                                 "submit N times, each waiting for the one before: training in pieces, from "
-                                 "checkpoint to checkpoint")
-                    ->type_name("N")
-                    ->check(CLI::Range(1, 1000));
-  command
-      ->add_option("--chain-if", options->chain_if,
-                   "any: go on however the one before ended, as after a time limit; ok: only after a success")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"any", "ok"}))
-      ->needs(chain);
-  auto* where = command->add_flag(
-      "--where", options->where,
-      "which partitions it fits into, where it would start soonest, what it costs; submit nothing");
+  auto* where = command->add_flag("--where", options->where,
+                                  "Compare partitions: fit, start time and cost; submit nothing");
   command
       ->add_flag("--all-sites", options->all_sites,
-                 "with --where: the partitions of all sites, by their profiles")
+                 "With --where, compare also the partitions of other sites")
       ->needs(where);
+  auto* chain =
+      command
+          ->add_option("--chain", options->chain, "Submit N jobs, each of which resumes from the one before")
+          ->type_name("N")
+          ->check(whole_number(1, 1000));
   command
-      ->add_option("--continue", options->continued_job,
-                   "submit an ended job's script again, with its checkpoints and restarts")
+      ->add_option("--chain-if", options->chain_if,
+                   "Start the next job of a chain after success (ok), or after any end (any)")
+      ->type_name("RESULT")
+      ->check(one_of({"any", "ok"}))
+      ->default_str(config::JobPart{}.chain_if)
+      ->needs(chain);
+  command->add_option("--continue", options->continued_job, "Submit the script of an ended job again")
       ->type_name("JOB")
       ->excludes(test_only)
       ->excludes(where)
       ->excludes(chain);
-  command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
-  command->add_option("--format", options->format, "text, or json")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("-o", options->script_file, "Also write the script to FILE")->type_name("FILE");
+  add_format(*command, options->format, {"text", "json"});
   add_request_flags(*command, options->request, context);
-  command->footer(k_submit_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/help/command_help.hpp"
+#include "cli/help/value_checks.hpp"
 #include "cli/run/submit_run.hpp"
 #include "cli/run/submit_watch.hpp"
 
@@ -17,11 +19,16 @@ struct WatchOptions {
   std::string format = "text";
 };
 
-const char* const k_watch_footer = R"(Examples:
-  hpcml watch 12345
-Prints "job NUMBER log PATH" and the log on standard output, the job's states on standard error.
-Exit code: the job's own (128 + signal; 1 if Slurm ended it), 5 if Slurm does not report it, or
-130 after Ctrl-C, which ends only the watching.)";
+constexpr CommandHelp k_watch_help = {
+    .summary = "Follow a job: its state, its log and its end",
+    .examples = R"(hpcml watch 12345)",
+    .notes =
+        R"(Prints "job NUMBER log PATH" and the log on standard output, and the job's states on standard error.
+Ctrl-C ends only the watching.
+
+Exit codes: the job's own (128 + signal; 1 if Slurm ended the job), 5 if Slurm does not know the
+job, 130 after Ctrl-C.)",
+};
 
 int run(const WatchOptions& options, const Context& context) {
   int exit_code = k_ok;
@@ -34,13 +41,10 @@ int run(const WatchOptions& options, const Context& context) {
 } // namespace
 
 void add_watch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("watch", "Follow a job: its state, its log, its end.");
+  auto* command = add_command(app, "watch", k_watch_help);
   const auto options = std::make_shared<WatchOptions>();
-  command->add_option("JOB", options->job, "the job's number: 12345, 12345_3")->required()->type_name("");
-  command->add_option("--format", options->format, "text, or json [default: text]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}));
-  command->footer(k_watch_footer);
+  command->add_option("JOB", options->job, "Number of the job or array task: 12345, 12345_3")->required();
+  add_format(*command, options->format, {"text", "json"});
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }
 

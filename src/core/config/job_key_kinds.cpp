@@ -161,9 +161,14 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   return key;
 }
 
-JobKey rank_key(const model::RankFlag& flag, std::string_view group) {
+JobKey rank_key(const model::RankFlag& flag) {
   const std::string name(flag.name);
-  JobKey key{name, flag.is_switch() ? KeyForm::on : KeyForm::value, {group, flag.type, flag.help}, {}, {}, {},
+  JobKey key{name,
+             flag.is_switch() ? KeyForm::on : KeyForm::value,
+             {flag.group, flag.type, flag.help, flag.fallback},
+             {},
+             {},
+             {},
              {}};
   key.words = flag.words;
   key.from_text = [&flag](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {

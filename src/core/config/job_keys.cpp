@@ -10,13 +10,13 @@ namespace {
 
 using model::JobSpec;
 
-constexpr std::string_view k_resources = "What to ask for";
-constexpr std::string_view k_run = "How to run";
+constexpr std::string_view k_resources = "Resources";
+constexpr std::string_view k_job = "Job";
+constexpr std::string_view k_ranks = model::k_rank_group;
+constexpr std::string_view k_recovery = model::k_recovery_group;
 constexpr std::string_view k_software = "Software";
 
-// The closed sets come from their tables.
-constexpr std::string_view k_engine_list = model::Listed<model::k_engine_names>::text;
-constexpr std::string_view k_where_several = ", where the site has several; by the image's form otherwise";
+constexpr std::string_view k_usual_requeues = model::Digits<model::k_default_max_requeues>::text;
 
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
@@ -27,7 +27,7 @@ std::string order_text(const model::GpuOrder& order) { return order.text(); }
 
 JobKey launcher_key() {
   auto key = parsed_key<model::Launcher>(
-      "launcher", {k_run, "KIND", model::Listed<model::k_launcher_names>::text}, &JobSpec::launcher,
+      "launcher", {k_ranks, "NAME", "Program that starts the ranks", "the site's"}, &JobSpec::launcher,
       [](const model::Launcher& launcher) { return std::string(launcher.name()); });
   key.words = [] {
     return std::vector<std::string>(model::k_launcher_names.begin(), model::k_launcher_names.end());
@@ -36,131 +36,139 @@ JobKey launcher_key() {
 }
 
 std::vector<JobKey> resource_keys() {
-  const auto help = [](std::string_view type, std::string_view text) {
-    return KeyHelp{k_resources, type, text};
+  const auto help = [](std::string_view type, std::string_view text, std::string_view fallback = {}) {
+    return KeyHelp{k_resources, type, text, fallback};
   };
   return {
-      text_key("account", help("NAME", "account to charge"), &JobSpec::account),
-      text_key("partition", help("NAME", "partition; the site's default otherwise"), &JobSpec::partition),
-      text_key("qos", help("NAME", "quality of service"), &JobSpec::qos),
-      number_key("nodes", help("N", "number of nodes"), &JobSpec::nodes, 1),
-      number_key("gpus-per-node", help("N", "GPUs on each node; 0 for a CPU-only job"),
+      text_key("account", help("NAME", "Account to charge"), &JobSpec::account),
+      text_key("partition", help("NAME", "Partition", "the site's"), &JobSpec::partition),
+      text_key("qos", help("NAME", "Quality of service (QoS)"), &JobSpec::qos),
+      number_key("nodes", help("N", "Number of nodes", "1"), &JobSpec::nodes, 1),
+      number_key("gpus-per-node", help("N", "GPUs on each node; 0 for a CPU-only job", "all"),
                  &JobSpec::gpus_per_node, 0),
-      text_key("gpu-type", help("TYPE", "kind of GPU, where a site has several"), &JobSpec::gpu_type),
-      number_key("gpus-per-task", help("N", "GPUs per rank, for model parallelism; 1 otherwise"),
+      text_key("gpu-type", help("TYPE", "GPU type or MIG instance, if the site has several"),
+               &JobSpec::gpu_type),
+      number_key("gpus-per-task", help("N", "GPUs per rank, for model parallelism", "1"),
                  &JobSpec::gpus_per_task, 1),
-      number_key("tasks-per-node", help("N", "ranks on each node; one per GPU otherwise"),
-                 &JobSpec::tasks_per_node, 1),
-      number_key("cpus-per-task", help("N", "physical cores per rank"), &JobSpec::cpus_per_task, 1),
-      number_key("threads-per-core", help("N", "hardware threads of each of these cores; 1 otherwise"),
+      number_key("tasks-per-node", help("N", "Ranks on each node", "one per GPU"), &JobSpec::tasks_per_node,
+                 1),
+      number_key("cpus-per-task", help("N", "Physical cores per rank", "the rank's share of the node"),
+                 &JobSpec::cpus_per_task, 1),
+      number_key("threads-per-core", help("N", "Hardware threads to use of each core", "1"),
                  &JobSpec::threads_per_core, 1),
-      parsed_key("mem", help("SIZE", "memory per node: 480G"), &JobSpec::mem, size_text),
-      parsed_key("time", help("TIME", "time limit: 10 (minutes), 30m, 2h, 1-12:00:00"), &JobSpec::time,
+      parsed_key("mem", help("SIZE", "Memory per node, such as 480G"), &JobSpec::mem, size_text),
+      parsed_key("time", help("TIME", "Time limit, such as 30 (minutes), 2h or 1-12:00:00"), &JobSpec::time,
                  time_text),
   };
 }
 
-std::vector<JobKey> run_keys() {
-  const auto help = [](std::string_view type, std::string_view text) { return KeyHelp{k_run, type, text}; };
+std::vector<JobKey> job_options() {
+  const auto help = [](std::string_view type, std::string_view text, std::string_view fallback = {}) {
+    return KeyHelp{k_job, type, text, fallback};
+  };
   return {
-      text_key("job-name", help("NAME", "name of the job; the program's otherwise"), &JobSpec::job_name),
-      text_key("output", help("FILE", "log file; %j is the job's number"), &JobSpec::output),
+      text_key("job-name", help("NAME", "Name of the job", "the program's"), &JobSpec::job_name),
+      text_key("output", help("FILE", "Log file; %j is the job number", "JOB_NAME-%j.out"), &JobSpec::output),
+      text_key("array", help("SPEC", "Job array, such as 0-9%2"), &JobSpec::array),
+      text_key("dependency", help("SPEC", "Start after other jobs, such as afterok:4711"),
+               &JobSpec::dependency),
+      list_key("sbatch", help("OPTION", "Other #SBATCH option: --sbatch=--reservation=x (repeatable)"),
+               &JobSpec::sbatch),
+      list_key("srun", help("OPTION", "Other srun option: --srun=--label (repeatable)"), &JobSpec::srun),
+      text_key("hpcml-path", help("PATH", "Path of hpcml on the compute nodes", "this program"),
+               &JobSpec::hpcml_path),
+  };
+}
+
+std::vector<JobKey> rank_options() {
+  const auto help = [](std::string_view type, std::string_view text, std::string_view fallback = {}) {
+    return KeyHelp{k_ranks, type, text, fallback};
+  };
+  return {
       launcher_key(),
-      choice_key("backend", help("NAME", "nccl or gloo; by what the node has otherwise"), &JobSpec::backend),
-      choice_key("gpu-visibility", help("WHAT", "what a rank sees: all GPUs of the node or its own"),
+      choice_key("backend", help("NAME", "Backend of the process group", "auto"), &JobSpec::backend),
+      choice_key("gpu-visibility",
+                 help("GPUS", "GPUs that a rank sees: all of its node, or only its own", "the site's"),
                  &JobSpec::gpu_visibility),
       parsed_key(
           "rank-order",
-          help("ORDER", "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2"),
+          help("ORDER", "Assign GPUs to ranks by gpu, cpu or ring (links), or in a list: 0,1,3,2", "gpu"),
           &JobSpec::rank_order, order_text),
-      choice_key("idle-cores",
-                 help("WHERE", "cores of NUMA nodes without GPUs: none, or to ranks of the same package"),
-                 &JobSpec::idle_cores),
-      text_key("signal", help("SPEC", "signal to the ranks before the time limit: USR1@60"),
-               &JobSpec::signal),
-      parsed_key(
-          "save-before",
-          help("TIME", "so long before the time limit the ranks are asked to save and to end: 5m, 90s"),
-          &JobSpec::save_before, lead_text),
+      choice_key(
+          "idle-cores",
+          help("USE", "Use of cores in NUMA nodes without GPUs: none, or ranks of the package", "none"),
+          &JobSpec::idle_cores),
+      switch_key("nccl-debug", help({}, "Enable NCCL/RCCL debug logging"), &JobSpec::nccl_debug),
+  };
+}
+
+std::vector<JobKey> recovery_options() {
+  const auto help = [](std::string_view type, std::string_view text, std::string_view fallback = {}) {
+    return KeyHelp{k_recovery, type, text, fallback};
+  };
+  return {
+      parsed_key("save-before",
+                 help("TIME", "Signal the ranks to save and exit this long before the time limit: 5m, 90s"),
+                 &JobSpec::save_before, lead_text),
       parsed_key("save-signal",
-                 help("SIGNAL",
-                      "by which signal: USR1, USR2, TERM, HUP; one that their GPUs' libraries leave "
-                      "alone otherwise"),
+                 help("SIGNAL", "Signal for --save-before: USR1, USR2, TERM or HUP", "by GPU vendor"),
                  &JobSpec::save_signal, signal_text),
-      text_key("array", help("SPEC", "job array: 0-9%2"), &JobSpec::array),
-      text_key("dependency", help("SPEC", "start after other jobs: afterok:123"), &JobSpec::dependency),
-      text_key("hpcml-path", help("PATH", "hpcml as the compute nodes see it; this program otherwise"),
-               &JobSpec::hpcml_path),
-      list_key("sbatch",
-               help("OPTION", "an #SBATCH option as it is: --sbatch=--reservation=x; may be repeated"),
-               &JobSpec::sbatch),
-      list_key("srun", help("OPTION", "an srun option as it is: --srun=--label; may be repeated"),
-               &JobSpec::srun),
-      bool_key(
-          "requeue",
-          {k_run, {}, "let Slurm start the job again after a failure of a node", "never start the job again"},
-          &JobSpec::requeue),
-      number_key("spare-nodes",
-                 help("N", "so many nodes more than the program needs; it runs on healthy ones"),
-                 &JobSpec::spare_nodes, 0),
-      number_key("max-requeues",
-                 help("N", "so often the script requeues its own job, saved before its limit; 3 otherwise"),
-                 &JobSpec::max_requeues, 0),
-      parsed_key("requeue-on",
-                 help("WHY",
-                      "requeue after these ends, too: node,preempted,launcher,time-limit; never after the "
-                      "program's own failure"),
-                 &JobSpec::requeue_on, classes_text),
+      text_key("signal", help("SPEC", "Signal for the ranks before the time limit, such as USR1@60"),
+               &JobSpec::signal),
       text_key("checkpoint-dir",
-               help("FOLDER", "where programs save: each job has a folder of its own in it, whose path they "
-                              "find in HPCML_CHECKPOINT_DIR"),
+               help("DIR", "Parent of each job's checkpoint directory ($HPCML_CHECKPOINT_DIR)"),
                &JobSpec::checkpoint_dir),
-      switch_key("nccl-debug", help({}, "let NCCL or RCCL say what it does"), &JobSpec::nccl_debug),
+      bool_key("requeue",
+               {k_recovery, {}, "Requeue the job after a node failure", {}, "Do not requeue the job"},
+               &JobSpec::requeue),
+      number_key("max-requeues",
+                 help("N", "Requeue a job that saved before its time limit up to N times", k_usual_requeues),
+                 &JobSpec::max_requeues, 0),
+      parsed_key("requeue-on", help("CAUSES", "Also requeue after these: node,preempted,launcher,time-limit"),
+                 &JobSpec::requeue_on, classes_text),
+      number_key("spare-nodes", help("N", "Extra nodes, which replace nodes found faulty at the start", "0"),
+                 &JobSpec::spare_nodes, 0),
   };
 }
 
 std::vector<JobKey> software_keys() {
-  const auto help = [](std::string_view type, std::string_view text) {
-    return KeyHelp{k_software, type, text};
+  const auto help = [](std::string_view type, std::string_view text, std::string_view fallback = {}) {
+    return KeyHelp{k_software, type, text, fallback};
   };
   return {
-      text_key("venv",
-               help("PATH", "virtual environment to activate; a packed one (.tar.gz) is unpacked on each "
-                            "node, one in a .sqsh file is mounted with the image"),
+      text_key("venv", help("PATH", "Virtual environment to activate: a directory, .tar.gz or .sqsh file"),
                &JobSpec::venv),
-      text_key("conda",
-               help("NAME", "conda environment to activate; a packed one (.tar.gz) is unpacked on each node"),
+      text_key("conda", help("NAME", "Conda environment to activate: a name, directory or .tar.gz file"),
                &JobSpec::conda),
-      text_key("wheelhouse",
-               help("PACKAGES", "build a virtualenv from the site's wheels on each node: \"torch numpy\" or "
-                                "a requirements file"),
-               &JobSpec::wheelhouse),
-      text_key("container", help("IMAGE", "run the program in this image"), &JobSpec::container),
-      choice_key("container-engine", help("NAME", model::Concat<k_engine_list, k_where_several>::text),
+      text_key(
+          "wheelhouse",
+          help("PACKAGES", "Packages (or requirements file) to install from the site's wheels on each node"),
+          &JobSpec::wheelhouse),
+      text_key("container", help("IMAGE", "Container image to run the program in"), &JobSpec::container),
+      choice_key("container-engine", help("NAME", "Container engine", "by the image's format"),
                  &JobSpec::container_engine),
-      list_key("module", help("NAME", "module to load; may be repeated"), &JobSpec::modules),
-      env_key("env", help("NAME=VALUE", "variable for the program; may be repeated")),
-      list_key("stage",
-               help("PATH", "file or folder to copy to each node's own disk, where it is $HPCML_STAGE/NAME; "
-                            "may be repeated"),
-               &JobSpec::stage),
-      list_key("bind", help("SRC[:DST]", "folder to show in the container; may be repeated"),
+      list_key("bind", help("SRC[:DST]", "Directory to mount in the container (repeatable)"),
                &JobSpec::binds),
       bool_key("container-enter",
-               {k_software, {}, {}, "do not activate the site's environment inside the image"},
+               {k_software, {}, {}, {}, "Do not activate the site's environment in the image"},
                &JobSpec::container_enter),
+      list_key("module", help("NAME", "Module to load (repeatable)"), &JobSpec::modules),
+      env_key("env", help("NAME=VALUE", "Environment variable for the program (repeatable)")),
+      list_key("stage", help("PATH", "File or directory to copy to $HPCML_STAGE on each node (repeatable)"),
+               &JobSpec::stage),
   };
 }
 
 std::vector<JobKey> every_key() {
   auto keys = resource_keys();
   for (auto& key : keys) key.per_component = true;
-  for (auto& key : run_keys()) {
-    for (const char* name : {"gpu-visibility", "rank-order", "idle-cores", "sbatch", "srun"})
-      key.per_component = key.per_component || key.name == name;
-    keys.push_back(std::move(key));
-  }
-  for (const auto& flag : model::k_rank_flags) keys.push_back(rank_key(flag, k_run));
+  for (auto part : {&job_options, &rank_options, &recovery_options})
+    for (auto& key : part()) {
+      for (const char* name : {"gpu-visibility", "rank-order", "idle-cores", "sbatch", "srun"})
+        key.per_component = key.per_component || key.name == name;
+      keys.push_back(std::move(key));
+    }
+  for (const auto& flag : model::k_rank_flags) keys.push_back(rank_key(flag));
   for (auto& key : software_keys()) keys.push_back(std::move(key));
   for (auto& key : keys)
     for (const char* name : {"account", "partition", "qos", "gpu-type", "module", "sbatch"})

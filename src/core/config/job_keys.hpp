@@ -23,13 +23,13 @@ enum class KeyForm : std::uint8_t {
   on,     ///< --report
 };
 
-/// What --help says of a key.
+/// What help shows of a key.
 struct KeyHelp {
-  std::string_view group;
-  std::string_view type; ///< what stands for the value
+  std::string_view group; ///< heading of the option
+  std::string_view type;  ///< placeholder of the value
   std::string_view text;
-  std::string_view no_text =
-      {}; ///< of --no-NAME; of a yes_no without one of the two texts the flag is not there
+  std::string_view fallback = {}; ///< the default; empty: none
+  std::string_view no_text = {};  ///< of --no-NAME; a yes_no without one of the two texts lacks that option
 };
 
 /// One key: how it is read from a file and from a text, how it is written, and how a later job wins over an

@@ -55,6 +55,22 @@ template <class E> util::Result<E> parse_word(std::string_view text) {
                      util::choice_hint(std::string(text), words_of<E>())};
 }
 
+/// A number as decimal text, made by the compiler.
+template <unsigned Number> struct Digits {
+  static constexpr std::size_t size = [] {
+    std::size_t digits = 1;
+    for (unsigned rest = Number; rest >= 10; rest /= 10) ++digits;
+    return digits;
+  }();
+  static constexpr auto chars = [] {
+    std::array<char, size> digits = {};
+    unsigned rest = Number;
+    for (std::size_t i = size; i-- > 0; rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
+    return digits;
+  }();
+  static constexpr std::string_view text{chars.data(), chars.size()};
+};
+
 /// Texts put together by the compiler; each is its own constant.
 template <const std::string_view&... Parts> struct Concat {
   static constexpr auto chars = [] {

@@ -20,6 +20,19 @@
 
 namespace hpcml::model {
 
+// Headings of the options in help.
+inline constexpr std::string_view k_rank_group = "Ranks";
+inline constexpr std::string_view k_recovery_group = "Checkpoint, requeue and restart";
+
+// Defaults of options.
+inline constexpr unsigned k_default_rendezvous_timeout = 300; ///< seconds
+inline constexpr unsigned k_default_max_requeues = 3;
+
+/// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
+struct HeartbeatSeconds {
+  unsigned interval = 5, timeout = 30;
+};
+
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
   Known<BindCheck> bind_check;        ///< what each rank has is judged before its program starts
@@ -41,10 +54,12 @@ struct RankRequest {
 /// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
 /// environment, too: one export holds for all steps of a script.
 struct RankFlag {
-  std::string_view name;   ///< without dashes before it
-  std::string_view type;   ///< what stands for the value; empty: a switch
-  std::string_view help;   ///< for who asks
-  std::string_view reason; ///< what happens then, for --explain; empty: the line says it
+  std::string_view name;     ///< without the leading dashes
+  std::string_view group;    ///< heading of the option in help
+  std::string_view type;     ///< placeholder of the value; empty: a switch
+  std::string_view help;     ///< what the option means
+  std::string_view fallback; ///< the default; empty: none
+  std::string_view reason;   ///< what happens then, for --explain; empty: the line says it
   /// Takes a text; says what is wrong with it, or nothing.
   std::optional<util::Error> (*read)(RankRequest&, const std::string&, const Origin&);
   /// The value as a text; nothing where it is not asked for.
@@ -124,10 +139,10 @@ template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
   static const Origin* origin(const RankRequest& job) {
     return job.*Member ? &(job.*Member)->origin : nullptr;
   }
-  static constexpr RankFlag row(std::string_view name, std::string_view type, std::string_view help,
-                                std::string_view reason) {
-    return {name,   type,   help,    reason,          &read,
-            &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
+  static constexpr RankFlag row(std::string_view name, std::string_view group, std::string_view type,
+                                std::string_view help, std::string_view fallback, std::string_view reason) {
+    return {name,  group,  type,   help,    fallback,        reason,
+            &read, &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
   }
 };
 
@@ -136,57 +151,54 @@ template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
 /// The keys that reach the ranks.
 inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
     rank_flags::Access<&RankRequest::bind_check>::row(
-        "bind-check", "HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail",
-        "a rank's CPUs and memory are judged before its program starts"),
-    rank_flags::Access<&RankRequest::report>::row("report", "", "print one line per rank: host, GPU, cores",
-                                                  ""),
+        "bind-check", k_rank_group, "ACTION",
+        "Check each rank's CPU and memory binding before the program starts", "",
+        "a rank's CPUs and memory are checked before its program starts"),
+    rank_flags::Access<&RankRequest::report>::row("report", k_rank_group, "",
+                                                  "Print one line per rank: host, GPU, cores", "", ""),
     rank_flags::Access<&RankRequest::tf32>::row(
-        "tf32", "on|off",
-        "whether GPUs may compute float32 in TF32: on: matrix products, too; off: nothing, whatever the "
-        "program sets; unsaid: as torch does",
-        "whether GPUs may compute float32 in TF32 is not left to the torch that is installed"),
-    rank_flags::Access<&RankRequest::preflight>::row("preflight", "",
-                                                     "test the process group before the program starts", ""),
+        "tf32", k_rank_group, "MODE", "Allow (on) or forbid (off) TF32 for float32 on GPUs", "PyTorch's",
+        "whether GPUs compute float32 in TF32 does not depend on the torch version"),
+    rank_flags::Access<&RankRequest::preflight>::row(
+        "preflight", k_rank_group, "", "Test communication between the ranks before the program starts", "",
+        ""),
     rank_flags::Access<&RankRequest::store>::row(
-        "store", "WHO",
-        "who serves the store where the ranks meet: own (hpcml), env (rank 0's program), auto (own where the "
-        "program's torch, 2.7 or later, can meet there)",
-        "who serves the store where the ranks' programs meet"),
+        "store", k_rank_group, "SERVER",
+        "Server of the rendezvous store: hpcml (own) or rank 0's program (env)", "auto",
+        "the process that serves the rendezvous store of the ranks"),
     rank_flags::Access<&RankRequest::rendezvous_timeout>::row(
-        "rendezvous-timeout", "SECONDS",
-        "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
-        "so many seconds have the launchers of all ranks to come"),
+        "rendezvous-timeout", k_rank_group, "SECONDS", "Time for all ranks to connect; 0 disables the check",
+        Digits<k_default_rendezvous_timeout>::text,
+        "the launchers of all ranks must connect within this time"),
     rank_flags::Access<&RankRequest::coordinator>::row(
-        "jax-coordinator", "",
-        "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
-        "program",
-        "JAX is told where its coordinator is, at a port that is kept for it"),
+        "jax-coordinator", k_rank_group, "", "Set JAX_COORDINATOR_ADDRESS for JAX programs", "",
+        "JAX gets the address of its coordinator, at a port that is reserved for it"),
     rank_flags::Access<&RankRequest::agent>::row(
-        "agent", "",
-        "one hpcml per node starts its ranks and stays with them, instead of one that becomes each", ""),
+        "agent", k_recovery_group, "", "Start and supervise the ranks of a node by one process, the agent",
+        "", ""),
     rank_flags::Access<&RankRequest::log_dir>::row(
-        "log-dir", "FOLDER",
-        "what each rank writes goes into files there, in a folder of the run (with an agent per node)",
-        "what each rank writes goes into files of its own there"),
+        "log-dir", k_recovery_group, "DIR", "Write each rank's output to its own files in DIR (uses agents)",
+        "", "each rank's output goes to its own files there"),
     rank_flags::Access<&RankRequest::max_restarts>::row(
-        "max-restarts", "N",
-        "where a rank fails, start all ranks again, at most so often (with an agent per node)",
-        "so often all ranks are started again where one fails"),
+        "max-restarts", k_recovery_group, "N",
+        "Restart all ranks after a failure, up to N times (uses agents)", "0",
+        "all ranks restart after a failure, up to this number of times"),
     rank_flags::Access<&RankRequest::stall_timeout>::row(
-        "stall-timeout", "SECONDS",
-        "after so long without a word of any rank write down where each of them stands, and end them (with "
-        "an "
-        "agent per node); 0: nobody looks",
-        "ranks that say nothing for so many seconds are asked where they stand, and ended"),
+        "stall-timeout", k_recovery_group, "SECONDS",
+        "Stop ranks without output for SECONDS and save their stacks (uses agents)", "off",
+        "ranks without output for this time are stopped, and their stack traces are saved"),
     rank_flags::Access<&RankRequest::nnodes>::row(
-        "nnodes", "MIN:MAX",
-        "go on with fewer nodes, at least MIN, where one is lost (with an agent per node); MAX: the job's",
-        "where a node is lost the others go on"),
+        "nnodes", k_recovery_group, "MIN:MAX",
+        "Continue with MIN or more nodes after a node failure (uses agents)", "",
+        "after a node failure, the other nodes continue"),
     rank_flags::Access<&RankRequest::heartbeat_interval>::row(
-        "heartbeat-interval", "SECONDS", "seconds between heartbeats of agents and coordinator [default: 5]",
+        "heartbeat-interval", k_recovery_group, "SECONDS", "Interval of the heartbeats between agents",
+        Digits<HeartbeatSeconds{}.interval>::text,
         "agents and their coordinator send each other heartbeats in this interval"),
     rank_flags::Access<&RankRequest::heartbeat_timeout>::row(
-        "heartbeat-timeout", "SECONDS", "treat an agent silent for this long as lost; 0: never [default: 30]",
+        "heartbeat-timeout", k_recovery_group, "SECONDS",
+        "Treat an agent without a heartbeat for SECONDS as lost; 0 is never",
+        Digits<HeartbeatSeconds{}.timeout>::text,
         "an agent without a heartbeat for this time is treated as lost"),
 });
 
@@ -223,11 +235,6 @@ inline std::string options_for_agent(const RankRequest& rank_request) {
 }
 /// Whether one agent per node is to start the ranks and stay with them.
 inline bool is_agent(const RankRequest& rank_request) { return !options_for_agent(rank_request).empty(); }
-
-/// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
-struct HeartbeatSeconds {
-  unsigned interval = 5, timeout = 30;
-};
 
 /// Returns the requested values. If only one is set, the other is derived: six intervals per timeout.
 inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {

@@ -145,8 +145,6 @@ StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& i
 
 namespace {
 
-constexpr unsigned k_usual_requeues = 3;
-
 bool is_below(const std::string& directory, const std::string& place) {
   return !place.empty() && (directory == place || directory.starts_with(place + "/"));
 }
@@ -253,7 +251,7 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   if (!is_requested && !job.checkpoint_dir) return result;
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
-  requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
+  requeue.most = job.max_requeues ? job.max_requeues->value : model::k_default_max_requeues;
   if (is_requested) requeue.slurm = value_of_site(input, diagnostics);
   if (job.requeue_on) requeue.requeue_on = job.requeue_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;

@@ -13,7 +13,7 @@
 
 namespace hpcml::launch {
 
-constexpr std::chrono::seconds k_rendezvous_timeout{300};
+constexpr std::chrono::seconds k_rendezvous_timeout{model::k_default_rendezvous_timeout};
 
 /// Connects to the launchers of the other ranks, and writes the endpoint of the programs into `setup`. Rank
 /// 0 decides, starts a store if there is none, and waits for all. Does nothing for one rank, or if the

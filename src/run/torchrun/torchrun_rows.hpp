@@ -23,8 +23,9 @@ struct TorchrunFlag {
   std::string_view value;   ///< what stands for its value; empty: a switch
   bool has_variable = true; ///< PET_NAME says it where the line does not
   Treatment treatment = Treatment::same;
-  std::string_view help;   ///< what it asks for
-  std::string_view remark; ///< what is better, or why it is refused and what to do instead; one sentence
+  std::string_view help;     ///< what it means
+  std::string_view fallback; ///< torchrun's default; empty: none
+  std::string_view remark;   ///< what is better, or why it is refused and what to do instead; one sentence
   /// Takes a value over; what is wrong with it ("must be …"), or nothing.
   std::optional<std::string> (*read)(TorchrunRequest&, const std::string&) = nullptr;
   std::string_view note = {}; ///< said where it is given: "has no effect: …"

@@ -101,8 +101,8 @@ TEST_CASE("what only an agent does stands with its reason in the explanation, an
   const auto text = render::render_explain(plan);
   CHECK(holds(text, "#SBATCH --ntasks-per-node=1\n    <- rule one hpcml per node; it starts the ranks\n"));
   CHECK(holds(text, "#SBATCH --no-kill\n    <- flag --nnodes\n"));
-  CHECK(holds(text, "--stall-timeout 600: ranks that say nothing for so many seconds"));
-  CHECK(holds(text, "--nnodes 1:2: where a node is lost the others go on"));
+  CHECK(holds(text, "--stall-timeout 600: ranks without output for this time are stopped"));
+  CHECK(holds(text, "--nnodes 1:2: after a node failure, the other nodes continue"));
   const auto json = render::render_json(plan);
   CHECK(holds(json, "\"tasks_per_node\": 1"));
   CHECK(holds(json, "\"nnodes\": {\n    \"value\": \"1:2\""));

@@ -244,11 +244,7 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
   CHECK(refused <= 3);
 }
 
-TEST_CASE("the help names every flag and is read side by side") {
-  const auto help = torchrun::render_torchrun_help();
-  for (const auto& flag : torchrun::torchrun_flags())
-    CHECK(help.find(torchrun::dashed_name(flag)) != std::string::npos);
-  for (const auto& line : util::split(help, '\n')) CHECK(line.size() <= 130);
+TEST_CASE("torchrun options ask for help and for the table") {
   CHECK(torchrun::read_torchrun_line({"--help"}, {}).asks == torchrun::TorchrunLine::Asks::help);
   CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).asks == torchrun::TorchrunLine::Asks::help);
   CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).asks == torchrun::TorchrunLine::Asks::table);
