@@ -173,7 +173,7 @@ TEST_CASE("where a file or a program stands, that is said") {
                                               {"sites", "validate", ""},
                                               {"affinity", "--topology", ""},
                                               {"gen", "--venv", ""},
-                                              {"torchrun", "--nnodes", ""}})
+                                              {"torchrun", "--log-dir", ""}})
     CHECK(completed(words).kind == Kind::files);
   for (const auto& [words, at] :
        std::vector<std::pair<Words, std::size_t>>{{{"gen", "--site", "lumi", "--", ""}, 4},
