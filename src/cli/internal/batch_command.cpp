@@ -116,7 +116,6 @@ constexpr CommandHelp k_batch_help = {
   - chooses the healthy nodes of a job with spare nodes (--program-nodes)
   - removes the job's directory from the nodes' own disks (--stage)
 
-
 The script's commands run with HPCML_BATCH set to the job's number.)",
     .usage = "[OPTIONS] -- COMMAND [ARGS]...",
 };
