@@ -21,7 +21,7 @@ as_root() {
 
 # shellcheck disable=SC2034  # read by the scripts that source this
 core_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libhwloc-dev
-  libkainjow-mustache-dev catch2 zlib1g-dev python3 python3-venv)
+  libkainjow-mustache-dev libpugixml-dev catch2 zlib1g-dev python3 python3-venv)
 # shellcheck disable=SC2034
 slurm_packages=(slurm-wlm iproute2 hwloc-nox util-linux)
 # shellcheck disable=SC2034

@@ -12,6 +12,8 @@ cd "$repo"
 . cmake/release/pack.sh
 
 zig_version=0.17.1
+# The source of pugixml, which Debian has as a library for its own C++ runtime only: the Python package's archive holds it.
+pugixml_package='pugixml==0.8.0 --hash=sha256:0f05bee514c59f76892f12c5dfc8270a09909f1d7730218540ce3aca3188ae92'
 case ${1:-all} in
   all) archs=(x86_64 aarch64) ;;
   x86_64 | aarch64) archs=("$1") ;;
@@ -38,6 +40,13 @@ get_tools() {
     ln -sfn "$zig" "$tools/zig"
     touch "$tools/zig-$zig_version"
   }
+  [ -f "$tools/pugixml/src/pugixml.cpp" ] || {
+    rm -rf "$tools/pugixml" "$tools/download"
+    mkdir -p "$tools/pugixml" "$tools/download"
+    { echo "$pugixml_package" >"$tools/download/requirements.txt" && "$tools/venv/bin/pip" download -q --no-deps --no-binary pugixml \
+      --require-hashes -r "$tools/download/requirements.txt" -d "$tools/download"; } || die "pip could not download ${pugixml_package%% *}"
+    tar -xzf "$tools"/download/pugixml-*.tar.gz -C "$tools/pugixml" --strip-components=4 --wildcards '*/src/third_party/pugixml/*'
+  }
   for part in c++ ar ranlib; do
     printf '#!/bin/sh\nexec "%s/zig/zig" %s "$@"\n' "$tools" "$part" >"$tools/zig-$part"
     chmod +x "$tools/zig-$part"
@@ -59,6 +68,10 @@ get_headers() {
   for name in "${header_folders[@]}"; do cp -rpL "/usr/include/$name" "$work/headers/"; done
   for name in "${header_packages[@]}"; do cp -L "/usr/share/doc/$name/copyright" "$work/licences/$name.txt"; done
   dpkg-query -W -f='${Package} ${Version}\n' "${header_packages[@]}" >"$work/licences/VERSIONS"
+  mkdir "$work/headers/pugixml"
+  cp -p "$tools"/pugixml/src/pugi* "$work/headers/pugixml"
+  cp -p "$tools/pugixml/LICENSE.md" "$work/licences/pugixml.txt"
+  echo "pugixml $(sed -n 's/.*PUGIXML_VERSION [0-9]* \/\/ //p' "$tools/pugixml/src/pugixml.hpp")" >>"$work/licences/VERSIONS"
 }
 
 # configure ARCH [cmake's options]: no path of this machine may get into the program

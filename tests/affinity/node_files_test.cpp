@@ -109,8 +109,9 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
   struct Bad {
     std::string text, says;
   };
-  std::string deep;
-  for (int i = 0; i < 5000; ++i) deep += "<object type=\"Group\">";
+  std::string deep, many;
+  for (int i = 0; i < 5000; ++i) deep = "<object type=\"Group\">" + deep + "</object>";
+  for (int i = 0; i < 5000; ++i) many += " a" + std::to_string(i) + "=\"\"";
   const std::vector<Bad> xml = {
       {"<topology version=\"3.0\"></topology>", "version 3.0, but hpcml reads versions 1 and 2"},
       {"<html><body/></html>", "<html> is not hwloc's <topology>"},
@@ -119,9 +120,13 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
       {"<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xzz\"/></topology>",
        "is not part of a CPU mask"},
       {"<topology version=\"2.0\"><object a=\"1\" a=\"2\"/></topology>", "attribute a appears twice"},
-      {"<topology version=\"2.0\"><object></topology>", "</topology> ends <object>"},
+      {"<topology version=\"2.0\"><object></topology>", "Start-end tags mismatch"},
       {"<!DOCTYPE topology [<!ENTITY x SYSTEM \"/etc/passwd\">]><topology/>", "with definitions"},
-      {"<topology>" + deep, "elements are nested more than 256 levels deep"},
+      {"<topology version=\"2.0\"/><topology version=\"2.0\"/>", "after the root element"},
+      {"x <topology version=\"2.0\"/>", "does not start with an element"},
+      {std::string("<topology version=\"2.0\"/>\0", 26), "zero byte"},
+      {"<topology" + many + "/>", "more than 256 attributes"},
+      {"<topology>" + deep + "</topology>", "elements are nested more than 256 levels deep"},
       {"<topology version=\"2.0\"><object type=\"Core\" cpuset=\"0x3\"><object type=\"PU\" os_index=\"0\" "
        "cpuset=\"0x1\"/></object>"
        "<object type=\"Core\" cpuset=\"0x2\"><object type=\"PU\" os_index=\"1\" "

@@ -38,10 +38,11 @@ struct Function {
 
 class HwlocReader {
 public:
-  util::Result<Node> read(const XmlElement& topology) {
+  explicit HwlocReader(const XmlDocument& document) : x_document(document) {}
+
+  util::Result<Node> read(const pugi::xml_node& topology) {
     Place top;
-    for (const XmlElement& child : topology.children)
-      if (child.name == "object") read_object(child, top);
+    for (const pugi::xml_node& child : topology.children("object")) read_object(child, top);
     if (x_findings.empty() && x_pus.empty()) x_findings.push_back("it contains no CPU");
     if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
     finish_cpus();
@@ -65,21 +66,21 @@ private:
     std::vector<std::string> path;
   };
 
-  void report(const XmlElement& object, const std::string& what) {
-    x_findings.push_back(fmt::format("line {}: {}", object.line, what));
+  void report(const pugi::xml_node& object, const std::string& what) {
+    x_findings.push_back(fmt::format("line {}: {}", x_document.line_of(object), what));
   }
 
-  std::optional<unsigned> number(const XmlElement& object, const char* attribute) {
-    const auto value = util::parse_unsigned(object.get(attribute));
+  std::optional<unsigned> number(const pugi::xml_node& object, const char* name) {
+    const auto value = util::parse_unsigned(attribute_of(object, name));
     return value && *value <= 65535 ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
   }
 
   /// "0x0000ffff,,0xff": hwloc omits empty groups; "0xf...f" stands for infinite sets, which no node has.
-  std::optional<IdSet> mask(const XmlElement& object) {
-    const std::string* text = object.find("cpuset");
+  std::optional<IdSet> mask(const pugi::xml_node& object) {
+    const pugi::xml_attribute text = object.attribute("cpuset");
     if (!text) return std::nullopt;
     IdSet set;
-    const auto groups = util::split(*text, ',');
+    const auto groups = util::split(text.value(), ',');
     for (std::size_t i = 0; i < groups.size(); ++i) {
       if (groups[i].empty()) continue;
       const auto group = IdSet::parse_mask(groups[i]);
@@ -93,27 +94,26 @@ private:
     return set;
   }
 
-  void read_object(const XmlElement& object, Place place) {
-    const std::string type = object.get("type");
+  void read_object(const pugi::xml_node& object, Place place) {
+    const std::string type = attribute_of(object, "type");
     if (type == "Bridge") {
-      place.path.push_back(fmt::format("bridge {}", object.line));
+      place.path.push_back(fmt::format("bridge {}", x_document.line_of(object)));
     } else if (type == "PCIDev") {
       return read_function(object, place);
     } else if (type != "OSDev" && type != "Misc") {
       if (const auto cpus = mask(object)) place.cpus = *cpus;
-      place.under_l3 = type == "L3Cache" || (type == "Cache" && object.get("depth") == "3") ||
+      place.under_l3 = type == "L3Cache" || (type == "Cache" && attribute_of(object, "depth") == "3") ||
                        (place.under_l3 && (type == "Core" || type == "PU"));
       read_normal(object, type, place);
     }
     if (type == "Machine" || x_node.name.empty())
-      for (const XmlElement& info : object.children)
-        if (info.name == "info" && info.get("name") == "DMIProductName")
-          x_node.name = std::string(util::trim(info.get("value")));
-    for (const XmlElement& child : object.children)
-      if (child.name == "object") read_object(child, place);
+      for (const pugi::xml_node& info : object.children("info"))
+        if (attribute_of(info, "name") == "DMIProductName")
+          x_node.name = std::string(util::trim(attribute_of(info, "value")));
+    for (const pugi::xml_node& child : object.children("object")) read_object(child, place);
   }
 
-  void read_normal(const XmlElement& object, const std::string& type, const Place& place) {
+  void read_normal(const pugi::xml_node& object, const std::string& type, const Place& place) {
     if (type == "PU") {
       const auto id = number(object, "os_index");
       if (!id) return report(object, "a PU has no os_index");
@@ -127,36 +127,38 @@ private:
     } else if (type == "NUMANode") {
       const auto id = number(object, "os_index");
       if (!id) return report(object, "a NUMANode has no os_index");
-      const std::string subtype = object.get("subtype");
+      const std::string subtype = attribute_of(object, "subtype");
       const bool device = place.cpus.empty() || subtype == "GPUMemory" || subtype == "MCDRAM";
-      const std::string* memory = object.find("local_memory");
-      x_has_memory = x_has_memory || (memory && *memory != "0");
+      const std::string memory = attribute_of(object, "local_memory");
+      const bool has_memory = !memory.empty() && memory != "0";
+      x_has_memory = x_has_memory || has_memory;
       x_node.numa.push_back({*id, place.cpus, device ? MemoryKind::device : MemoryKind::cpu});
-      x_bare.push_back(!memory || *memory == "0");
+      x_bare.push_back(!has_memory);
     }
   }
 
-  void read_function(const XmlElement& object, const Place& place) {
+  void read_function(const pugi::xml_node& object, const Place& place) {
     Function function;
-    function.address = util::to_lower(object.get("pci_busid"));
+    function.address = util::to_lower(attribute_of(object, "pci_busid"));
     function.cpus = place.cpus;
     function.under_l3 = place.under_l3;
     function.path = place.path;
     // "0302 [10de:1eb8 [10de:12a2]] a1"
-    const std::string type = object.get("pci_type");
+    const std::string type = attribute_of(object, "pci_type");
     if (const auto kind = IdSet::parse_mask(type.substr(0, 4)); kind && type.size() >= 10) {
       function.kind = static_cast<unsigned>(std::strtoul(type.substr(0, 4).c_str(), nullptr, 16));
       function.vendor = static_cast<unsigned>(std::strtoul(type.substr(6, 4).c_str(), nullptr, 16));
     }
-    for (const XmlElement& child : object.children) {
-      if (child.get("type") != "OSDev") continue;
-      Device device{number(child, "osdev_type").value_or(0), child.get("name"), child.get("subtype")};
-      for (const XmlElement& info : child.children) {
-        const std::string name = info.get("name");
+    for (const pugi::xml_node& child : object.children()) {
+      if (attribute_of(child, "type") != "OSDev") continue;
+      Device device{number(child, "osdev_type").value_or(0), attribute_of(child, "name"),
+                    attribute_of(child, "subtype")};
+      for (const pugi::xml_node& info : child.children()) {
+        const std::string name = attribute_of(info, "name");
         if (name == "Backend" || (name == "CoProcType" && device.backend.empty()))
-          device.backend = info.get("value");
+          device.backend = attribute_of(info, "value");
         if (name == "AMDUUID" || name == "NVIDIAUUID" || name == "LevelZeroUUID")
-          function.uuid = info.get("value");
+          function.uuid = attribute_of(info, "value");
       }
       function.devices.push_back(std::move(device));
     }
@@ -273,6 +275,7 @@ private:
     }
   }
 
+  const XmlDocument& x_document;
   Node x_node;
   IdSet x_pus;
   std::vector<bool> x_bare; // as x_node.numa: no memory size
@@ -284,16 +287,17 @@ private:
 } // namespace
 
 util::Result<Node> parse_hwloc_xml(std::string_view text) {
-  TRY(const auto root, parse_xml(text));
-  if (root.name != "topology" && root.name != "root")
-    return util::Error{fmt::format("<{}> is not hwloc's <topology>", root.name)};
+  TRY(const auto document, XmlDocument::parse(text));
+  const pugi::xml_node root = document.root();
+  if (!has_name(root, "topology") && !has_name(root, "root"))
+    return util::Error{fmt::format("<{}> is not hwloc's <topology>", root.name())};
   // Files of 1.x carry no version.
-  if (const std::string version = root.get("version");
+  if (const std::string version = attribute_of(root, "version");
       !version.empty() && version[0] != '1' && version[0] != '2')
     return util::Error{
         fmt::format("this is hwloc XML of version {}, but hpcml reads versions 1 and 2", version),
         "run lstopo --of xml --export-xml-flags v2 FILE.xml to export it"};
-  return HwlocReader().read(root);
+  return HwlocReader(document).read(root);
 }
 
 } // namespace hpcml::topo

@@ -22,39 +22,39 @@ unsigned number(const std::string& text) {
 }
 
 /// hwloc's numbers of the objects below a PCI function, with the function's address.
-void collect_devices(const XmlElement& object, const std::string& address,
+void collect_devices(const pugi::xml_node& object, const std::string& address,
                      std::map<std::string, std::string>& addresses) {
-  const std::string& address_used = object.get("type") == "PCIDev" ? object.get("pci_busid") : address;
-  if (object.get("type") == "OSDev") addresses[object.get("gp_index")] = address_used;
-  for (const XmlElement& child : object.children) collect_devices(child, address_used, addresses);
+  const std::string& address_used =
+      attribute_of(object, "type") == "PCIDev" ? attribute_of(object, "pci_busid") : address;
+  if (attribute_of(object, "type") == "OSDev") addresses[attribute_of(object, "gp_index")] = address_used;
+  for (const pugi::xml_node& child : object.children()) collect_devices(child, address_used, addresses);
 }
 
-std::vector<std::string> words_in(const XmlElement& element, const char* name) {
+std::vector<std::string> words_in(const pugi::xml_node& element, const char* name) {
   std::vector<std::string> words;
-  for (const XmlElement& child : element.children)
-    if (child.name == name)
-      for (const std::string& word : util::split(util::replace_all(child.text, "\n", " "), ' '))
-        if (!word.empty()) words.push_back(word);
+  for (const pugi::xml_node& child : element.children(name))
+    for (const std::string& word : util::split(util::replace_all(child.child_value(), "\n", " "), ' '))
+      if (!word.empty()) words.push_back(word);
   return words;
 }
 
 /// What a <gpu> says of its links: GPUs it reaches directly, and how wide it is at NVSwitches.
-void read_ends(const XmlElement& gpu, unsigned index, const std::vector<Gpu>& gpus,
+void read_ends(const pugi::xml_node& gpu, unsigned index, const std::vector<Gpu>& gpus,
                std::vector<GpuLink>& links, std::map<unsigned, unsigned>& switched) {
-  for (const XmlElement& link : gpu.children) {
-    if (link.name != "nvlink" && link.name != "xgmi") continue;
-    const unsigned count = std::max(1u, number(link.get("count")));
-    if (const auto target = gpu_at(gpus, link.get("target")))
+  for (const pugi::xml_node& link : gpu.children()) {
+    if (!has_name(link, "nvlink") && !has_name(link, "xgmi")) continue;
+    const unsigned count = std::max(1u, number(attribute_of(link, "count")));
+    if (const auto target = gpu_at(gpus, attribute_of(link, "target")))
       links.push_back({index, *target, count});
-    else if (link.get("tclass").starts_with("0x0680"))
+    else if (attribute_of(link, "tclass").starts_with("0x0680"))
       switched[index] += count;
   }
 }
 
-void read_pci(const XmlElement& element, const std::vector<Gpu>& gpus, std::vector<GpuLink>& links,
+void read_pci(const pugi::xml_node& element, const std::vector<Gpu>& gpus, std::vector<GpuLink>& links,
               std::map<unsigned, unsigned>& switched) {
-  for (const XmlElement& child : element.children) {
-    if (const auto index = gpu_at(gpus, element.get("busid")); index && child.name == "gpu")
+  for (const pugi::xml_node& child : element.children()) {
+    if (const auto index = gpu_at(gpus, attribute_of(element, "busid")); index && has_name(child, "gpu"))
       read_ends(child, *index, gpus, links, switched);
     read_pci(child, gpus, links, switched);
   }
@@ -62,13 +62,13 @@ void read_pci(const XmlElement& element, const std::vector<Gpu>& gpus, std::vect
 
 } // namespace
 
-std::vector<GpuLink> read_hwloc_links(const XmlElement& topology, const std::vector<Gpu>& gpus) {
+std::vector<GpuLink> read_hwloc_links(const pugi::xml_node& topology, const std::vector<Gpu>& gpus) {
   std::map<std::string, std::string> addresses;
   std::vector<GpuLink> links;
-  for (const XmlElement& child : topology.children) collect_devices(child, "", addresses);
-  for (const XmlElement& matrix : topology.children) {
-    const std::string name = matrix.get("name");
-    if (matrix.name != "distances2" || matrix.get("type") != "OSDev" || matrix.get("indexing") != "gp" ||
+  for (const pugi::xml_node& child : topology.children()) collect_devices(child, "", addresses);
+  for (const pugi::xml_node& matrix : topology.children("distances2")) {
+    const std::string name = attribute_of(matrix, "name");
+    if (attribute_of(matrix, "type") != "OSDev" || attribute_of(matrix, "indexing") != "gp" ||
         (name != "NVLinkBandwidth" && name != "XGMIBandwidth"))
       continue;
     const auto objects = words_in(matrix, "indexes"), values = words_in(matrix, "u64values");
@@ -83,7 +83,7 @@ std::vector<GpuLink> read_hwloc_links(const XmlElement& topology, const std::vec
   return links;
 }
 
-std::vector<GpuLink> read_nccl_links(const XmlElement& system, const std::vector<Gpu>& gpus) {
+std::vector<GpuLink> read_nccl_links(const pugi::xml_node& system, const std::vector<Gpu>& gpus) {
   std::vector<GpuLink> links;
   std::map<unsigned, unsigned> switched;
   read_pci(system, gpus, links, switched);

@@ -15,9 +15,10 @@ using model::IdSet;
 
 class NcclReader {
 public:
-  util::Result<Node> read(const XmlElement& system) {
-    for (const XmlElement& cpu : system.children)
-      if (cpu.name == "cpu") read_cpu(cpu);
+  explicit NcclReader(const XmlDocument& document) : x_document(document) {}
+
+  util::Result<Node> read(const pugi::xml_node& system) {
+    for (const pugi::xml_node& cpu : system.children("cpu")) read_cpu(cpu);
     if (x_findings.empty() && x_node.cpus.numa.empty()) x_findings.push_back("it contains no <cpu>");
     make_cores();
     std::stable_sort(x_node.gpus.begin(), x_node.gpus.end(),
@@ -35,26 +36,28 @@ public:
   }
 
 private:
-  void report(const XmlElement& element, const std::string& what) {
-    x_findings.push_back(fmt::format("line {}: {}", element.line, what));
+  void report(const pugi::xml_node& element, const std::string& what) {
+    x_findings.push_back(fmt::format("line {}: {}", x_document.line_of(element), what));
   }
 
-  void read_cpu(const XmlElement& cpu) {
-    const auto id = util::parse_unsigned(cpu.get("numaid"));
-    const auto cpus = IdSet::parse_mask(cpu.get("affinity"));
+  void read_cpu(const pugi::xml_node& cpu) {
+    const auto id = util::parse_unsigned(attribute_of(cpu, "numaid"));
+    const auto cpus = IdSet::parse_mask(attribute_of(cpu, "affinity"));
     if (!id || *id > 65535) return report(cpu, "<cpu> has no numaid");
     if (!cpus) return report(cpu, "<cpu> has no CPU mask in affinity");
     const auto numa = static_cast<unsigned>(*id);
     x_node.cpus.numa.push_back({numa, *cpus});
     std::vector<std::string> path;
-    for (const XmlElement& child : cpu.children) read_pci(child, numa, path);
+    for (const pugi::xml_node& child : cpu.children()) read_pci(child, numa, path);
   }
 
-  void read_pci(const XmlElement& pci, unsigned numa, std::vector<std::string>& path) {
-    if (pci.name == "nic") // devices next to PCI
-      for (const XmlElement& net : pci.children) add_nic(net.get("name"), "", numa, path, true);
-    if (pci.name != "pci") return;
-    const std::string bus = util::to_lower(pci.get("busid")), kind = pci.get("class").substr(0, 6);
+  void read_pci(const pugi::xml_node& pci, unsigned numa, std::vector<std::string>& path) {
+    if (has_name(pci, "nic")) // devices next to PCI
+      for (const pugi::xml_node& net : pci.children())
+        add_nic(attribute_of(net, "name"), "", numa, path, true);
+    if (!has_name(pci, "pci")) return;
+    const std::string bus = util::to_lower(attribute_of(pci, "busid")),
+                      kind = attribute_of(pci, "class").substr(0, 6);
     if (bus.empty()) return report(pci, "<pci> has no busid");
     if (kind == "0x0302" || kind == "0x0300" || kind == "0x0380" || kind == "0x1200") {
       Gpu gpu;
@@ -64,18 +67,17 @@ private:
       x_node.gpus.push_back(std::move(gpu));
     } else if (kind.starts_with("0x02")) {
       std::string name = fmt::format("pci {}", bus);
-      for (const XmlElement& nic : pci.children)
-        for (const XmlElement& net : nic.children)
-          if (nic.name == "nic" && net.name == "net" && net.find("name")) name = net.get("name");
+      for (const pugi::xml_node& nic : pci.children("nic"))
+        for (const pugi::xml_node& net : nic.children("net"))
+          if (net.attribute("name")) name = attribute_of(net, "name");
       add_nic(name, bus, numa, path, kind == "0x0207");
     }
     // Cloud files give all switches one address. The outermost one counts as host bridge and switch: what is
     // below it connects there.
     const std::size_t depth = path.size();
-    const std::string bridge = bus + " " + std::to_string(pci.line);
+    const std::string bridge = bus + " " + std::to_string(x_document.line_of(pci));
     path.insert(path.end(), depth == 0 ? 2 : 1, bridge);
-    for (const XmlElement& child : pci.children)
-      if (child.name == "pci") read_pci(child, numa, path);
+    for (const pugi::xml_node& child : pci.children("pci")) read_pci(child, numa, path);
     path.resize(depth);
   }
 
@@ -111,6 +113,7 @@ private:
                                               : "each CPU counts as a core"));
   }
 
+  const XmlDocument& x_document;
   Node x_node;
   std::vector<bool> x_infiniband; // as x_node.nics
   std::vector<std::string> x_findings;
@@ -119,11 +122,12 @@ private:
 } // namespace
 
 util::Result<Node> parse_nccl_xml(std::string_view text) {
-  TRY(const auto root, parse_xml(text));
-  if (root.name != "system") return util::Error{fmt::format("<{}> is not NCCL's <system>", root.name)};
-  if (const std::string version = root.get("version"); version != "1")
+  TRY(const auto document, XmlDocument::parse(text));
+  const pugi::xml_node root = document.root();
+  if (!has_name(root, "system")) return util::Error{fmt::format("<{}> is not NCCL's <system>", root.name())};
+  if (const std::string version = attribute_of(root, "version"); version != "1")
     return util::Error{fmt::format("NCCL topology files have version 1, this one has \"{}\"", version)};
-  return NcclReader().read(root);
+  return NcclReader(document).read(root);
 }
 
 } // namespace hpcml::topo

@@ -1,184 +1,92 @@
 // SPDX-License-Identifier: MIT
-// A strict reader: what it does not know is an error, never a guess.
 #include "core/topo/xml.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
-
-#include "core/util/text.hpp"
 
 namespace hpcml::topo {
 namespace {
 
-constexpr std::size_t k_max_depth = 256;
+constexpr int k_max_depth = 256, k_max_attributes = 256;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_name(char c) { return util::is_name_char(c) || c == '-' || c == '.' || c == ':'; }
+std::size_t offset_of(const pugi::xml_node& node) {
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
+}
 
-class XmlReader {
-public:
-  explicit XmlReader(std::string_view text) : x_text(text) {}
-
-  util::Result<XmlElement> read() {
-    skip_misc();
-    XmlElement root;
-    if (!x_failure && !looking_at("<")) fail("invalid XML: it does not start with an element");
-    if (!x_failure) read_element(root, 0);
-    skip_misc();
-    if (!x_failure && x_at < x_text.size())
-      fail(fmt::format("there is text after the end of <{}>", root.name));
-    if (x_failure) return *x_failure;
-    return root;
-  }
-
-private:
-  /// Counted on from the last call: elements ask for it in their order.
-  std::size_t line() {
-    const auto from = x_text.begin() + static_cast<std::ptrdiff_t>(x_counted);
-    x_line +=
-        static_cast<std::size_t>(std::count(from, x_text.begin() + static_cast<std::ptrdiff_t>(x_at), '\n'));
-    x_counted = x_at;
-    return x_line;
-  }
-  void fail(const std::string& what) {
-    if (!x_failure) x_failure = util::Error{fmt::format("line {}: {}", line(), what), "", x_at};
-  }
-  void fail_end() { fail("the file ends here: it is incomplete"); }
-  bool looking_at(std::string_view word) const { return x_text.substr(x_at, word.size()) == word; }
-  void skip_blanks() {
-    while (x_at < x_text.size() && is_blank(x_text[x_at])) ++x_at;
-  }
-  /// After the next `end`; a file that has none is cut off.
-  void skip_to(std::string_view end) {
-    const std::size_t found = x_text.find(end, x_at);
-    if (found == std::string_view::npos) {
-      x_at = x_text.size();
-      return fail_end();
-    }
-    x_at = found + end.size();
-  }
-  /// Spaces, comments, the declaration and the document type.
-  void skip_misc() {
-    while (!x_failure) {
-      skip_blanks();
-      if (looking_at("<!--"))
-        skip_to("-->");
-      else if (looking_at("<?"))
-        skip_to("?>");
-      else if (looking_at("<!DOCTYPE")) {
-        const std::size_t from = x_at;
-        skip_to(">");
-        if (x_text.substr(from, x_at - from).find('[') != std::string_view::npos)
-          fail("a document type with definitions is not supported");
-      } else
-        return;
-    }
-  }
-
-  std::string read_name() {
-    const std::size_t from = x_at;
-    while (x_at < x_text.size() && is_name(x_text[x_at])) ++x_at;
-    if (x_at == from) x_at >= x_text.size() ? fail_end() : fail("a name is expected here");
-    return std::string(x_text.substr(from, x_at - from));
-  }
-
-  void read_attributes(XmlElement& element) {
-    while (!x_failure) {
-      skip_blanks();
-      if (x_at >= x_text.size()) return fail_end();
-      if (x_text[x_at] == '>' || x_text[x_at] == '/') return;
-      std::string name = read_name();
-      skip_blanks();
-      if (!looking_at("="))
-        return x_at >= x_text.size() ? fail_end() : fail(fmt::format("attribute {} has no value", name));
-      ++x_at;
-      skip_blanks();
-      if (x_at >= x_text.size()) return fail_end();
-      const char quote = x_text[x_at];
-      if (quote != '"' && quote != '\'') return fail(fmt::format("the value of {} has no quotes", name));
-      const std::size_t from = ++x_at;
-      while (x_at < x_text.size() && x_text[x_at] != quote) {
-        if (x_text[x_at] == '<') return fail(fmt::format("the value of {} has no end", name));
-        ++x_at;
-      }
-      if (x_at >= x_text.size()) return fail_end();
-      if (element.find(name)) return fail(fmt::format("attribute {} appears twice", name));
-      element.attributes.emplace_back(std::move(name), decode(x_text.substr(from, x_at - from)));
-      ++x_at;
-    }
-  }
-
-  static std::string decode(std::string_view value) {
-    std::string text(value);
-    const std::pair<const char*, const char*> entities[] = {
-        {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}};
-    if (text.find('&') == std::string::npos) return text;
-    for (const auto& [entity, plain] : entities) text = util::replace_all(std::move(text), entity, plain);
-    return text;
-  }
-
-  void read_element(XmlElement& element, std::size_t depth) {
-    if (depth >= k_max_depth) return fail("elements are nested more than 256 levels deep");
-    element.line = line();
-    ++x_at; // "<"
-    element.name = read_name();
-    read_attributes(element);
-    if (x_failure) return;
-    if (looking_at("/>")) {
-      x_at += 2;
-      return;
-    }
-    if (!looking_at(">"))
-      return x_at + 1 >= x_text.size() ? fail_end() : fail(fmt::format("<{}> has no end", element.name));
-    ++x_at;
-    while (!x_failure) {
-      read_text(element);
-      if (x_at + 1 >= x_text.size()) return fail_end();
-      if (looking_at("<!--")) {
-        skip_to("-->");
-      } else if (looking_at("</")) {
-        x_at += 2;
-        const std::string name = read_name();
-        skip_blanks();
-        if (x_failure) return;
-        if (x_at >= x_text.size()) return fail_end();
-        if (name != element.name) return fail("</" + name + "> ends <" + element.name + ">");
-        if (!looking_at(">")) return fail(fmt::format("</{} has no end", name));
-        ++x_at;
-        return;
-      } else {
-        element.children.emplace_back();
-        read_element(element.children.back(), depth + 1);
-      }
-    }
-  }
-
-  void read_text(XmlElement& element) {
-    const std::size_t from = x_at;
-    while (x_at < x_text.size() && x_text[x_at] != '<') ++x_at;
-    element.text += x_text.substr(from, x_at - from);
-  }
-
-  std::string_view x_text;
-  std::size_t x_at = 0;
-  std::size_t x_counted = 0, x_line = 1;
-  std::optional<util::Error> x_failure;
-};
+bool is_space(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 } // namespace
 
-const std::string* XmlElement::find(std::string_view attribute) const {
-  for (const auto& [key, value] : attributes)
-    if (key == attribute) return &value;
-  return nullptr;
+XmlDocument::XmlDocument(std::string_view text) : x_document(std::make_unique<pugi::xml_document>()) {
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    x_line_ends.push_back(at);
 }
 
-std::string XmlElement::get(std::string_view attribute) const {
-  const std::string* value = find(attribute);
-  return value ? *value : std::string();
+util::Result<XmlDocument> XmlDocument::parse(std::string_view text) {
+  XmlDocument result(text);
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+    return result.error_at(zero, "it contains a zero byte");
+  // A fragment: text outside of the root element is an error here, and nothing to pugixml's documents.
+  constexpr unsigned k_flags =
+      pugi::parse_cdata | pugi::parse_escapes | pugi::parse_doctype | pugi::parse_fragment;
+  const auto parsed = result.x_document->load_buffer(text.data(), text.size(), k_flags, pugi::encoding_utf8);
+  if (!parsed) {
+    const auto offset = static_cast<std::size_t>(std::max<std::ptrdiff_t>(parsed.offset, 0));
+    if (text.find('>', offset) == std::string_view::npos || is_space(text.substr(offset + 1)))
+      return result.error_at(text.size(), "the file ends here: it is incomplete");
+    return result.error_at(offset, parsed.description());
+  }
+  TRY_DONE(result.check_top_level());
+  TRY_DONE(result.check_elements());
+  return result;
 }
 
-util::Result<XmlElement> parse_xml(std::string_view text) { return XmlReader(text).read(); }
+util::Status XmlDocument::check_top_level() const {
+  bool has_root = false;
+  for (const pugi::xml_node& node : *x_document) {
+    if (node.type() == pugi::node_doctype &&
+        std::string_view(node.value()).find('[') != std::string_view::npos)
+      return error_at(offset_of(node), "a document type with definitions is not supported");
+    const bool is_element = node.type() == pugi::node_element;
+    if (has_root && (is_element || !is_space(node.value())))
+      return error_at(offset_of(node), "there is text or an element after the root element");
+    if (!has_root && !is_element && node.type() != pugi::node_doctype && !is_space(node.value())) break;
+    has_root = has_root || is_element;
+  }
+  if (!has_root) return error_at(0, "invalid XML: it does not start with an element");
+  return util::Done{};
+}
+
+util::Status XmlDocument::check_elements() const {
+  struct Check : pugi::xml_tree_walker { // without recursion
+    bool for_each(pugi::xml_node& node) override {
+      element = node;
+      if (depth() >= k_max_depth) what = "elements are nested more than 256 levels deep";
+      int count = 0;
+      for (auto each = node.first_attribute(); each && what.empty(); each = each.next_attribute()) {
+        if (++count > k_max_attributes) what = "an element has more than 256 attributes";
+        for (auto earlier = node.first_attribute(); earlier != each; earlier = earlier.next_attribute())
+          if (std::string_view(each.name()) == earlier.name())
+            what = fmt::format("attribute {} appears twice", each.name());
+      }
+      return what.empty();
+    }
+    pugi::xml_node element;
+    std::string what;
+  } check;
+  if (!x_document->traverse(check)) return error_at(offset_of(check.element), check.what);
+  return util::Done{};
+}
+
+std::size_t XmlDocument::line_at(std::size_t offset) const {
+  const auto end = std::lower_bound(x_line_ends.begin(), x_line_ends.end(), offset);
+  return static_cast<std::size_t>(end - x_line_ends.begin()) + 1;
+}
+
+std::size_t XmlDocument::line_of(const pugi::xml_node& node) const { return line_at(offset_of(node)); }
+
+util::Error XmlDocument::error_at(std::size_t offset, const std::string& what) const {
+  return {fmt::format("line {}: {}", line_at(offset), what), "", offset};
+}
 
 } // namespace hpcml::topo

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: MIT
-// The XML that topology files need: elements, attributes and text. No its own entities, no external files.
+// The XML of topology files, as pugixml reads it.
 #pragma once
 
+#include <memory>
+#include <pugixml.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/util/result.hpp"
 
 namespace hpcml::topo {
 
-/// An element with what is in it.
-struct XmlElement {
-  std::string name;
-  std::vector<std::pair<std::string, std::string>> attributes;
-  std::vector<XmlElement> children;
-  std::string text; ///< what is between its tags, as it is there
-  std::size_t line = 0;
-  /// The attribute's value, or nothing.
-  const std::string* find(std::string_view attribute) const;
-  /// The attribute's value, or an empty text.
-  std::string get(std::string_view attribute) const;
+/// A document and the lines of its elements.
+class XmlDocument {
+public:
+  /// Reads a document. Errors name the line. More than 256 levels, an attribute that an element has twice and
+  /// a document type with its own definitions are errors.
+  static util::Result<XmlDocument> parse(std::string_view text);
+
+  pugi::xml_node root() const { return x_document->document_element(); }
+  std::size_t line_of(const pugi::xml_node& node) const;
+
+private:
+  explicit XmlDocument(std::string_view text);
+  std::size_t line_at(std::size_t offset) const;
+  util::Error error_at(std::size_t offset, const std::string& what) const;
+  util::Status check_top_level() const;
+  util::Status check_elements() const;
+
+  std::unique_ptr<pugi::xml_document> x_document;
+  std::vector<std::size_t> x_line_ends;
 };
 
-/// The root element. Errors name the line; a file that breaks off states it. At most 256 levels deep.
-util::Result<XmlElement> parse_xml(std::string_view text);
+inline bool has_name(const pugi::xml_node& element, std::string_view name) { return element.name() == name; }
+
+/// Returns the value of an attribute, or an empty text.
+inline std::string attribute_of(const pugi::xml_node& element, const char* name) {
+  return element.attribute(name).value();
+}
 
 } // namespace hpcml::topo
