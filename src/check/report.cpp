@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "check/report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
-#include "check/text_places.hpp"
 #include "core/diag/lines.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/json_line.hpp"
+#include "hpcml/json_string.hpp"
 
 namespace hpcml::check {
 
 namespace {
+
+/// A byte as editors count: line and column from 1, the column in UTF-16 code units.
+struct EditorPlace {
+  unsigned line = 1;
+  unsigned column = 1;
+};
+
+/// Converts bytes of one text into the places that editors and services show.
+class TextPlaces {
+public:
+  explicit TextPlaces(std::string_view text) : x_text(text), x_lines(text) {}
+  /// Returns the byte's place; the end of the text if the byte is after it.
+  EditorPlace at(std::size_t offset) const {
+    offset = std::min(offset, x_text.size());
+    const auto line = x_lines.number_at(offset);
+    unsigned column = 1;
+    for (auto at = x_lines.begin_of(line); at < offset;) {
+      const auto length = utf8_length(x_text.substr(at));
+      column += length == 4 ? 2 : 1; // a surrogate pair; an invalid byte counts as one
+      at += std::max<std::size_t>(length, 1);
+    }
+    return {line, column};
+  }
+
+private:
+  std::string_view x_text;
+  diag::Lines x_lines;
+};
 
 // Findings as SARIF 2.1.0, for code scanning services and editors.
 
