@@ -17,7 +17,7 @@
 #include "core/util/text.hpp"
 #include "emulate/cluster_start.hpp"
 #include "emulate/fault_driver.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "emulate/login_files.hpp"
 #include "emulate/stand_in_files.hpp"
 

@@ -19,7 +19,7 @@
 namespace hpcml::emulate {
 
 /// How a run tells the user what happens. Called from the process that runs the cluster.
-struct Narrator {
+struct ProgressReporter {
   std::function<void(const std::string&)> progress; ///< what is being done; the next one replaces it
   std::function<void(const std::string&)> note;     ///< a sentence that stays
   std::function<void(const std::string&)> event;    ///< what happens to the cluster: said also to the quiet
@@ -40,7 +40,7 @@ struct ClusterRun {
   std::string record_file;      ///< where the record goes at the end; empty: nowhere
   bool isolate_network = true;  ///< false: the nodes share this machine's loopback interface
   std::string logs_dir;         ///< where Slurm's logs go at the end; empty: nowhere
-  Narrator narrator;
+  ProgressReporter narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it as well
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own

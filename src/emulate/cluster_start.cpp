@@ -24,7 +24,7 @@
 #include "emulate/accounting.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/gpu_files.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/slurm_files.hpp"

@@ -27,7 +27,7 @@
 #include "core/util/result.hpp"
 #include "core/util/text.hpp"
 #include "emulate/child_process.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "emulate/link_speed.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/preemption.hpp"

@@ -66,8 +66,8 @@ constexpr unsigned k_plain_user = 1000;
 
 } // namespace
 
-util::Result<Isolation> leave_host_namespaces(bool network) {
-  Isolation got;
+util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
+  ProcessIsolation got;
   constexpr int base = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
   got.run_user = ::geteuid();
   got.run_group = ::getegid();
@@ -90,7 +90,7 @@ util::Result<Isolation> leave_host_namespaces(bool network) {
   return got;
 }
 
-util::Status become_user(const Isolation& isolation) {
+util::Status become_user(const ProcessIsolation& isolation) {
   if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
   return failed("cannot return from root of the sandbox to your own user");
 }

@@ -16,7 +16,7 @@
 
 #include "core/util/text.hpp"
 #include "emulate/child_process.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "emulate/sandbox_parts.hpp"
 
 namespace hpcml::emulate {
@@ -84,7 +84,7 @@ private:
 /// What a sandbox has on the machine.
 struct SandboxTraces {
   std::string directory; ///< holds files only where no private file system could be mounted over it
-  JobGroups job_groups;
+  JobCgroups job_groups;
   void remove() const {
     std::error_code ignored;
     std::filesystem::remove_all(directory, ignored);

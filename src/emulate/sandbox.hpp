@@ -13,7 +13,7 @@
 #include "core/model/node_shape.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 
 namespace hpcml::emulate {
 
@@ -85,7 +85,7 @@ public:
   /// own interfaces).
   virtual bool has_networks() const = 0;
   /// The groups by which jobs are limited.
-  virtual const JobGroups& job_groups() const = 0;
+  virtual const JobCgroups& job_groups() const = 0;
   /// The user whom daemons and commands run as, also where the body itself is root of a user namespace.
   virtual unsigned user_id() const = 0;
   /// Sentences about what this machine did not allow; empty on a full sandbox.

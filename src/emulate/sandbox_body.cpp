@@ -57,7 +57,7 @@ public:
 
   const std::string& state_dir() const override { return x_state_dir; }
   bool has_networks() const override { return x_isolation.network; }
-  const JobGroups& job_groups() const override { return x_job_groups; }
+  const JobCgroups& job_groups() const override { return x_job_groups; }
   unsigned user_id() const override { return x_isolation.run_user; }
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
@@ -85,8 +85,8 @@ private:
   };
 
   std::string x_state_dir;
-  JobGroups x_job_groups;
-  Isolation x_isolation;
+  JobCgroups x_job_groups;
+  ProcessIsolation x_isolation;
   unsigned x_nodes = 0;
   std::map<pid_t, StartedNode> x_started;                    ///< by daemon
   std::map<std::string, std::vector<GeneratedView>> x_views; ///< by description

@@ -44,7 +44,7 @@ util::Result<int> listen_at(unsigned port) {
 }
 
 /// The mounts are the program's own: what does not exist is not covered.
-util::Status prepare(const NodeService& service, const Isolation& isolation) {
+util::Status prepare(const NodeService& service, const ProcessIsolation& isolation) {
   if (::unshare(CLONE_NEWNS) != 0)
     return util::Error{std::string("cannot make a mount namespace: ") + std::strerror(errno), {}};
   TRY_DONE(keep_mounts_private());
@@ -53,7 +53,7 @@ util::Status prepare(const NodeService& service, const Isolation& isolation) {
   return become_user(isolation);
 }
 
-[[noreturn]] void serve(int connection, const NodeService& service, const Isolation& isolation) {
+[[noreturn]] void serve(int connection, const NodeService& service, const ProcessIsolation& isolation) {
   reset_signals();
   const auto ready = prepare(service, isolation);
   if (ready) {
@@ -66,7 +66,7 @@ util::Status prepare(const NodeService& service, const Isolation& isolation) {
   ::_exit(127);
 }
 
-[[noreturn]] void wait_at(int listener, const NodeService& service, const Isolation& isolation) {
+[[noreturn]] void wait_at(int listener, const NodeService& service, const ProcessIsolation& isolation) {
   ::prctl(PR_SET_NAME, "hpcml-port");
   reset_signals();
   ::signal(SIGCHLD, SIG_IGN); // nobody waits for the children
@@ -87,7 +87,7 @@ util::Status prepare(const NodeService& service, const Isolation& isolation) {
 
 /// In the node's first process: leaves another after, in the namespaces of the caller, that waits at the port
 /// and starts the service's program for each connection.
-util::Status wait_for_connections(const NodeService& service, const Isolation& isolation) {
+util::Status wait_for_connections(const NodeService& service, const ProcessIsolation& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.
   const pid_t between = ::fork();
@@ -104,7 +104,7 @@ util::Status wait_for_connections(const NodeService& service, const Isolation& i
   return util::Error{fmt::format("cannot start a process for port {}", service.port), {}};
 }
 
-util::Status enter_namespaces(const SandboxNode& node, const Isolation& isolation) {
+util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& isolation) {
   const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
     return util::Error{fmt::format("cannot make node {}'s namespaces: {}", node.name, std::strerror(errno)),

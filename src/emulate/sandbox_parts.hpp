@@ -23,9 +23,9 @@ struct SandboxPipes {
 /// What the processes of a sandbox hand down.
 struct SandboxPlan {
   std::string state_dir;
-  JobGroups job_groups;
+  JobCgroups job_groups;
   SandboxOptions options;
-  Isolation isolation;
+  ProcessIsolation isolation;
   SandboxPipes pipes;
   std::function<void()> restore_signals; ///< dispositions as they were before run_in_sandbox
   std::function<int(Sandbox&)> body;
@@ -43,7 +43,7 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
 
 /// What the node's first process needs besides the node itself.
 struct NodeStart {
-  Isolation isolation;
+  ProcessIsolation isolation;
   std::string scratch;              ///< an empty directory of its own, on the sandbox's file system
   std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
   unsigned first_tag = 0;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 

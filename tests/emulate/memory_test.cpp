@@ -5,7 +5,7 @@
 
 #include "core/util/file.hpp"
 #include "emulate/cluster_helper.hpp"
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 #include "emulate/unified_groups.hpp"
 #include "holds.hpp"
 #include "skip.hpp"

@@ -18,7 +18,7 @@ class Option;
 namespace hpcml::cli {
 
 /// A word that can stand there, and what it means.
-struct Candidate {
+struct CompletionCandidate {
   std::string text;
   std::string about;
 };
@@ -32,7 +32,7 @@ struct Completion {
   };
   Kind kind = Kind::words;
   std::size_t program_at = 0;
-  std::vector<Candidate> list = {};
+  std::vector<CompletionCandidate> list = {};
 };
 
 /// What a line says up to the word that is completed.

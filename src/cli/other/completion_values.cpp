@@ -23,7 +23,7 @@ namespace hpcml::cli {
 
 namespace {
 
-using Candidates = std::vector<Candidate>;
+using Candidates = std::vector<CompletionCandidate>;
 
 /// What the words of an option depend on.
 struct Question {
@@ -94,8 +94,8 @@ Candidates qualities(const Question& question) {
 }
 
 void add_new(Candidates& list, const std::string& text, const std::string& about) {
-  const bool exists =
-      std::any_of(list.begin(), list.end(), [&](const Candidate& known) { return known.text == text; });
+  const bool exists = std::any_of(list.begin(), list.end(),
+                                  [&](const CompletionCandidate& known) { return known.text == text; });
   if (!text.empty() && !exists) list.push_back({text, about});
 }
 

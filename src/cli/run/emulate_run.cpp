@@ -28,11 +28,11 @@ namespace {
 constexpr std::size_t k_max_script = std::size_t{64} << 20U;
 
 /// Progress on stderr: one line that is rewritten on a terminal, nothing but the lasting sentences elsewhere.
-emulate::Narrator make_narrator(const Context& context, bool quiet) {
+emulate::ProgressReporter make_narrator(const Context& context, bool quiet) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   const bool colour = context.colour;
   const char* const clear = terminal ? "\r\033[K" : "";
-  emulate::Narrator narrator;
+  emulate::ProgressReporter narrator;
   narrator.progress = [=](const std::string& text) {
     if (!terminal || quiet) return;
     const auto shown = text.empty() ? "" : "hpcml: " + diag::visible_text(text) + " ...";
@@ -106,7 +106,7 @@ bool complete_nodes(model::Site& site, const EmulateOptions& options, const emul
 /// The words after "--"; for a script this program, which submits it; without any, and on a terminal, a
 /// shell.
 std::vector<std::string> choose_command(const EmulateOptions& options, const Context& context,
-                                        const emulate::Narrator& narrator) {
+                                        const emulate::ProgressReporter& narrator) {
   if (has_script(context)) {
     std::vector<std::string> words = {util::own_executable().string(), "emulate", "--submit"};
     if (options.quiet) words.emplace_back("--quiet");

@@ -22,9 +22,9 @@ std::string gpu_text(const std::vector<unsigned>& gpus) {
   return (gpus.size() == 1 ? "GPU " : "GPUs ") + model::IdSet::of(gpus).to_list();
 }
 
-model::IdSet first_threads_of(const std::vector<Core>& cores) {
+model::IdSet first_threads_of(const std::vector<UsableCore>& cores) {
   model::IdSet first_threads;
-  for (const Core& core : cores) first_threads.add(core.threads.first());
+  for (const UsableCore& core : cores) first_threads.add(core.threads.first());
   return first_threads;
 }
 
@@ -32,7 +32,7 @@ std::string cores_text(const model::IdSet& first_threads) {
   return (first_threads.size() == 1 ? "core " : "cores ") + first_threads.to_list();
 }
 
-std::string homes_text(const std::vector<const CoreRequest*>& mine, const std::vector<Pool>& pools) {
+std::string homes_text(const std::vector<const CoreRequest*>& mine, const std::vector<CorePool>& pools) {
   std::vector<std::string> names;
   for (const CoreRequest* claim : mine) util::add_once(names, pools[claim->home].name);
   std::string text;
@@ -43,9 +43,9 @@ std::string homes_text(const std::vector<const CoreRequest*>& mine, const std::v
 
 /// "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved". `mine` are the rank's claims.
 std::string reason_text(const model::PlannedRankBinding& binding, const std::vector<const CoreRequest*>& mine,
-                        const std::vector<Pool>& pools, const CoreAllocation& share) {
+                        const std::vector<CorePool>& pools, const CoreAllocation& share) {
   std::string why;
-  const Pool& home = pools[mine.front()->home];
+  const CorePool& home = pools[mine.front()->home];
   if (!binding.gpus.empty()) {
     why = gpu_text(binding.gpus);
     if (home.level == PoolLevel::node)
@@ -67,7 +67,7 @@ std::string reason_text(const model::PlannedRankBinding& binding, const std::vec
 
 /// What a user should know about the rank: cores far from its GPU, fewer cores than asked for.
 std::vector<std::string> share_warnings(unsigned rank, const std::vector<const CoreRequest*>& mine,
-                                        const std::vector<Pool>& pools, const CoreAllocation& share,
+                                        const std::vector<CorePool>& pools, const CoreAllocation& share,
                                         unsigned wanted) {
   std::vector<std::string> warnings;
   const std::string who = fmt::format("rank {}", rank);
@@ -127,9 +127,9 @@ std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const Af
 
 /// The level at which every GPU in use is attached: their L3s, else their NUMA nodes, else their packages,
 /// else the whole node; or the level that is asked for.
-std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
-                               const std::vector<Core>& cores, const AffinityRequest& request,
-                               std::vector<CoreRequest>& claims) {
+std::vector<CorePool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+                                   const std::vector<UsableCore>& cores, const AffinityRequest& request,
+                                   std::vector<CoreRequest>& claims) {
   const auto attach = [&](PoolLevel level, const std::vector<model::CpuDomain>& domains,
                           std::optional<unsigned> GpuPlace::*where) {
     if (request.level && *request.level != level) return false;
@@ -155,21 +155,21 @@ std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<G
 
 /// Every rank gets all cores of the domains of its GPUs.
 std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims,
-                                        const std::vector<Pool>& pools, unsigned ranks) {
+                                        const std::vector<CorePool>& pools, unsigned ranks) {
   std::vector<CoreAllocation> shares(ranks);
   for (const CoreRequest& claim : claims) {
     CoreAllocation& share = shares[claim.rank];
-    const auto has = [&](const Core& core) {
+    const auto has = [&](const UsableCore& core) {
       return std::any_of(share.cores.begin(), share.cores.end(),
-                         [&](const Core& mine) { return mine.threads == core.threads; });
+                         [&](const UsableCore& mine) { return mine.threads == core.threads; });
     };
-    for (const Core& core : pools[claim.pool].cores)
+    for (const UsableCore& core : pools[claim.pool].cores)
       if (!has(core)) share.cores.push_back(core);
   }
   return shares;
 }
 
-std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
+std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools,
                                  std::size_t cores, const AffinityRequest& request) {
   const std::size_t per_rank = (claims.size() + request.ranks - 1) / request.ranks;
   const std::size_t need =
@@ -198,11 +198,11 @@ model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
                            const AffinityRequest& request) {
   AffinityPlan plan;
-  const std::vector<Core> cores =
+  const std::vector<UsableCore> cores =
       usable_cores(shape, request.allowed, std::max(1u, request.threads_per_core));
   if (cores.empty() || request.ranks == 0) return plan;
   std::vector<CoreRequest> claims = make_claims(gpus, request, plan.warnings);
-  const std::vector<Pool> pools = choose_pools(shape, gpus, cores, request, claims);
+  const std::vector<CorePool> pools = choose_pools(shape, gpus, cores, request, claims);
   const std::vector<CoreAllocation> shares = deal(claims, pools, cores.size(), request);
   const auto claims_of_rank = by_rank(claims, request.ranks);
 
@@ -211,9 +211,9 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
     binding.local_rank = rank;
     const auto& mine = claims_of_rank[rank];
     const CoreAllocation& share = shares[rank];
-    for (const Core& core : share.cores) binding.cpus = binding.cpus | core.threads;
+    for (const UsableCore& core : share.cores) binding.cpus = binding.cpus | core.threads;
     for (const BorrowedCores& extra : share.extras)
-      for (const Core& core : extra.cores) binding.cpus = binding.cpus | core.threads;
+      for (const UsableCore& core : extra.cores) binding.cpus = binding.cpus | core.threads;
     binding.cores = static_cast<unsigned>(share.size());
     binding.numa = binding.memory = numa_of(shape, binding.cpus);
     for (const CoreRequest* claim : mine)

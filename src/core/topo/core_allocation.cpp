@@ -7,13 +7,13 @@
 namespace hpcml::topo {
 namespace {
 
-std::vector<Core> cut_slices(const std::vector<const CoreRequest*>& mine, std::size_t wanted) {
+std::vector<UsableCore> cut_slices(const std::vector<const CoreRequest*>& mine, std::size_t wanted) {
   if (mine.size() == 1) { // most ranks have one GPU
     const auto& own = mine.front()->cores;
     return {own.begin(), own.begin() + static_cast<std::ptrdiff_t>(
                                            wanted == 0 ? own.size() : std::min(wanted, own.size()))};
   }
-  std::vector<std::vector<Core>> parts(mine.size());
+  std::vector<std::vector<UsableCore>> parts(mine.size());
   std::vector<std::size_t> next(mine.size(), 0);
   model::IdSet used; // two GPUs of a rank may have got the same core where cores are few
   std::size_t total = 0;
@@ -22,14 +22,14 @@ std::vector<Core> cut_slices(const std::vector<const CoreRequest*>& mine, std::s
     for (std::size_t i = 0; i < mine.size() && (wanted == 0 || total < wanted); ++i) {
       while (next[i] < mine[i]->cores.size() && mine[i]->cores[next[i]].threads.intersects(used)) ++next[i];
       if (next[i] >= mine[i]->cores.size()) continue;
-      const Core& core = mine[i]->cores[next[i]++];
+      const UsableCore& core = mine[i]->cores[next[i]++];
       used = used | core.threads;
       parts[i].push_back(core);
       ++total;
       grew = true;
     }
   }
-  std::vector<Core> cores;
+  std::vector<UsableCore> cores;
   for (const auto& part : parts) cores.insert(cores.end(), part.begin(), part.end());
   return cores;
 }
@@ -54,7 +54,7 @@ std::vector<std::size_t> level_grants(const std::vector<CoreAllocation>& shares,
 }
 
 void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count,
-                  std::vector<std::vector<Core>>& free, const std::vector<Pool>& pools) {
+                  std::vector<std::vector<UsableCore>>& free, const std::vector<CorePool>& pools) {
   while (count > 0) {
     const auto pool = nearest_pool(pools, home, [&](std::size_t p) { return !free[p].empty(); });
     if (!pool) return;
@@ -68,17 +68,17 @@ void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count,
 }
 
 void top_up(std::vector<CoreAllocation>& shares, const std::vector<CoreRequest>& claims,
-            const std::vector<Pool>& pools, std::size_t wanted) {
+            const std::vector<CorePool>& pools, std::size_t wanted) {
   model::IdSet used;
   for (const CoreAllocation& share : shares) {
-    for (const Core& core : share.cores) used = used | core.threads;
+    for (const UsableCore& core : share.cores) used = used | core.threads;
     for (const BorrowedCores& extra : share.extras)
-      for (const Core& core : extra.cores) used = used | core.threads;
+      for (const UsableCore& core : extra.cores) used = used | core.threads;
   }
-  std::vector<std::vector<Core>> free(pools.size());
+  std::vector<std::vector<UsableCore>> free(pools.size());
   std::size_t available = 0;
   for (std::size_t p = 0; p < pools.size(); ++p)
-    for (const Core& core : pools[p].cores)
+    for (const UsableCore& core : pools[p].cores)
       if (!core.threads.intersects(used)) {
         free[p].push_back(core);
         ++available;
@@ -127,7 +127,7 @@ std::size_t CoreAllocation::size() const {
   return count;
 }
 
-void assign_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, std::size_t need,
+void assign_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools, std::size_t need,
                   bool share_whole) {
   std::vector<std::size_t> taken(pools.size(), 0);
   const auto has_room = [&](std::size_t p) { return taken[p] < pools[p].cores.size(); };
@@ -161,7 +161,7 @@ void assign_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& poo
   }
 }
 
-void slice_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools) {
+void slice_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools) {
   for (std::size_t p = 0; p < pools.size(); ++p) {
     const std::vector<CoreRequest*> sharing = claims_of(claims, p);
     for (std::size_t i = 0; i < sharing.size(); ++i)
@@ -169,11 +169,11 @@ void slice_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pool
   }
 }
 
-void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools) {
+void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools) {
   std::vector<std::size_t> parts(pools.size(), 0), cores(pools.size(), 0);
   for (const CoreRequest& claim : claims) parts[claim.pool] += claim.bare ? 0 : 1;
   for (std::size_t p = 0; p < pools.size(); ++p) cores[p] = pools[p].cores.size();
-  const auto claimed = [&](const Pool& pool) {
+  const auto claimed = [&](const CorePool& pool) {
     for (std::size_t p = 0; p < pools.size(); ++p)
       if (parts[p] > 0 && pools[p].numa == pool.numa) return true;
     return false;
@@ -197,7 +197,7 @@ void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>
 }
 
 std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims,
-                                           const std::vector<Pool>& pools, unsigned ranks,
+                                           const std::vector<CorePool>& pools, unsigned ranks,
                                            std::size_t wanted) {
   std::vector<CoreAllocation> shares(ranks);
   const auto claims_of_rank = by_rank(claims, ranks);

@@ -12,7 +12,7 @@ namespace hpcml::topo {
 /// Cores that a rank gets from a pool that none of its claims is in.
 struct BorrowedCores {
   std::size_t pool = 0;
-  std::vector<Core> cores;
+  std::vector<UsableCore> cores;
   bool spilled = false; ///< of a NUMA node without GPUs; else because the rank's own domain has no more
 };
 
@@ -24,7 +24,7 @@ struct CoreRequest {
   std::size_t home = 0;                ///< pool it belongs to
   std::size_t pool = 0;                ///< pool it takes its cores from
   bool bare = false;                   ///< gets no cores: there are none left, and the rank has other claims
-  std::vector<Core> cores = {};        ///< its slice
+  std::vector<UsableCore> cores = {};  ///< its slice
   std::vector<BorrowedCores> spilled = {}; ///< its parts of pools that nobody claims
 };
 
@@ -33,7 +33,7 @@ std::vector<std::vector<const CoreRequest*>> by_rank(const std::vector<CoreReque
 
 /// What one rank gets in total.
 struct CoreAllocation {
-  std::vector<Core> cores; ///< of its own slices
+  std::vector<UsableCore> cores; ///< of its own slices
   std::vector<BorrowedCores> extras;
   std::size_t size() const;
 };
@@ -42,21 +42,21 @@ struct CoreAllocation {
 /// that can still give `need` cores to it and to all that are in it already, else to the one that gives most.
 /// Every rank's first claim comes before all others; ranks share cores only when the node has fewer cores
 /// than ranks. Where claims are to share whole pools, each stays at home unless its home has no core at all.
-void assign_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, std::size_t need,
+void assign_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools, std::size_t need,
                   bool share_whole);
 
 /// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the GPUs' numbers.
-void slice_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools);
+void slice_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools);
 
 /// Gives each pool of a NUMA node that nobody claims to the claims of one pool of its package: the pool with
 /// the fewest cores per claim, then the nearest.
-void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools);
+void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools);
 
 /// The first cores of each of a rank's slices, as evenly as they give them, `wanted` in all (0: every core);
 /// then of what was spilled to it, then free cores of the nearest pools for the ranks that are short, evenly
 /// if there are too few.
 std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims,
-                                           const std::vector<Pool>& pools, unsigned ranks,
+                                           const std::vector<CorePool>& pools, unsigned ranks,
                                            std::size_t wanted);
 
 } // namespace hpcml::topo

@@ -21,7 +21,7 @@ std::optional<unsigned> domain_of(const std::vector<CpuDomain>& domains, const I
 
 /// Whether the domain has all of the core. One look at the first thread spares most of the set algebra, which
 /// is what planning spends its time on.
-bool holds(const CpuDomain& domain, const Core& core) {
+bool holds(const CpuDomain& domain, const UsableCore& core) {
   return domain.cpus.contains(core.threads.first()) &&
          (core.threads.size() == 1 || core.threads.is_subset_of(domain.cpus));
 }
@@ -37,15 +37,15 @@ IdSet reserved_cores(const model::CpuShape& shape, const IdSet& within) {
 
 } // namespace
 
-std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowed,
-                               unsigned threads_per_core) {
-  std::vector<Core> cores;
+std::vector<UsableCore> usable_cores(const model::CpuShape& shape, const IdSet& allowed,
+                                     unsigned threads_per_core) {
+  std::vector<UsableCore> cores;
   cores.reserve(shape.core_threads.size());
   for (const IdSet& core : shape.core_threads) {
     // A core with a reserved thread is omitted whole: its sibling would compete with what the thread is
     // reserved for.
     if (!shape.reserved.empty() && core.intersects(shape.reserved)) continue;
-    Core usable;
+    UsableCore usable;
     unsigned count = 0;
     for (IdSet rest = core; count < threads_per_core && !rest.empty(); rest.remove(rest.first())) {
       if (!allowed.empty() && !allowed.contains(rest.first())) continue;
@@ -55,17 +55,19 @@ std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowe
     if (count == 0) continue;
     cores.push_back(std::move(usable));
   }
-  const auto lower = [](const Core& a, const Core& b) { return a.threads.first() < b.threads.first(); };
+  const auto lower = [](const UsableCore& a, const UsableCore& b) {
+    return a.threads.first() < b.threads.first();
+  };
   if (!std::is_sorted(cores.begin(), cores.end(), lower)) std::sort(cores.begin(), cores.end(), lower);
   return cores;
 }
 
-std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& domains,
-                             const model::CpuShape& shape, const std::vector<Core>& cores) {
-  std::vector<Pool> pools;
+std::vector<CorePool> make_pools(PoolLevel level, const std::vector<CpuDomain>& domains,
+                                 const model::CpuShape& shape, const std::vector<UsableCore>& cores) {
+  std::vector<CorePool> pools;
   pools.reserve(domains.size());
   for (const CpuDomain& domain : domains) {
-    Pool pool;
+    CorePool pool;
     pool.cores.reserve(cores.size() / domains.size() + 1);
     pool.level = level;
     pool.id = domain.id;
@@ -76,14 +78,14 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
                                             : "package ") +
                 std::to_string(domain.id);
     if (level == PoolLevel::l3 && pool.numa) pool.name += fmt::format(" of NUMA {}", *pool.numa);
-    for (const Core& core : cores)
+    for (const UsableCore& core : cores)
       if (holds(domain, core)) pool.cores.push_back(core);
     pool.reserved = reserved_cores(shape, domain.cpus);
     pools.push_back(std::move(pool));
   }
-  Pool rest;
+  CorePool rest;
   rest.name = "the rest of the node";
-  for (const Core& core : cores)
+  for (const UsableCore& core : cores)
     if (std::none_of(domains.begin(), domains.end(),
                      [&](const CpuDomain& domain) { return holds(domain, core); }))
       rest.cores.push_back(core);
@@ -91,28 +93,28 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
   return pools;
 }
 
-Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores) {
-  Pool pool;
+CorePool make_node_pool(const model::CpuShape& shape, const std::vector<UsableCore>& cores) {
+  CorePool pool;
   pool.name = "the node";
   pool.cores = cores;
   pool.reserved = reserved_cores(shape, shape.all());
   // NUMA node by NUMA node, so that a contiguous slice crosses as few of them as possible on interleaved
   // numberings.
-  const auto place = [&](const Core& core) {
+  const auto place = [&](const UsableCore& core) {
     for (std::size_t i = 0; i < shape.numa.size(); ++i)
       if (core.threads.is_subset_of(shape.numa[i].cpus)) return shape.numa[i].cpus.first();
     return 0u;
   };
   std::stable_sort(pool.cores.begin(), pool.cores.end(),
-                   [&](const Core& a, const Core& b) { return place(a) < place(b); });
+                   [&](const UsableCore& a, const UsableCore& b) { return place(a) < place(b); });
   return pool;
 }
 
-std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::size_t home,
+std::optional<std::size_t> nearest_pool(const std::vector<CorePool>& pools, std::size_t home,
                                         const std::function<bool(std::size_t)>& accept) {
   const auto distance = [&](std::size_t p) {
-    const Pool& from = pools[home];
-    const Pool& to = pools[p];
+    const CorePool& from = pools[home];
+    const CorePool& to = pools[p];
     const bool other_numa = !from.numa || !to.numa || *from.numa != *to.numa;
     const bool other_package = !from.package || !to.package || *from.package != *to.package;
     const unsigned gap = to.id > from.id ? to.id - from.id : from.id - to.id;
@@ -124,12 +126,13 @@ std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::siz
   return best;
 }
 
-std::vector<Core> shared_slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts) {
+std::vector<UsableCore> shared_slice_of(const std::vector<UsableCore>& cores, std::size_t index,
+                                        std::size_t parts) {
   if (cores.size() >= parts) return slice_of(cores, index, parts);
-  return cores.empty() ? cores : std::vector<Core>{cores[index * cores.size() / parts]};
+  return cores.empty() ? cores : std::vector<UsableCore>{cores[index * cores.size() / parts]};
 }
 
-std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts) {
+std::vector<UsableCore> slice_of(const std::vector<UsableCore>& cores, std::size_t index, std::size_t parts) {
   const std::size_t base = cores.size() / parts;
   const std::size_t larger = cores.size() % parts;
   const std::size_t begin = index * base + std::min(index, larger);

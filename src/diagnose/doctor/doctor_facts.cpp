@@ -26,14 +26,14 @@ bool path_exists(const fs::path& path) {
 }
 
 /// Opens the device, because the job's cgroup hides no device file and rejects only opening it.
-Access try_device(const fs::path& path) {
-  if (!path_exists(path)) return Access::missing;
+DeviceAccess try_device(const fs::path& path) {
+  if (!path_exists(path)) return DeviceAccess::missing;
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (fd >= 0) {
     ::close(fd);
-    return Access::open;
+    return DeviceAccess::open;
   }
-  return errno == EACCES ? Access::no_rights : Access::forbidden;
+  return errno == EACCES ? DeviceAccess::no_rights : DeviceAccess::forbidden;
 }
 
 PlaceFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {

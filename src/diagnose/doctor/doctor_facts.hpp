@@ -15,7 +15,7 @@
 namespace hpcml::doctor {
 
 /// How a device file answers.
-enum class Access { missing, open, forbidden, no_rights };
+enum class DeviceAccess { missing, open, forbidden, no_rights };
 
 /// The torch that a program takes.
 struct TorchBuild {
@@ -37,7 +37,7 @@ struct GpuFacts {
   std::string kernel_driver;                           ///< NVIDIA's, "550.54.15"; empty: unknown
   std::string library;         ///< NVIDIA's libcuda.so.1 or AMD's libamdhip64.so; empty: not found
   std::string library_version; ///< NVIDIA's, of its file's name: "550.54.15"; empty: unknown
-  std::map<std::string, Access>
+  std::map<std::string, DeviceAccess>
       devices; ///< "/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128"
 };
 

@@ -44,9 +44,9 @@ private:
   }
 
   bool in_container() const { return !x_facts.place.container.empty(); }
-  Access device(const std::string& name) const {
+  DeviceAccess device(const std::string& name) const {
     const auto found = x_facts.gpus.devices.find(name);
-    return found == x_facts.gpus.devices.end() ? Access::missing : found->second;
+    return found == x_facts.gpus.devices.end() ? DeviceAccess::missing : found->second;
   }
   std::string gpu_flag() const {
     if (x_facts.place.container != "Apptainer")
@@ -139,7 +139,7 @@ private:
     const auto& gpus = x_facts.gpus;
     if (gpus.by_driver + gpus.on_bus == 0) return;
     const std::string control = x_amd ? "/dev/kfd" : "/dev/nvidiactl";
-    if (device(control) == Access::missing) {
+    if (device(control) == DeviceAccess::missing) {
       if (in_container())
         add("container-without-gpus",
             fmt::format("the container ({}) has no access to the GPUs: {} does not exist",
@@ -153,7 +153,7 @@ private:
       return;
     }
     ask_rights(control);
-    if (!x_amd && device(control) == Access::open && device("/dev/nvidia-uvm") == Access::missing)
+    if (!x_amd && device(control) == DeviceAccess::open && device("/dev/nvidia-uvm") == DeviceAccess::missing)
       add("no-uvm", "/dev/nvidia-uvm does not exist, but CUDA requires it",
           in_container() ? fmt::format("add {} to the options of the container", gpu_flag())
                          : "request it from the site: nvidia-modprobe -u creates it");
@@ -167,11 +167,11 @@ private:
           x_amd ? name.starts_with("/dev/dri/")
                 : name != control && name != "/dev/nvidia-uvm" && name.starts_with("/dev/nvidia");
       if (!is_gpu && name != control) continue;
-      open += is_gpu && access == Access::open ? 1 : 0;
-      forbidden += is_gpu && access == Access::forbidden ? 1 : 0;
-      without_rights += access == Access::no_rights ? 1 : 0;
+      open += is_gpu && access == DeviceAccess::open ? 1 : 0;
+      forbidden += is_gpu && access == DeviceAccess::forbidden ? 1 : 0;
+      without_rights += access == DeviceAccess::no_rights ? 1 : 0;
     }
-    if (open > 0 && device(control) == Access::open) return;
+    if (open > 0 && device(control) == DeviceAccess::open) return;
     if (without_rights > 0)
       add("no-rights", "this user has no permission to open the GPU devices",
           x_amd ? "request access to /dev/kfd and /dev/dri (groups render and video) from the site"
@@ -187,7 +187,7 @@ private:
     const auto& gpus = x_facts.gpus;
     if (gpus.by_driver == 0 || gpus.vendor != GpuVendor::nvidia) return; // torch for ROCm brings AMD's own
     if (gpus.library.empty()) {
-      if (!in_container() || device("/dev/nvidiactl") != Access::missing)
+      if (!in_container() || device("/dev/nvidiactl") != DeviceAccess::missing)
         add("no-driver-library", "the driver library libcuda.so.1 was not found",
             in_container() ? fmt::format("add {} to the options of the container", gpu_flag())
                            : "request it from the site: it is part of the driver, not of a module");

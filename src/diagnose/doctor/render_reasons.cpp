@@ -9,12 +9,12 @@ namespace hpcml::doctor {
 
 namespace {
 
-std::string word_of(Access access) {
+std::string word_of(DeviceAccess access) {
   switch (access) {
-  case Access::open: return "open";
-  case Access::forbidden: return "forbidden";
-  case Access::no_rights: return "no rights";
-  case Access::missing: break;
+  case DeviceAccess::open: return "open";
+  case DeviceAccess::forbidden: return "forbidden";
+  case DeviceAccess::no_rights: return "no rights";
+  case DeviceAccess::missing: break;
   }
   return "missing";
 }

@@ -11,29 +11,29 @@ namespace hpcml::joblog {
 namespace {
 
 /// What takes NCCL onto a fabric, by how the profile calls it.
-Carrier wanted_on(const std::string& fabric) {
+NetworkTransport wanted_on(const std::string& fabric) {
   const auto name = util::to_lower(fabric);
   if (holds(name, "slingshot") || holds(name, "omni-path") || holds(name, "omnipath") || holds(name, "efa"))
-    return Carrier::libfabric;
-  if (holds(name, "infiniband") || holds(name, "roce")) return Carrier::infiniband;
-  return Carrier::unknown;
+    return NetworkTransport::libfabric;
+  if (holds(name, "infiniband") || holds(name, "roce")) return NetworkTransport::infiniband;
+  return NetworkTransport::unknown;
 }
 
 std::string describe(const ProcessNetwork& process) {
   const auto carrier = carrier_of(process);
   const auto plugin = process.plugin.empty() ? std::string() : fmt::format(" ({})", process.plugin);
   switch (carrier) {
-  case Carrier::sockets:
+  case NetworkTransport::sockets:
     return process.provider.empty() || process.network.starts_with("Socket")
                ? "TCP sockets"
                : fmt::format("TCP, by libfabric provider {}{}", process.provider, plugin);
-  case Carrier::infiniband:
+  case NetworkTransport::infiniband:
     return fmt::format("InfiniBand or RoCE ({})", process.network.empty() ? "IB" : process.network);
-  case Carrier::libfabric:
+  case NetworkTransport::libfabric:
     return fmt::format("libfabric, provider {}{}", process.provider.empty() ? "unknown" : process.provider,
                        plugin);
-  case Carrier::plugin: return fmt::format("network plugin {}", process.network);
-  case Carrier::unknown: break;
+  case NetworkTransport::plugin: return fmt::format("network plugin {}", process.network);
+  case NetworkTransport::unknown: break;
   }
   return "unknown";
 }
@@ -43,21 +43,22 @@ std::vector<LogEvidence> evidence_of(const ProcessNetwork& process) {
   std::vector<LogEvidence> list;
   for (const auto& [what, evidence] : process.evidence) {
     const bool beside_point = process.evidence.count("network") == 1 &&
-                              carrier_of(process) == Carrier::sockets && (what == "ib" || what == "plugin");
+                              carrier_of(process) == NetworkTransport::sockets &&
+                              (what == "ib" || what == "plugin");
     if (!beside_point) list.push_back(evidence);
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
   return list;
 }
 
-std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
+std::vector<std::string> next_steps(const NetworkGroup& group, NetworkTransport wanted) {
   std::vector<std::string> steps;
   const auto seen = [&](NetworkObstacle what) { return group.obstacles.count(what) == 1; };
   if (seen(NetworkObstacle::switched_off))
     steps.emplace_back("remove NCCL_IB_DISABLE, NCCL_NET and NCCL_NET_PLUGIN from the job and the image: one "
                        "of them disables "
                        "the high-speed network");
-  if (wanted != Carrier::infiniband && seen(NetworkObstacle::no_plugin))
+  if (wanted != NetworkTransport::infiniband && seen(NetworkObstacle::no_plugin))
     steps.emplace_back("use the site's module or an image with the plugin for libfabric, or add the "
                        "directory of libnccl-net.so "
                        "(librccl-net.so) to LD_LIBRARY_PATH: the plugin was not found");
@@ -68,11 +69,11 @@ std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
   if (seen(NetworkObstacle::no_verbs_library))
     steps.emplace_back(
         "add rdma-core (libibverbs1, ibverbs-providers) to the image: libibverbs.so.1 is missing");
-  if (wanted != Carrier::libfabric && seen(NetworkObstacle::no_device))
+  if (wanted != NetworkTransport::libfabric && seen(NetworkObstacle::no_device))
     steps.emplace_back(
         "add /dev/infiniband to the container, and set NCCL_IB_HCA to devices in /sys/class/infiniband: no "
         "InfiniBand device was found");
-  if (steps.empty() && wanted == Carrier::libfabric)
+  if (steps.empty() && wanted == NetworkTransport::libfabric)
     steps.emplace_back(
         "use the plugin aws-ofi-nccl (aws-ofi-rccl) from the site's module or image: NCCL has no built-in "
         "support for this network");
@@ -84,9 +85,9 @@ std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
 }
 
 void evaluate(NetworkGroup& group, const NetworkReport& report, const SiteNetwork& site) {
-  if (!report.several_nodes || group.carrier != Carrier::sockets) return;
+  if (!report.several_nodes || group.carrier != NetworkTransport::sockets) return;
   const auto wanted = wanted_on(site.fabric);
-  if (!site.name.empty() && wanted == Carrier::unknown) return; // nothing faster is known there
+  if (!site.name.empty() && wanted == NetworkTransport::unknown) return; // nothing faster is known there
   group.warning = site.name.empty()
                       ? "traffic between nodes uses TCP, which is right only without a high-speed network "
                         "(check with --site SITE)"
@@ -117,7 +118,7 @@ NetworkReport evaluate_networks(const NetworkReader& reader, const SiteNetwork& 
     if (!process.host.empty()) hosts.insert(process.host);
     report.several_nodes = report.several_nodes || process.nodes > 1;
     const auto carrier = carrier_of(process);
-    if (carrier == Carrier::unknown && process.obstacles.empty()) continue; // other lines of NCCL
+    if (carrier == NetworkTransport::unknown && process.obstacles.empty()) continue; // other lines of NCCL
     ++report.processes;
     const auto how = describe(process);
     const auto [place, is_new] = places.try_emplace(how, report.groups.size());

@@ -50,7 +50,7 @@ private:
 };
 
 /// The writer of a line, as far as the line names it.
-struct Writer {
+struct LineSource {
   std::string host;             ///< empty: unknown
   unsigned long long pid = 0;   ///< 0: unknown
   std::optional<unsigned> rank; ///< as a launcher put it in front: "[3] ", "3: ", "[rank3]: "
@@ -59,7 +59,7 @@ struct Writer {
 /// A line of NCCL or RCCL: "nid000012:4711:4711 [0] NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0", after a
 /// prefix of launchers. Host and process may be missing.
 struct NcclLine {
-  Writer writer;
+  LineSource writer;
   std::string device;    ///< between the brackets; empty: unknown
   bool warning = false;  ///< "NCCL WARN"
   std::string_view text; ///< the rest of the line

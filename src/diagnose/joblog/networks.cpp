@@ -146,20 +146,21 @@ void NetworkReader::read(std::uint64_t number, const NcclLine& line) {
   read_obstacles(note);
 }
 
-Carrier carrier_of(const ProcessNetwork& process) {
+NetworkTransport carrier_of(const ProcessNetwork& process) {
   const auto network = util::to_lower(process.network);
   // libfabric's own providers for TCP are what sockets are.
   const auto provider = util::to_lower(process.provider);
   const bool slow_provider = provider.starts_with("tcp") || provider.starts_with("sockets") ||
                              provider.starts_with("udp") || provider.starts_with("net");
-  if (network.starts_with("socket")) return Carrier::sockets;
-  if (network.starts_with("ib")) return Carrier::infiniband;
+  if (network.starts_with("socket")) return NetworkTransport::sockets;
+  if (network.starts_with("ib")) return NetworkTransport::infiniband;
   if (holds(network, "libfabric") || holds(network, "ofi"))
-    return slow_provider ? Carrier::sockets : Carrier::libfabric;
-  if (!network.empty()) return Carrier::plugin;
-  if (!process.provider.empty()) return slow_provider ? Carrier::sockets : Carrier::libfabric;
-  if (process.has_ib) return Carrier::infiniband;
-  return process.has_sockets ? Carrier::sockets : Carrier::unknown;
+    return slow_provider ? NetworkTransport::sockets : NetworkTransport::libfabric;
+  if (!network.empty()) return NetworkTransport::plugin;
+  if (!process.provider.empty())
+    return slow_provider ? NetworkTransport::sockets : NetworkTransport::libfabric;
+  if (process.has_ib) return NetworkTransport::infiniband;
+  return process.has_sockets ? NetworkTransport::sockets : NetworkTransport::unknown;
 }
 
 } // namespace hpcml::joblog

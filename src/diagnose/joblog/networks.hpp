@@ -14,7 +14,7 @@
 namespace hpcml::joblog {
 
 /// What carries the traffic between nodes.
-enum class Carrier { unknown, sockets, infiniband, libfabric, plugin };
+enum class NetworkTransport { unknown, sockets, infiniband, libfabric, plugin };
 
 /// A line that shows the network.
 struct LogEvidence {
@@ -48,7 +48,7 @@ struct ProcessNetwork {
 };
 
 /// What carries this process's traffic, by its own last word.
-Carrier carrier_of(const ProcessNetwork& process);
+NetworkTransport carrier_of(const ProcessNetwork& process);
 
 /// Reads the lines of a log one by one. Remembers at most 65,536 processes.
 class NetworkReader {
@@ -68,7 +68,7 @@ private:
 
 /// Ranks whose traffic goes the same way.
 struct NetworkGroup {
-  Carrier carrier = Carrier::unknown;
+  NetworkTransport carrier = NetworkTransport::unknown;
   std::string how; ///< "libfabric's provider cxi (aws-ofi-rccl 1.4.0)", "TCP sockets"
   std::set<std::string> hosts;
   std::set<unsigned> ranks;

@@ -55,13 +55,13 @@ std::string network_text(const LogReport& report) {
   return text;
 }
 
-std::string carrier_word(Carrier carrier) {
+std::string carrier_word(NetworkTransport carrier) {
   switch (carrier) {
-  case Carrier::sockets: return "sockets";
-  case Carrier::infiniband: return "infiniband";
-  case Carrier::libfabric: return "libfabric";
-  case Carrier::plugin: return "plugin";
-  case Carrier::unknown: break;
+  case NetworkTransport::sockets: return "sockets";
+  case NetworkTransport::infiniband: return "infiniband";
+  case NetworkTransport::libfabric: return "libfabric";
+  case NetworkTransport::plugin: return "plugin";
+  case NetworkTransport::unknown: break;
   }
   return "unknown";
 }

@@ -55,7 +55,7 @@ std::string software(const SetupPlan& plan) {
   if (plan.modules_reset != model::ModulesReset::none)
     lines.push_back(render_line(CommandLine{literals({"module", model::word_of(plan.modules_reset)}), {}}));
   for (const auto& module : plan.modules)
-    lines.push_back(render_line(Module{module.name, module.is_path, {}}));
+    lines.push_back(render_line(ModuleLine{module.name, module.is_path, {}}));
   return util::join(lines, "\n");
 }
 

@@ -23,7 +23,7 @@ std::string_view name_of(model::OriginKind kind) {
   return "rule";
 }
 
-std::string describe(const Reason& reason) {
+std::string describe(const LineReason& reason) {
   const auto who = describe_origin(reason.origin);
   if (who.empty() && reason.about.empty()) return {};
   std::string text = "    <- " +

@@ -27,14 +27,14 @@ std::string assignment(const Export& line) {
 }
 
 bool comes_from_user(const Export& line) {
-  return std::any_of(line.reasons.begin(), line.reasons.end(), [](const Reason& reason) {
+  return std::any_of(line.reasons.begin(), line.reasons.end(), [](const LineReason& reason) {
     return reason.origin.kind != model::OriginKind::site && reason.origin.kind != model::OriginKind::rule;
   });
 }
 
 std::string to_text(const Export& line) { return "export " + assignment(line); }
 
-std::string to_text(const Module& line) {
+std::string to_text(const ModuleLine& line) {
   return fmt::format("module {} {}", line.is_path ? "use" : "load", quote_word(line.name));
 }
 

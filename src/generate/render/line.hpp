@@ -13,11 +13,11 @@
 namespace hpcml::render {
 
 /// One reason for a line: what it is about ("" = the whole line) and who decided it.
-struct Reason {
+struct LineReason {
   std::string about;
   model::Origin origin;
 };
-using Reasons = std::vector<Reason>;
+using Reasons = std::vector<LineReason>;
 /// The origin alone as the reason of a line.
 inline Reasons because(const model::Origin& origin) { return {{"", origin}}; }
 
@@ -38,7 +38,7 @@ struct Export {
 };
 
 /// `module load NAME` or `module use PATH`.
-struct Module {
+struct ModuleLine {
   std::string name;
   bool is_path = false;
   Reasons reasons;
@@ -68,7 +68,7 @@ struct Verbatim {
   Reasons reasons;
 };
 
-using ScriptLine = std::variant<Directive, Export, Module, CommandLine, Step, Comment, Verbatim>;
+using ScriptLine = std::variant<Directive, Export, ModuleLine, CommandLine, Step, Comment, Verbatim>;
 using ScriptLines = std::vector<ScriptLine>;
 
 /// The line as it stands in the script, without the line break at its end.

@@ -86,7 +86,7 @@ void add_modules(const model::Plan& plan, ScriptLines& lines) {
   for (const auto& module : plan.modules) {
     if (module.is_path) {
       flush();
-      lines.push_back(Module{module.name, true, because(module.origin)});
+      lines.push_back(ModuleLine{module.name, true, because(module.origin)});
       continue;
     }
     if (words.empty()) words = literals({"module", "load"});

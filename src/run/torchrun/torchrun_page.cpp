@@ -14,9 +14,9 @@ std::string written_flag(const TorchrunFlag& flag) {
   return flag.is_switch() ? text : text + " " + std::string(flag.value);
 }
 
-const char* word_of_treatment(Treatment treatment) {
-  if (treatment == Treatment::refused) return "refused";
-  return treatment == Treatment::same ? "same" : "better";
+const char* word_of_treatment(FlagSupport treatment) {
+  if (treatment == FlagSupport::refused) return "refused";
+  return treatment == FlagSupport::same ? "same" : "better";
 }
 
 std::string table_row(const TorchrunFlag& flag) {

@@ -12,7 +12,7 @@ namespace hpcml::torchrun {
 namespace {
 
 using Fault = std::optional<std::string>;
-using enum Treatment;
+using enum FlagSupport;
 
 Fault must_be(const char* what, const std::string& text) {
   return std::string("must be ") + what + ", not \"" + text + "\"";

@@ -11,7 +11,7 @@
 
 namespace hpcml::torchrun {
 
-enum class Treatment {
+enum class FlagSupport {
   same,    ///< as torchrun does
   better,  ///< what it is for is had in another way
   refused, ///< an error that says what to do instead
@@ -22,7 +22,7 @@ struct TorchrunFlag {
   char letter = 0;          ///< its short form; 0: none
   std::string_view value;   ///< what stands for its value; empty: a switch
   bool has_variable = true; ///< PET_NAME says it where the line does not
-  Treatment treatment = Treatment::same;
+  FlagSupport treatment = FlagSupport::same;
   std::string_view help;     ///< what it means
   std::string_view fallback; ///< torchrun's default; empty: none
   std::string_view remark;   ///< what is better, or why it is refused and what to do instead; one sentence

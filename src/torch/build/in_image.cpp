@@ -119,8 +119,8 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                         util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " "))};
 }
 
-util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                   const std::string& cwd, const MessageSink& report) {
+util::Result<BuildResult> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
+                                         const std::string& cwd, const MessageSink& report) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);
   TRY(const auto engine, choose_engine(choice, is_path, env));

@@ -64,7 +64,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
 }
 
 void report_measured(const char* phase, const RankEnv& env, const Communicator& group, long long bytes,
-                     const Measured& measured) {
+                     const Measurement& measured) {
   print(event(phase, env)
             .add("ok", true)
             .add("backend", group.backend())
@@ -86,8 +86,8 @@ void report_connected(const RankEnv& env, const Communicator& group, Clock::time
 }
 
 /// What this rank adds to the summary.
-std::string rank_note(const RankEnv& env, const Communicator& group, const Measured& reduced,
-                      const Measured& sent) {
+std::string rank_note(const RankEnv& env, const Communicator& group, const Measurement& reduced,
+                      const Measurement& sent) {
   const auto used = ddp::own_connections(env.master_port);
   return JsonLine()
       .add("rank", env.rank)
@@ -138,7 +138,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   run("connect", [&] { group.emplace(rendezvous.store(), env, options.group); });
   report_connected(env, *group, start);
 
-  Measured reduced, sent;
+  Measurement reduced, sent;
   run("all_reduce", [&] { reduced = check_all_reduce(*group, bytes); });
   report_measured("all_reduce", env, *group, bytes, reduced);
   run("send_recv", [&] {

@@ -27,7 +27,7 @@ struct PreflightOptions {
 int run_preflight(const PreflightOptions& options);
 
 /// What a check measured. `seconds` is per operation; `gbps` in gigabits per second.
-struct Measured {
+struct Measurement {
   double seconds = 0;
   double gbps = 0;
 };
@@ -39,10 +39,10 @@ struct LocalFault : std::runtime_error {
 
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
 /// wrong element, LocalFault if this rank's share was wrong before it was sent.
-Measured check_all_reduce(Communicator& group, long long bytes);
+Measurement check_all_reduce(Communicator& group, long long bytes);
 /// Each rank sends to seven others (all, in a world of eight) and receives from them what only that one
 /// should get; the receiver compares every element. Throws as check_all_reduce.
-Measured check_send_receive(Communicator& group, long long bytes);
+Measurement check_send_receive(Communicator& group, long long bytes);
 
 /// What two ranks found alone, seen from one of them; texts are empty where all is well.
 struct PairFindings {

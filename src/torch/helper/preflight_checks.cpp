@@ -71,7 +71,7 @@ int seed_of(int round, int side) { return (round * 2 + side) * 37 % k_period; }
 
 } // namespace
 
-Measured check_all_reduce(Communicator& group, long long bytes) {
+Measurement check_all_reduce(Communicator& group, long long bytes) {
   take_one_thread();
   const double size = group.size();
   const at::Tensor base = pattern(element_count(bytes), group.device());
@@ -105,7 +105,7 @@ Measured check_all_reduce(Communicator& group, long long bytes) {
   return {seconds, 8 * moved / seconds / 1e9};
 }
 
-Measured check_send_receive(Communicator& group, long long bytes) {
+Measurement check_send_receive(Communicator& group, long long bytes) {
   take_one_thread();
   const at::Tensor base = pattern(element_count(bytes), group.device());
   const int rank = group.rank(), rounds = std::min(rounds_of(group.size()), k_send_rounds);

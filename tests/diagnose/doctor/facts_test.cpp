@@ -56,8 +56,8 @@ TEST_CASE("GPUs on the bus, the driver and its library, device files, the contai
   CHECK(facts.gpus.kernel_driver == "550.54.15");
   CHECK(facts.gpus.library == "/usr/lib64/libcuda.so.1");
   CHECK(facts.gpus.library_version == "535.104.05");
-  CHECK(facts.gpus.devices.at("/dev/nvidia0") == doctor::Access::open);
-  CHECK(facts.gpus.devices.at("/dev/nvidia-uvm") == doctor::Access::missing);
+  CHECK(facts.gpus.devices.at("/dev/nvidia0") == doctor::DeviceAccess::open);
+  CHECK(facts.gpus.devices.at("/dev/nvidia-uvm") == doctor::DeviceAccess::missing);
   CHECK(facts.place.container == "Docker or Podman");
   CHECK(facts.place.limits.at("CUDA_VISIBLE_DEVICES").empty());
   CHECK(facts.torch.version == "2.7.1+cu126");

@@ -6,7 +6,7 @@
 
 using namespace hpcml;
 using Catch::Contains;
-using doctor::Access;
+using doctor::DeviceAccess;
 using doctor::Facts;
 
 namespace {
@@ -23,7 +23,7 @@ Facts good_node() {
   facts.gpus.kernel_driver = facts.gpus.library_version = "550.54.15";
   facts.gpus.library = "/usr/lib64/libcuda.so.1";
   for (const auto* name : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0", "/dev/nvidia1"})
-    facts.gpus.devices[name] = Access::open;
+    facts.gpus.devices[name] = DeviceAccess::open;
   facts.torch = {
       doctor::TorchBuild::Kind::found, "python", "2.7.1+cu126", "/v/torch/version.py", "", true, "12.6", ""};
   return facts;
@@ -37,7 +37,7 @@ Facts good_amd_node() {
   facts.gpus.vendor = model::GpuVendor::amd;
   facts.gpus.on_bus = facts.gpus.by_driver = 2;
   for (const auto* name : {"/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD129"})
-    facts.gpus.devices[name] = Access::open;
+    facts.gpus.devices[name] = DeviceAccess::open;
   facts.torch.cuda.clear();
   facts.torch.rocm = "6.2.4";
   return facts;
@@ -51,7 +51,7 @@ std::vector<std::string> ids(const Facts& facts) {
 
 using Ids = std::vector<std::string>;
 
-void all_devices(Facts& facts, Access access) {
+void all_devices(Facts& facts, DeviceAccess access) {
   for (auto& [name, how] : facts.gpus.devices) how = access;
 }
 
@@ -77,8 +77,8 @@ TEST_CASE("the reasons of Zurada's page: no GPU node, no GPU asked for, a torch 
   auto unasked = good_node();
   unasked.place.gpu_variables.clear();
   unasked.place.limits.clear();
-  all_devices(unasked, Access::forbidden);
-  unasked.gpus.devices["/dev/nvidiactl"] = unasked.gpus.devices["/dev/nvidia-uvm"] = Access::open;
+  all_devices(unasked, DeviceAccess::forbidden);
+  unasked.gpus.devices["/dev/nvidiactl"] = unasked.gpus.devices["/dev/nvidia-uvm"] = DeviceAccess::open;
   CHECK(ids(unasked) == Ids{"none-asked-for", "hidden-by-job"});
   auto cpu_torch = good_node();
   cpu_torch.torch.cuda.clear();
@@ -113,14 +113,14 @@ TEST_CASE("a container that was not given the GPUs hears with which flag it gets
   auto facts = good_node();
   facts.place.container = "Apptainer";
   facts.gpus.library.clear();
-  all_devices(facts, Access::missing);
+  all_devices(facts, DeviceAccess::missing);
   CHECK(ids(facts) == Ids{"container-without-gpus"});
   CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "add --nv to the options of the container");
   facts.place.container = "Docker or Podman";
   CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "add --gpus all to the options of the container");
   auto amd = good_amd_node();
   amd.place.container = "Apptainer";
-  all_devices(amd, Access::missing);
+  all_devices(amd, DeviceAccess::missing);
   CHECK(doctor::evaluate_gpus(amd).reasons.at(0).next == "add --rocm to the options of the container");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a step without the job's GPUs, files that may not be opened, a missin
   step.place.limits.clear();
   CHECK(ids(step) == Ids{"none-in-step"});
   auto amd = good_amd_node();
-  all_devices(amd, Access::no_rights);
+  all_devices(amd, DeviceAccess::no_rights);
   CHECK(ids(amd) == Ids{"no-rights"});
   CHECK_THAT(doctor::evaluate_gpus(amd).reasons[0].next, Contains("render"));
   auto uvm = good_node();

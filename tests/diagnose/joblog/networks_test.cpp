@@ -52,7 +52,7 @@ TEST_CASE("the two lines of LUMI's page say that the plugin and its network are 
            k_slingshot);
   CHECK_FALSE(report.is_bad());
   REQUIRE(report.network.groups.size() == 1);
-  CHECK(report.network.groups[0].carrier == joblog::Carrier::libfabric);
+  CHECK(report.network.groups[0].carrier == joblog::NetworkTransport::libfabric);
   CHECK(report.network.groups[0].how == "libfabric, provider cxi (aws-ofi-rccl 1.4.0)");
   CHECK_THAT(joblog::render_text(report), Contains("  run.log:2: NET/OFI Using aws-ofi-rccl 1.4.0\n") &&
                                               Contains("  run.log:3: NET/OFI Selected Provider is cxi\n"));
@@ -63,7 +63,7 @@ TEST_CASE(
   const auto report = read(by_cxi("nid000012", 0) + by_sockets("nid000013", 1), k_slingshot);
   REQUIRE(report.network.groups.size() == 2);
   const auto& bad = report.network.groups[0];
-  CHECK(bad.carrier == joblog::Carrier::sockets);
+  CHECK(bad.carrier == joblog::NetworkTransport::sockets);
   CHECK(bad.hosts == std::set<std::string>{"nid000013"});
   CHECK(bad.ranks == std::set<unsigned>{1});
   CHECK(bad.warning == "traffic between nodes uses TCP, but LUMI has Slingshot-11, 4 x 200 Gb/s");
@@ -98,7 +98,7 @@ TEST_CASE(
     "InfiniBand is used where a device is named, and not where newer releases write the line without one") {
   const auto good =
       read(lines_of("n1", 1, {"NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>"}), k_infiniband);
-  CHECK(good.network.groups.at(0).carrier == joblog::Carrier::infiniband);
+  CHECK(good.network.groups.at(0).carrier == joblog::NetworkTransport::infiniband);
   const std::vector<std::string> none = {"NET/Plugin: Could not find: libnccl-net.so",
                                          "NET/IB : No device found.",
                                          "NET/IB : Using [RO]; OOB eth0:172.17.16.64<0>",
@@ -108,7 +108,7 @@ TEST_CASE(
                                          "Assigned NET plugin Socket to comm"};
   const auto bad = read(lines_of("n1", 1, none) + lines_of("n2", 1, none), k_infiniband);
   REQUIRE(bad.network.groups.size() == 1);
-  CHECK(bad.network.groups[0].carrier == joblog::Carrier::sockets);
+  CHECK(bad.network.groups[0].carrier == joblog::NetworkTransport::sockets);
   CHECK(bad.network.groups[0].hosts.size() == 2);
   REQUIRE(bad.network.groups[0].next.size() == 1); // no plugin is needed there
   CHECK_THAT(bad.network.groups[0].next[0], Contains("/dev/infiniband"));
@@ -116,7 +116,7 @@ TEST_CASE(
                                        {"NET/IB : Using [RO]; OOB eth0:172.17.16.64<0>",
                                         "NET/Socket : Using [0]eth0:172.17.16.64<0>"}),
                               k_infiniband);
-  CHECK(undecided.network.groups.at(0).carrier == joblog::Carrier::sockets);
+  CHECK(undecided.network.groups.at(0).carrier == joblog::NetworkTransport::sockets);
 }
 
 TEST_CASE("a log that begins after the decision tells it by its channels") {
@@ -126,8 +126,8 @@ TEST_CASE("a log that begins after the decision tells it by its channels") {
            k_slingshot);
   REQUIRE(report.network.groups.size() == 2);
   CHECK(report.network.groups[0].hosts == std::set<std::string>{"n2"});
-  CHECK(report.network.groups[0].carrier == joblog::Carrier::sockets);
-  CHECK(report.network.groups[1].carrier == joblog::Carrier::libfabric);
+  CHECK(report.network.groups[0].carrier == joblog::NetworkTransport::sockets);
+  CHECK(report.network.groups[1].carrier == joblog::NetworkTransport::libfabric);
 }
 
 TEST_CASE(

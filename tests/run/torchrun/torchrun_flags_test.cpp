@@ -232,13 +232,13 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
   unsigned refused = 0;
   for (const auto& flag : torchrun::torchrun_flags()) {
     CAPTURE(flag.name);
-    refused += flag.treatment == torchrun::Treatment::refused ? 1 : 0;
+    refused += flag.treatment == torchrun::FlagSupport::refused ? 1 : 0;
     CHECK(flag.read != nullptr);
-    CHECK((flag.treatment == torchrun::Treatment::same || !flag.remark.empty()));
+    CHECK((flag.treatment == torchrun::FlagSupport::same || !flag.remark.empty()));
     const bool must = flag.name.starts_with("rdzv") || flag.name.starts_with("master") ||
                       flag.name == "nnodes" || flag.name == "nproc-per-node" || flag.name == "node-rank" ||
                       flag.name == "log-dir";
-    CHECK_FALSE((must && flag.treatment == torchrun::Treatment::refused));
+    CHECK_FALSE((must && flag.treatment == torchrun::FlagSupport::refused));
   }
   CHECK(torchrun::torchrun_flags().size() == 30);
   CHECK(refused <= 3);

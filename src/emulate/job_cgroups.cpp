@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "emulate/job_groups.hpp"
+#include "emulate/job_cgroups.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -112,8 +112,8 @@ std::vector<fs::path> directories_of_group(const fs::path& group) {
   return directories;
 }
 
-util::Result<JobGroups> make_job_groups(const JobLimits& limits) {
-  JobGroups groups;
+util::Result<JobCgroups> make_job_groups(const JobLimits& limits) {
+  JobCgroups groups;
   if (limits.memory) {
     auto made = make_group(k_memory);
     if (!made) return cannot_limit(k_memory, made.error());
@@ -133,14 +133,15 @@ util::Result<JobGroups> make_job_groups(const JobLimits& limits) {
   return groups;
 }
 
-void remove_job_groups(const JobGroups& groups) {
+void remove_job_groups(const JobCgroups& groups) {
   remove_group(groups.memory);
   remove_group(groups.devices);
 }
 
 std::string node_group(const std::string& group, const std::string& node) { return group + "/slurm_" + node; }
 
-util::Status make_group_view(const JobGroups& groups, const std::string& node, const std::string& state_dir) {
+util::Status make_group_view(const JobCgroups& groups, const std::string& node,
+                             const std::string& state_dir) {
   const auto view = group_mount(groups.any(), state_dir, node);
   if (is_unified_group(groups.any())) {
     TRY_DONE(util::write_file(view.source, "0::/\n"));
@@ -156,12 +157,12 @@ util::Status make_group_view(const JobGroups& groups, const std::string& node, c
   return util::Done{};
 }
 
-void show_group_view(SandboxNode& node, const JobGroups& groups, const std::string& state_dir) {
+void show_group_view(SandboxNode& node, const JobCgroups& groups, const std::string& state_dir) {
   node.mounts.push_back(group_mount(groups.any(), state_dir, node.name));
   if (is_unified_group(groups.any())) node.unified_group = node_group(groups.any(), node.name);
 }
 
-std::string make_cgroup_conf(const JobGroups& groups, const std::string& state_dir,
+std::string make_cgroup_conf(const JobCgroups& groups, const std::string& state_dir,
                              const SlurmInstall& slurm) {
   if (groups.any().empty()) return make_idle_cgroup_conf(slurm);
   const bool unified = is_unified_group(groups.any());

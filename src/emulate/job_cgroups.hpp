@@ -25,7 +25,7 @@ struct JobLimits {
 
 /// The directories of a sandbox's groups; empty where nothing is limited. cgroup v1 has a tree for each of
 /// the two, v2 one for both.
-struct JobGroups {
+struct JobCgroups {
   std::string memory = {};
   std::string devices = {};
 
@@ -33,10 +33,10 @@ struct JobGroups {
 };
 
 /// Makes a sandbox's groups. Fails where this process may not, with what to do; then none exists.
-util::Result<JobGroups> make_job_groups(const JobLimits& limits);
+util::Result<JobCgroups> make_job_groups(const JobLimits& limits);
 
 /// Ends what still runs in the groups and removes them with all that is in them. From outside of the sandbox.
-void remove_job_groups(const JobGroups& groups);
+void remove_job_groups(const JobCgroups& groups);
 
 /// The directories of a group, each before the one that it is in.
 std::vector<std::filesystem::path> directories_of_group(const std::filesystem::path& group);
@@ -46,13 +46,13 @@ std::string node_group(const std::string& group, const std::string& node);
 
 /// Makes that of each, and below the state directory what the node's Slurm takes for the place where the
 /// machine's groups are mounted; with cgroup v2 that is a view of the kernel's (SandboxNode::unified_group).
-util::Status make_group_view(const JobGroups& groups, const std::string& node, const std::string& state_dir);
+util::Status make_group_view(const JobCgroups& groups, const std::string& node, const std::string& state_dir);
 
 /// Lets the node see that when it is started.
-void show_group_view(SandboxNode& node, const JobGroups& groups, const std::string& state_dir);
+void show_group_view(SandboxNode& node, const JobCgroups& groups, const std::string& state_dir);
 
 /// cgroup.conf: what is limited, of the memory swap included.
-std::string make_cgroup_conf(const JobGroups& groups, const std::string& state_dir,
+std::string make_cgroup_conf(const JobCgroups& groups, const std::string& state_dir,
                              const SlurmInstall& slurm);
 
 } // namespace hpcml::emulate
