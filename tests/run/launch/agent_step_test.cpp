@@ -102,7 +102,7 @@ TEST_CASE("an agent in a step with a task for each rank is refused with the line
   CHECK(holds(run_hpcml({"launch", "--", "true"}, exported).err, "with --log-dir one agent per node"));
   exported.set("HPCML_LOG_DIR", "logs/%j");
   CHECK(holds(run_hpcml({"launch", "--", "true"}, exported).err,
-              "HPCML_LOG_DIR takes none of Slurm's patterns"));
+              "HPCML_LOG_DIR accepts none of Slurm's patterns"));
 }
 
 TEST_CASE("a number of nodes that the step has not, or that nobody can bring together, is refused") {
