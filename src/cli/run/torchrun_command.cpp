@@ -53,7 +53,7 @@ void show_flag(CLI::App& command, const torchrun::TorchrunFlag& flag, const char
   const auto names =
       (flag.letter != 0 ? std::string("-") + flag.letter + "," : "") + torchrun::dashed_name(flag);
   auto text = std::string(flag.help);
-  if (flag.treatment == torchrun::Treatment::refused) text += " (not supported)";
+  if (flag.treatment == torchrun::FlagSupport::refused) text += " (not supported)";
   if (flag.is_switch()) {
     command
         .add_flag_callback(
