@@ -94,15 +94,19 @@ void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
-      ->transform([&context](const std::string& directory) {
-        const auto whole = util::absolute_path(directory, util::user_places(context.env));
-        if (!whole) throw CLI::ValidationError("--sites-dir", whole.error().what);
-        // A rank continues without the directory: its script has named it, and reports what differs.
-        std::error_code ignored;
-        if (command_word(context.words) != "launch" && !std::filesystem::is_directory(*whole, ignored))
-          throw CLI::ValidationError("--sites-dir", "no directory '" + *whole + "'");
-        return *whole;
-      });
+      ->transform(CLI::Validator(
+          [&context](std::string& directory) -> std::string {
+            const auto whole = util::absolute_path(directory, util::user_places(context.env));
+            if (!whole) return whole.error().what;
+            directory = *whole;
+            // A rank continues without the directory: its script has named it, and reports what differs.
+            std::error_code ignored;
+            const bool exists = std::filesystem::is_directory(*whole, ignored);
+            return exists || command_word(context.words) == "launch"
+                       ? ""
+                       : "must be a directory, not '" + *whole + "'";
+          },
+          ""));
   app.add_flag("-v,--verbose", verbosity, "Increase verbosity (repeat for debug output)")
       ->group(k_global_group);
   app.fallthrough();

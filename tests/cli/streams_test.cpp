@@ -83,7 +83,7 @@ TEST_CASE("a folder of profiles that is not there is a mistake of the line") {
   const Workspace workspace;
   const auto outcome = workspace.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
   CHECK(outcome.exit_code == 2);
-  CHECK(holds(outcome.err, "there is no folder /nonexistent"));
+  CHECK(holds(outcome.err, "--sites-dir must be a directory, not '/nonexistent'"));
 }
 
 TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {

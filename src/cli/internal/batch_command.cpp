@@ -110,7 +110,7 @@ constexpr CommandHelp k_batch_help = {
     .summary = "Run the commands of a job script and keep the job alive",
     .examples = "hpcml internal batch --save-before 10m --max-requeues 3 -- bash job.sh",
     .notes = R"(A generated script replaces itself with this command, which runs the script's commands, and:
-  - makes the key of the job's processes and serves the rendezvous store of the ranks
+  - creates the key of the job's processes and serves the rendezvous store
   - asks the ranks to save before the time limit (--save-before)
   - requeues the job up to --max-requeues times, without faulty nodes
   - chooses the healthy nodes of a job with spare nodes (--program-nodes)

@@ -233,7 +233,11 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (const auto fault = read_step_variables(request.rank_request, context.env))
     return fail(context, runtime, "environment", *fault);
   auto command = command_of(app, flags, context);
-  if (!command) return fail(context, runtime, "command", command.error());
+  if (!command) {
+    const int code = fail(context, runtime, "command", command.error());
+    if (!context.env.get("SLURM_PROCID")) print_usage(app); // not once per task
+    return code;
+  }
   request.command = std::move(*command);
   return run_request(request, runtime, flags.dry_run, context);
 }

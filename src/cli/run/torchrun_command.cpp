@@ -14,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/help/help_page.hpp"
 #include "cli/help/value_checks.hpp"
+#include "cli/parse_error.hpp"
 #include "cli/runtime_context.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
@@ -32,7 +33,8 @@ constexpr CommandHelp k_torchrun_help = {
     .examples = R"(# Four ranks on this machine
 hpcml torchrun --nproc-per-node 4 train.py --epochs 3
 # In a job: two nodes, one rank per GPU
-srun --ntasks-per-node=1 hpcml torchrun --nnodes 2 --nproc-per-node gpu train.py)",
+srun --ntasks-per-node=1 hpcml torchrun --nnodes 2 --nproc-per-node gpu \
+    train.py)",
     .notes =
         R"(Accepts all options of torch 2.13's torchrun. A link to hpcml with the name torchrun is this command.
 
@@ -129,7 +131,11 @@ int run_torchrun(const Context& context, const std::vector<std::string>& words) 
   case torchrun::TorchrunLine::Asks::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
   case torchrun::TorchrunLine::Asks::ranks: break;
   }
-  return line.errors.empty() ? run_request(line.request, context) : refuse(context, line.errors);
+  if (line.errors.empty()) return run_request(line.request, context);
+  const int code = refuse(context, line.errors);
+  with_app_tree(context, {"torchrun"},
+                [](const CLI::App& app, const Context&) { print_usage(*app.get_subcommand("torchrun")); });
+  return code;
 }
 
 void add_torchrun(CLI::App& app, Context& context, int& exit_code) {

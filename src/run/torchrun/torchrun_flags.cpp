@@ -146,7 +146,7 @@ private:
     std::vector<std::string> names;
     for (const auto* flag : all_torchrun_flags()) names.push_back(dashed_name(*flag));
     const auto near = util::nearest(word.substr(0, word.find('=')), names);
-    fail(fmt::format("unknown option '{}'", word.substr(0, word.find('='))),
+    fail(fmt::format("unexpected argument '{}'", word.substr(0, word.find('='))),
          near ? fmt::format("use {}", *near)
               : "run hpcml torchrun --help; put options of the program after the program");
   }

@@ -198,7 +198,7 @@ TEST_CASE("a name may be shortened as long as one flag is meant") {
 TEST_CASE("an unknown flag is named with its neighbour, and all faults of a line are said") {
   const auto line = read_words({"--nnode-rank", "--max-restarts=x", "--nnodes=0"});
   REQUIRE(line.errors.size() == 3);
-  CHECK(line.errors[0].what == "unknown option '--nnode-rank'");
+  CHECK(line.errors[0].what == "unexpected argument '--nnode-rank'");
   CHECK(line.errors[0].hint == "use --node-rank");
   CHECK(fault_of({"--nnodes", "--standalone"}) == "--nnodes requires a value: --nnodes N|MIN:MAX");
 }
