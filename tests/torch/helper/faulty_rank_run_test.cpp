@@ -77,7 +77,7 @@ TEST_CASE("a fault between two ranks alone names the two, and neither as guilty"
   CHECK(found.at("ranks").empty());
   CHECK(found.at("hosts").empty());
   CHECK_THAT(found.at("what").get<std::string>(),
-             Contains("cannot be told") && Contains("only rank " + std::to_string(fault.rank) + " (") &&
+             Contains("cannot be determined") && Contains("only rank " + std::to_string(fault.rank) + " (") &&
                  Contains("and rank " + fault.peer + " (") && Contains("the path between them"));
   CHECK_THAT(preflight::read_preflight(run.ranks.at(0).out).faulty_rank.value_or(""), !Contains("--exclude"));
 }

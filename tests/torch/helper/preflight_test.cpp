@@ -160,7 +160,7 @@ TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
   REQUIRE(run.events(0, "culprit").size() == 1);
   CHECK(run.events(0, "culprit")[0].at("ranks") == nlohmann::json({2}));
   CHECK(run.events(0, "culprit")[0].at("phase") == "all_reduce");
-  CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("stopped answering"));
+  CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("stopped responding"));
 }
 
 TEST_CASE("where rank 0 dies it is named by its host, though the store went with it") {

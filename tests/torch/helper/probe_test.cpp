@@ -122,7 +122,7 @@ TEST_CASE("hpcml preflight takes the Python that imports torch where no helper i
   REQUIRE(output);
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
-  CHECK_THAT(output->out, Contains("ok: 2 ranks on 1 host met"));
+  CHECK_THAT(output->out, Contains("ok: 2 ranks on 1 host connected"));
   CHECK_THAT(output->err,
              Contains("running the preflight in python3 with torch " + tested_build().torch_series));
 }

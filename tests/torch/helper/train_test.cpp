@@ -150,5 +150,5 @@ TEST_CASE("hpcml preflight starts ranks on this machine and prints a table with 
   REQUIRE(output);
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
-  CHECK_THAT(output->out, Contains("all_reduce Gbit/s") && Contains("ok: 3 ranks on 1 host met"));
+  CHECK_THAT(output->out, Contains("all_reduce Gbit/s") && Contains("ok: 3 ranks on 1 host connected"));
 }
