@@ -116,7 +116,8 @@ void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
 /// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
 std::optional<int> run_words(const CommandLineProgram& program, Context& context) {
   const auto& words = context.words;
-  Command app("hpcml", program.help);
+  const auto owned_app = make_program("hpcml", program.help);
+  CLI::App& app = *owned_app;
   int exit_code = k_ok;
   unsigned verbosity = 0;
   set_up_app(app, context, verbosity);
@@ -158,7 +159,8 @@ int check_output(int code, const Context& context) {
 
 void with_app_tree(const CommandLineProgram& program, Context context, const std::vector<std::string>& words,
                    const std::function<void(CLI::App&, const Context&)>& use) {
-  Command app("hpcml", program.help);
+  const auto owned_app = make_program("hpcml", program.help);
+  CLI::App& app = *owned_app;
   int exit_code = k_ok;
   unsigned verbosity = 0;
   context.every_flag = true;

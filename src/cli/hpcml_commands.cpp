@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/hpcml_commands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/app_tree.hpp"

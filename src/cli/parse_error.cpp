@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/parse_error.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -2,11 +2,15 @@
 // Errors of the command line: what is wrong, what to do, and the usage.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/command.hpp"
+
+namespace CLI {
+class App;
+class ParseError;
+} // namespace CLI
 
 namespace hpcml::cli {
 

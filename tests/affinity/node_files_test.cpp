@@ -260,6 +260,6 @@ TEST_CASE("The GPUs of a list of visible devices are found by number and by UUID
     INFO(list);
     const auto none = topo::listed_gpus(*node, list);
     REQUIRE_FALSE(none);
-    CHECK(none.error().what.find("is none of the node's 8 GPUs") != std::string::npos);
+    CHECK(none.error().what.find("is not one of the node's 8 GPUs") != std::string::npos);
   }
 }

@@ -48,6 +48,7 @@ constexpr Place k_places[] = {
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
     {"hpcml watch", Place::cluster},
     {"hpcml store", Place::elsewhere, "a running job or store: tests/run/store"},
+    {"hpcml internal stage", Place::elsewhere, "a job that runs: tests/run/batch"},
     {"hpcml internal batch", Place::elsewhere, "a job that runs: tests/run/batch, tests/emulate"},
     {"hpcml internal job-secret", Place::elsewhere, "a job that runs: tests/run/launch"},
     {"hpcml internal store-serve", Place::elsewhere,

@@ -47,10 +47,10 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
       {{"gen", "--", "x"}, 2, "--site"},
       {{"genn", "--", "x"}, 2, "did you mean gen?"},
       {lumi({"--acount", "x", "--", "x"}), 2, "did you mean --account?"},
-      {lumi({"train.py"}), 2, "behind --"},
+      {lumi({"train.py"}), 2, "put -- before the program"},
       {lumi({"--partition", "standrd-g", "--", "x"}), 4, "standard-g"},
       {lumi({"--gpus-per-node", "9", "--", "x"}), 4, "9 GPUs per node"},
-      {lumi({"--time", "50h", "--", "x"}), 4, "limit of partition standard-g"},
+      {lumi({"--time", "50h", "--", "x"}), 4, "exceeds the maximum of partition standard-g"},
       {lumi({"--time", "soon", "--", "x"}), 2, "--time"},
       {lumi({"--nodes", "two", "--", "x"}), 2, "--nodes"},
       {lumi({"--mem", "1.5G", "--", "x"}), 2, "--mem"},
@@ -66,7 +66,7 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
        "hpcml launch --nproc-per-node 2 -- ./x"},
       {{"gen", "--sites-dir", "~bob/sites", "--site", "lumi", "--", "x"}, 2, "~bob/sites"},
       {lumi({"--srun=-n4", "--", "x"}), 2, "--tasks-per-node"},
-      {lumi({"--sbatch=--wrap=hostname", "--", "x"}), 2, "behind --"},
+      {lumi({"--sbatch=--wrap=hostname", "--", "x"}), 2, "use -- PROGRAM ARGUMENTS"},
   };
   for (const auto& example : cases) {
     CAPTURE(example.words);
@@ -166,7 +166,7 @@ TEST_CASE("an interactive line says what it cannot carry") {
   CHECK(idev.out == "");
   const auto salloc = workspace.hpcml(lumi({"--array", "0-3", "--interactive", "--", "x"}));
   CHECK(salloc.exit_code == 0);
-  CHECK(holds(salloc.err, "--array=0-3 means nothing"));
+  CHECK(holds(salloc.err, "--array=0-3 has no effect"));
   const auto image = workspace.hpcml(lumi({"--container", "/x/a.sif", "--interactive"}));
   CHECK(image.exit_code == 0);
   CHECK(holds(image.err, "not in the image /x/a.sif"));
@@ -200,7 +200,7 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
   result = workspace.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G",
                             "--wheelhouse", " reqs.txt", "--", "x"});
   INFO(result.err << result.out);
-  CHECK_THAT(result.out, Catch::Contains("-r " + home + "/reqs.txt"));
+  CHECK_THAT(result.out, Catch::Contains("--requirements " + home + "/reqs.txt"));
   // What a site calls an image is no path of this machine.
   result = workspace.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container",
                             "nersc/pytorch:25.06.01", "--", "x"});

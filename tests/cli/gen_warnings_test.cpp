@@ -49,12 +49,12 @@ TEST_CASE("options that the request does not have are named in their order, sbat
     std::string part;
   };
   const std::vector<Case> cases = {
-      {{"--bogus-first", "--second-bogus"}, "--bogus-first --second-bogus"},
-      {{"-p", "gpu"}, "sbatch's -p is --partition here"},
-      {{"-N", "2"}, "sbatch's -N is --nodes here"},
-      {{"-t", "10"}, "sbatch's -t is --time here"},
-      {{"-A", "me"}, "sbatch's -A is --account here"},
-      {{"-c", "4"}, "sbatch's -c is --cpus-per-task here"},
+      {{"--bogus-first", "--second-bogus"}, "'--bogus-first', '--second-bogus'"},
+      {{"-p", "gpu"}, "for -p of sbatch, use --partition"},
+      {{"-N", "2"}, "for -N of sbatch, use --nodes"},
+      {{"-t", "10"}, "for -t of sbatch, use --time"},
+      {{"-A", "me"}, "for -A of sbatch, use --account"},
+      {{"-c", "4"}, "for -c of sbatch, use --cpus-per-task"},
       {{"--gpus=2"}, "--gpus-per-node N"},
       {{"--gres=gpu:2"}, "--gpus-per-node N"},
       {{"--ntasks=4"}, "--tasks-per-node N"},

@@ -38,7 +38,9 @@ TEST_CASE("every page is roff without a warning, and shows every flag of the hel
     }
     CHECK(holds(text, "SYNOPSIS"));
     CHECK(holds(text, "EXAMPLES"));
-    CHECK_FALSE(holds(text, "\\"));
+    // A backslash ends a line of an example that goes on.
+    for (const auto& line : util::split(text, '\n'))
+      CHECK((line.find('\\') == std::string::npos || line.find('\\') + 1 == line.size()));
   }
 }
 

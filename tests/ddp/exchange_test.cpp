@@ -55,7 +55,7 @@ TEST_CASE("two stages of a pipeline that send activations and gradients compute 
 }
 
 TEST_CASE("a rank that is killed amid exchanges is named by all, also by those that do not talk to it") {
-  check_named("die", "is gone", false);
+  check_named("die", "is lost", false);
 }
 
 TEST_CASE("a rank that hangs amid exchanges is named as busy, with what another waits for") {

@@ -34,8 +34,8 @@ void check_named(const std::string& how, int bad, const std::string& words, cons
 } // namespace
 
 TEST_CASE("a rank that is killed is named by all others, also the one that serves their store") {
-  check_named("die", 1, "is gone");
-  check_named("die", 0, "is gone");
+  check_named("die", 1, "is lost");
+  check_named("die", 0, "exited with rank 0");
 }
 
 TEST_CASE("a rank that is busy elsewhere is named, and not the others that wait") {
@@ -64,5 +64,5 @@ TEST_CASE("an exception of the rank that serves the store is told before it goes
 }
 
 TEST_CASE("a rank that does not come is named once the time for the meeting is over") {
-  check_named("absent", 1, "has not come", k_short);
+  check_named("absent", 1, "has not connected", k_short);
 }

@@ -94,7 +94,7 @@ TEST_CASE("ranks of which nothing was heard have not come; many are counted") {
   hosts[0] = "a";
   const auto blame = find_missing_ranks(reports, hosts);
   CHECK(blame.ranks.size() == 11);
-  CHECK(blame.clause == "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 3 more have not come");
+  CHECK(blame.clause == "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 3 more have not connected");
 }
 
 TEST_CASE("a report survives its line, and other lines are none") {

@@ -51,7 +51,7 @@ const std::vector<Page> k_pages = {
       {"names no environment my_pytorch_env (it has: pytorch): taken for one of yours"},
       {"CUDA available: True\nNumber of GPUs: 1\nCurrent GPU: GPU 0\n"},
       {"GPU 0: NVIDIA H100 NVL (emulated)\n"},
-      {"Zurada requires --mem"},
+      {"Zurada (University of Louisville) requires --mem"},
       // The page's two tasks start two trainings on the same two GPUs.
       {"trained with 2 ranks, 16 threads each\n", 3},
       {"one launcher:\ntrained with 2 ranks, 16 threads each\n"},

@@ -104,7 +104,7 @@ TEST_CASE(
   generate(cluster, {"--from", "elastic.sbatch", "--site", "zurada", "-o", "from.sh"});
   const auto result = cluster.run(R"sh(for name in loader bound elastic from; do
   # Its Python is this test's: the stand-in for conda goes before it otherwise.
-  sed -i -E "s#^(conda activate|source .*/bin/activate) .*#&; PATH=$PWD/bin:\$PATH#" $name.sh
+  sed -i -E "s#^(conda activate|source .*/bin/activate\"?) .*#&; PATH=$PWD/bin:\$PATH#" $name.sh
   ids+=" $(sbatch --parsable -o $name.out $name.sh)"
 done
 until [[ -z $(squeue -h) ]]; do sleep 0.2; done

@@ -161,11 +161,12 @@ hpcml submit --continue 3 2>&1 | grep -o 'no record of job 3'
   CHECK_THAT(ran.out, Contains("job 1 has not ended\njob 3 log ") &&
                           Contains("JobState=COMPLETED Restarts=0 ExitCode=0:0\n"
                                    "JobState=COMPLETED Restarts=0 ExitCode=0:0\nno record of job 3\n"));
-  CHECK_THAT(output, Contains("reached its limit of 0 restarts (--max-requeues); to continue it: "
-                              "hpcml submit --continue 1\n") &&
+  CHECK_THAT(output, Contains("reached its limit of 0 restarts (--max-requeues)\n"
+                              "hpcml: hint: run hpcml submit --continue 1 to continue it\n") &&
                          Contains("begin 0 restart 1 at a checkpoint\ndone 0\n"));
-  CHECK_THAT(cluster.read("array-3.out"), Contains("hpcml submit --continue 2_3\n") &&
-                                              Contains("begin 0 restart 1 at a checkpoint\ndone 0\n"));
+  CHECK_THAT(cluster.read("array-3.out"),
+             Contains("hpcml: hint: run hpcml submit --continue 2_3 to continue it\n") &&
+                 Contains("begin 0 restart 1 at a checkpoint\ndone 0\n"));
 }
 
 TEST_CASE("an imported script with a loop and pipes saves and resumes", "[slurm]") {

@@ -2,9 +2,13 @@
 // What the help of a command shows, and the parser's command that carries it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace hpcml::cli {
 
@@ -20,16 +24,8 @@ struct CommandHelp {
   std::string (*list)() = nullptr; ///< a paragraph for --help that is made when it is printed
 };
 
-/// A command of the parser with its help.
-class Command final : public CLI::App {
-public:
-  Command(const std::string& name, const CommandHelp& help, CLI::App* parent = nullptr)
-      : App(std::string(help.summary), name, parent), x_help(help) {}
-  const CommandHelp& help() const { return x_help; }
-
-private:
-  CommandHelp x_help;
-};
+/// The program itself, as a command of the parser.
+std::unique_ptr<CLI::App> make_program(const std::string& name, const CommandHelp& help);
 
 /// Adds a command to the program or to another command.
 CLI::App* add_command(CLI::App& parent, const std::string& name, const CommandHelp& help);

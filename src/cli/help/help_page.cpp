@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help/help_page.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -8,6 +8,11 @@
 #include "cli/help/command_help.hpp"
 #include "core/util/env_snapshot.hpp"
 
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
 namespace hpcml::cli {
 
 enum class HelpLength {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help/value_checks.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/util/text.hpp"

@@ -2,10 +2,15 @@
 // The values that an option accepts: checks that report them in plain words, and what help shows of them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+} // namespace CLI
 
 namespace hpcml::cli {
 

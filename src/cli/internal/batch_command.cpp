@@ -117,6 +117,8 @@ constexpr CommandHelp k_batch_help = {
   - removes the job's directory from the nodes' own disks (--stage)
 
 The script's commands run with HPCML_BATCH set to the job's number.)",
+    .common = "--save-before --save-signal --max-requeues --requeue-on --checkpoint-dir --log-dir "
+              "--program-nodes --stage --launcher --no-store",
     .usage = "[OPTIONS] -- COMMAND [ARGS]...",
 };
 

@@ -164,6 +164,16 @@ std::string see_also(const CLI::App& app, const CLI::App& command) {
   return text + ".BR sbatch (1),\n.BR srun (1)\n";
 }
 
+/// The options of every command: described by the page of the program, named by the others.
+std::string render_global_options(const CLI::App& app, const CLI::App& command) {
+  if (&command == &app) return render_option(*app.get_help_ptr());
+  std::string names;
+  for (const auto& group : option_groups(app))
+    for (const auto* option : group.options)
+      if (option->get_fname().empty()) names += bold(option_names(*option).front()) + ", ";
+  return ".SH \"GLOBAL OPTIONS\"\n" + names + bold("-h") + ": see\n.BR hpcml (1).\n";
+}
+
 /// "hpcml", "hpcml-gen"
 std::string man_page_name(const CLI::App& app, const CLI::App& command) {
   return &command == &app ? "hpcml" : "hpcml-" + command.get_name();
@@ -177,7 +187,7 @@ std::string render_man_page(const CLI::App& app, const CLI::App& command) {
          " 1 \"\" \"hpcml " HPCML_VERSION "\" \"hpcml\"\n.SH NAME\n" + roff_line(name) + " \\- " +
          roff_line(help.summary) + "\n.SH SYNOPSIS\n" + render_synopsis(command) + render_examples(help) +
          render_commands(app, command) + render_options(command, ".SH") +
-         render_notes(command, ".SH NOTES\n") + see_also(app, command);
+         render_global_options(app, command) + render_notes(command, ".SH NOTES\n") + see_also(app, command);
 }
 
 struct ManOptions {

@@ -190,10 +190,8 @@ std::string describe_batch(const model::Plan& plan) {
     text += fmt::format(" It asks the ranks to save (SIG{}) {} before the limit{}",
                         plan.saving->signal.text(), lead_time(plan), requeued ? "" : ".");
   if (!requeued) return text;
-  text += fmt::format("{} requeues at most {} times", plan.saving ? ", and" : " It", plan.requeue->most);
-  const auto& causes = plan.requeue->requeue_on;
-  text += causes.empty() ? "." : ", also if the run ends by: " + util::join(causes.words(), ", ") + ".";
-  return text;
+  return text +
+         fmt::format("{} requeues at most {} times.", plan.saving ? ", and" : " It", plan.requeue->most);
 }
 
 /// Comments of at most 110 columns.

@@ -26,8 +26,8 @@ struct StageRequest {
 std::string stage_directory(const std::string& base, unsigned restarts, const util::EnvSnapshot& env);
 
 /// A command on each node that runs the program. Reads the job's size and its healthy nodes from `env`.
-std::vector<std::string> on_each_node(const std::string& node_launcher, const std::vector<std::string>& command,
-                                      const util::EnvSnapshot& env);
+std::vector<std::string> on_each_node(const std::string& node_launcher,
+                                      const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
 /// Runs the commands that make the directory and fill it, with their output in the job's log. Errors name the
 /// command that failed.

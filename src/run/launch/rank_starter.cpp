@@ -24,11 +24,11 @@ struct Started {
   bool no_pipe = false;
   int error = 0;
 };
-constexpr std::size_t k_ends = 2;
+constexpr std::size_t k_pipe_ends = 2;
 
 /// Room for the descriptors that a message carries.
 union Carried {
-  char bytes[CMSG_SPACE(k_ends * sizeof(int))];
+  char bytes[CMSG_SPACE(k_pipe_ends * sizeof(int))];
   cmsghdr aligned;
 };
 
@@ -52,8 +52,8 @@ bool send_started(int line, Started started, const int* ends) {
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(k_ends * sizeof(int));
-    std::memcpy(CMSG_DATA(header), ends, k_ends * sizeof(int));
+    header->cmsg_len = CMSG_LEN(k_pipe_ends * sizeof(int));
+    std::memcpy(CMSG_DATA(header), ends, k_pipe_ends * sizeof(int));
   }
   ssize_t sent;
   do sent = ::sendmsg(line, &message, MSG_NOSIGNAL);
@@ -62,7 +62,7 @@ bool send_started(int line, Started started, const int* ends) {
 }
 
 /// False where nothing more comes.
-bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
+bool receive_started(int line, Started& started, int (&ends)[k_pipe_ends]) {
   iovec part{&started, sizeof started};
   Carried carried{};
   msghdr message = message_of(part, carried);
@@ -118,7 +118,7 @@ bool start_rank(const RankStart& start, unsigned local_rank, pid_t launch, int l
     if (started.pid == 0) run_rank(start, local_rank, out[1], err[1], launch);
   }
   if (started.pid < 0) started.error = errno;
-  const int ends[k_ends] = {out[0], err[0]};
+  const int ends[k_pipe_ends] = {out[0], err[0]};
   const bool is_announced = send_started(line, started, started.pid > 0 ? ends : nullptr);
   if (!is_announced && started.pid > 0) ::kill(started.pid, SIGKILL); // launch would not know of it
   for (const int fd : {out[0], out[1], err[0], err[1]})
@@ -156,7 +156,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
 
 util::Result<RankProcess> RankStarter::next() {
   Started started;
-  int ends[k_ends] = {-1, -1};
+  int ends[k_pipe_ends] = {-1, -1};
   if (!receive_started(x_line, started, ends))
     return util::Error{"the process that starts the ranks exited", "check whether something killed it"};
   if (started.error != 0)

@@ -37,7 +37,7 @@ constexpr const char* k_directory_mark = "@folder@";
 class Build {
 public:
   Build(const TorchPackage& package, std::string compiler, std::string cache, std::string key,
-        const util::EnvSnapshot& env, const MessageSink& report)
+        const util::EnvSnapshot& env, const ProgressSink& report)
       : x_package(package), x_compiler(std::move(compiler)), x_cache(std::move(cache)), x_key(std::move(key)),
         x_env(env), x_report(report) {}
 
@@ -148,12 +148,12 @@ private:
   TorchPackage x_package;
   std::string x_compiler, x_cache, x_key;
   const util::EnvSnapshot& x_env;
-  const MessageSink& x_report;
+  const ProgressSink& x_report;
 };
 
 /// Only the default directory is cleaned: another one may contain builds for torches that are not visible
 /// from here, for example those of an image.
-void remove_old_builds(const BuildRequest& request, const std::string& cache, const MessageSink& report) {
+void remove_old_builds(const BuildRequest& request, const std::string& cache, const ProgressSink& report) {
   if (!request.cache.empty()) return;
   const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
   if (removed.empty()) return;
@@ -173,7 +173,7 @@ BuildResult read_built(const std::string& directory, bool was_built) {
 }
 
 BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
-                       const MessageSink& report) {
+                       const ProgressSink& report) {
   BuildOutcome outcome;
   auto search = find_torch_package(request.torch, env, cwd);
   const auto compiler = find_compiler(env);

@@ -39,11 +39,11 @@ struct BuildOutcome {
 BuildResult read_built(const std::string& directory, bool was_built);
 
 /// Receives messages during the build.
-using MessageSink = std::function<void(const std::string&)>;
+using ProgressSink = std::function<void(const std::string&)>;
 
 /// Compiles only with find_compiler's compiler, several sources at a time. An incomplete build is never
 /// visible.
 BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
-                       const MessageSink& report);
+                       const ProgressSink& report);
 
 } // namespace hpcml::torch_build

@@ -120,7 +120,7 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
 }
 
 util::Result<BuildResult> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                         const std::string& cwd, const MessageSink& report) {
+                                         const std::string& cwd, const ProgressSink& report) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);
   TRY(const auto engine, choose_engine(choice, is_path, env));

@@ -146,7 +146,7 @@ TEST_CASE("ordinary lines and ordinary ends ask for no hint") {
 TEST_CASE("an end by KILL, BUS or ILL says what it can mean, and memory that was short what helps") {
   failures::RankFailure note;
   note.status = SIGKILL;
-  CHECK(failures::find_hint(note).find("from outside") != std::string::npos);
+  CHECK(failures::find_hint(note).find("another process sent KILL") != std::string::npos);
   note.out_of_memory = true;
   note.last_lines = {"[Rank 0] Watchdog caught collective operation timeout"};
   CHECK(failures::find_hint(note).find("--mem") != std::string::npos);

@@ -64,7 +64,7 @@ TEST_CASE("A command is read as the programs that start each other") {
       {"A=\"-n 2 --label\"\nsrun $A python x.py", "srun{ntasks=2 label} > python[x.py]"},
       {"srun singularity exec --nv -B /a:/b img.sif python x.py",
        "srun > singularity{nv B=/a:/b}[img.sif] > python[x.py]"},
-      {"singularity --quiet run -B/a img.sif ls", "singularity{--quiet B/a}[img.sif] > ls"},
+      {"singularity --quiet run -B/a img.sif ls", "singularity{--quiet B=/a}[img.sif] > ls"},
       {"srun bash -c 'RANK=1 python x.py'", "srun > bash[-c RANK=1 python x.py] > python[x.py]"},
       {"srun torchrun --nnodes 2 --nproc_per_node=8 x.py --epochs 3",
        "srun > torchrun{nnodes=2 nproc_per_node=8}[x.py --epochs 3]"},

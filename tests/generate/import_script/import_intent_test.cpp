@@ -114,7 +114,7 @@ TEST_CASE("a helper step outside of the image stays outside") {
                   "srun --ntasks-per-node=1 -N2 mkdir -p /tmp/a\nsrun singularity exec /x.sif python x.py"),
               "narval");
   CHECK_THAT(script, Catch::Contains("--cpu-bind=none \\\n  mkdir -p /tmp/a"));
-  CHECK_THAT(script, Catch::Contains("/x.sif \\\n  python x.py"));
+  CHECK_THAT(script, Catch::Contains("/x.sif python x.py"));
 }
 
 TEST_CASE("launches in two images keep their own") {
@@ -122,8 +122,8 @@ TEST_CASE("launches in two images keep their own") {
       written(job("--nodes=1 --gpus-per-node=4 --ntasks-per-node=4",
                   "srun singularity exec /a.sif python x.py\nsrun singularity exec /b.sif python y.py"),
               "narval");
-  CHECK_THAT(script, Catch::Contains("/a.sif \\\n  python x.py"));
-  CHECK_THAT(script, Catch::Contains("/b.sif \\\n  python y.py"));
+  CHECK_THAT(script, Catch::Contains("/a.sif python x.py"));
+  CHECK_THAT(script, Catch::Contains("/b.sif python y.py"));
 }
 
 TEST_CASE("a driver with steps stays in the batch script") {

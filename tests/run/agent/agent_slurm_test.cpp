@@ -149,8 +149,8 @@ unsigned count(const std::string& text, const std::string& pattern) {
 
 /// All of rank 3's death, as the report of it says it.
 void check_report(const std::string& text, unsigned reports) {
-  CHECK(count(text, "hpcml: error: rank [0-9]+/4 \\(") == reports);
-  CHECK(count(text, "hpcml: error: rank 3/4 \\(node002, local 1, GPU 1\\) was killed by SIGSEGV") == reports);
+  CHECK(count(text, "hpcml: error: rank [0-9]+/6 \\(") == reports);
+  CHECK(count(text, "hpcml: error: rank 3/6 \\(node002, local 1, GPU 1\\) was killed by SIGSEGV") == reports);
   CHECK(count(text, "hpcml:     line [0-9]+ of 3\n") == 20 * reports);
   CHECK(count(text, "hpcml:     line (11|30) of 3\n") == 2 * reports);
 }

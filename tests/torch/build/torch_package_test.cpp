@@ -94,7 +94,7 @@ TEST_CASE("a torch that cannot be built against is refused with every reason") {
   for (const auto& problem : search.problems) CHECK_FALSE(problem.hint.empty());
   const auto nothing = find({}, (folder / "empty").string());
   REQUIRE(nothing.problems.size() == 1);
-  CHECK(holds(nothing.problems[0].what, "holds no torch with C++ headers"));
+  CHECK(holds(nothing.problems[0].what, "contains no torch with C++ headers"));
 }
 
 TEST_CASE("version, standard and ABI are read as torch's files say them") {
