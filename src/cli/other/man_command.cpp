@@ -170,7 +170,7 @@ std::string render_global_options(const CLI::App& app, const CLI::App& command) 
   std::string names;
   for (const auto& group : option_groups(app))
     for (const auto* option : group.options)
-      if (option->get_fname().empty()) names += bold(option_names(*option).front()) + ", ";
+      if (!option->check_lname("version")) names += bold(option_names(*option).front()) + ", ";
   return ".SH \"GLOBAL OPTIONS\"\n" + names + bold("-h") + ": see\n.BR hpcml (1).\n";
 }
 

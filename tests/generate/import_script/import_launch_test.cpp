@@ -218,11 +218,11 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
                          "A=(--container-image ${PWD}/pytorch.sqsh --container-mounts $(dirname \"$PWD\"))\n"
                          "srun \"${A[@]}\" python x.py");
   const auto file = written(pyxis, "narval");
-  CHECK(has(file, " ${PWD}/pytorch.sqsh \\"));
+  CHECK(has(file, " ${PWD}/pytorch.sqsh python x.py"));
   CHECK(has(file, "--bind $(dirname \"$PWD\") "));
   CHECK_FALSE(has(file, "A=("));
   const auto own = job("-N 1 --gres=gpu:4", "srun singularity exec --nv $IMAGE python x.py");
-  CHECK(has(written(own, "narval"), " $IMAGE \\"));
+  CHECK(has(written(own, "narval"), " $IMAGE python x.py"));
   CHECK(diag::has_errors(ported(own, "perlmutter").findings));
   CHECK(says(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
              "port/container", "known only when the script runs"));
