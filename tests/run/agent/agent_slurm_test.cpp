@@ -201,7 +201,7 @@ void check_restarts(const Evening& evening) {
 void check_lost_agent(const Evening& evening) {
   const auto output = evening.read("lost.out");
   INFO(output);
-  CHECK_THAT(output, Contains("hpcml: error: the agent of node002 disconnected\n"));
+  CHECK_THAT(output, Contains("hpcml: the agent of node002 disconnected\n"));
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
              Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected\",\"pause\":0.000}"));
