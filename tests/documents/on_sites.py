@@ -102,7 +102,7 @@ def check_servers():
     good = [expect(f"server notes, {form}", said[form], [rf"rank {rank} of 2, {form} on cpu.*ranks agree" for rank in (0, 1)])
             for form in ("basic", "checkpoint", "model-parallel")]
     return all(good) and expect("server notes, elastic: killed and resumed", said["elastic"],
-                                ["start 0: 2 ranks, from step 0", "rank 1 .*was killed by SIGKILL", "start 1: 2 ranks, from step [34]", "ends at step 6"])
+                                ["start 0: 2 ranks, from step 0", "rank 1/.*was killed by SIGKILL", "start 1: 2 ranks, from step [34]", "ends at step 6"])
 
 
 def check_lumi():

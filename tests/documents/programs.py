@@ -40,7 +40,7 @@ def check_images(folder):
     flags = ["--nproc-per-node", "1", "--tf32", "on"]
     said = run(flags, "alliance/images.py", ["--images", "1000", "--num-workers", "1"], folder)
     good = expect("one process trains on images, and torch hears of --tf32", said, 0,
-                  ["cpu, 1 threads, 1 loaders, TF32 for products on", "--tf32 on has no effect: no GPU is seen here"])
+                  ["cpu, 1 threads, 1 loaders, TF32 for products on", "--tf32 on has no effect: no GPU is visible"])
     losses = re.search(r"loss ([\d.]+) at first, ([\d.]+) at last", said[1])
     return good and expect("its loss falls", (0 if losses and float(losses[2]) < 0.9 * float(losses[1]) else said[1], ""), 0, [])
 
@@ -57,7 +57,7 @@ def check_elastic(folder):
     whole = run(["--nproc-per-node", "2"], "servers/elastic.py", ["--folder", "whole"], folder)
     killed = run(["--nproc-per-node", "2", "--max-restarts", "1"], "servers/elastic.py", ["--folder", "killed", "--kill-at", "4"], folder)
     good = expect("a rank is killed, named, and the training goes on", killed, 0,
-                  ["start 0: 2 ranks, from step 0", "rank 1 .*was killed by SIGKILL", "start 1: 2 ranks, from step [34]"])
+                  ["start 0: 2 ranks, from step 0", "rank 1/2 .*was killed by SIGKILL", "start 1: 2 ranks, from step [34]"])
     ends = [re.search(r"parameters sum to (\S+)", said[1]) for said in (whole, killed)]
     return good and expect("it ends where the one that was not killed ends",
                            (0 if all(ends) and ends[0][1] == ends[1][1] else whole[1] + killed[1], ""), 0, [])

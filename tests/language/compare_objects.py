@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 from elf_object import ALLOCATED, EXECUTABLE, MERGED, STRINGS, ElfError, ElfObject, Relocation, Section  # noqa: E402
-from rename_table import CODE_KINDS, Row, TableError, parse  # noqa: E402
+from rename_table import CODE_KINDS, Row, TableError, parse, read  # noqa: E402
 
 _PC_RELATIVE = {2, 4, 9, 26, 41, 42}  # PC32, PLT32, GOTPCREL, GOTPC32, GOTPCRELX, REX_GOTPCRELX
 _MANGLED = re.compile(r"(?:_GLOBAL__(?:sub_)?[ID]_)?_Z\w")
@@ -243,8 +243,7 @@ def main(arguments: List[str]) -> int:
     parser.add_argument("--texts", action="store_true", help="print the texts that name what was renamed")
     options = parser.parse_args(arguments)
     try:
-        with open(options.table, encoding="utf-8") as file:
-            rows = parse(file.read())
+        rows = parse(read(options.table))
         report = compare(options.before, options.after, rows, options.roots)
     except TableError as error:
         print("\n".join(f"error: {options.table}:{p.number}: {p.text}" for p in error.problems), file=sys.stderr)

@@ -107,7 +107,7 @@ class Phrases(unittest.TestCase):
         self.assertEqual(found(text), [])
 
     def test_the_style_page_has_the_table_of_phrases(self):
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/development/style.md")
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/development/style-guide.md")
         with open(path, encoding="utf-8") as file:
             self.assertIn(phrases.markdown_table(), file.read(), "put this table into docs/development/style-guide.md")
 

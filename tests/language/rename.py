@@ -29,7 +29,7 @@ from rename_match import (  # noqa: E402
     rows_for_comment,
     span_uses,
 )
-from rename_table import CODE_KINDS, Problem, Row, TableError, parse  # noqa: E402
+from rename_table import CODE_KINDS, Problem, Row, TableError, parse, read  # noqa: E402
 from text_piece import LineIndex  # noqa: E402
 
 CODE_DIRECTORIES = ("include", "src", "tests", "docs")
@@ -265,8 +265,7 @@ class Plan:
 
 def run(options: argparse.Namespace) -> int:
     """Checks or applies the table. Returns the exit code."""
-    with open(options.table, encoding="utf-8") as file:
-        rows = [row for row in parse(file.read()) if options.family in (None, row.family)]
+    rows = [row for row in parse(read(options.table)) if options.family in (None, row.family)]
     if not rows:
         print(f"error: {options.table} has no family '{options.family}'", file=sys.stderr)
         return 2

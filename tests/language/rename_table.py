@@ -2,6 +2,7 @@
 """The table of renames: its rows, and which row applies to an occurrence."""
 
 import csv
+import gzip
 import re
 from typing import List, NamedTuple, Sequence, Tuple
 
@@ -24,6 +25,13 @@ class TableError(Exception):
     def __init__(self, problems: Sequence[Problem]):
         super().__init__(f"{len(problems)} problems")
         self.problems = list(problems)
+
+
+def read(path: str) -> str:
+    """Returns the text of a table; a name with .gz is a compressed file."""
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        return file.read()
 
 
 class Row(NamedTuple):

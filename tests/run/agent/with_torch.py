@@ -79,7 +79,7 @@ def check_several():
 def check_failure():
     pair = agents(2, ["--nnodes", "2", "--nproc-per-node", "2"], ["exit", "3", "7"])
     return expect("the code of the rank that failed is that of all agents", [one.end() for one in pair], [7, 7],
-                  {"rank 3 (": 1, "exited with code 7": 1})
+                  {"rank 3/4 (": 1, "local 1) exited with code 7": 1, "the run exited with code 7: program": 1})
 
 
 def check_stall():
