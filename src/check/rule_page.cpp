@@ -31,7 +31,7 @@ std::string where_text(const Example& example) {
   return text;
 }
 
-/// The script's lines, with escapes for what cannot be seen, each after `indent`.
+/// The script's lines, with escapes for what cannot be seen, each indented by `indent`.
 std::string shown_script(std::string_view script, std::string_view indent) {
   if (!script.empty() && script.back() == '\n') script.remove_suffix(1);
   std::string text;

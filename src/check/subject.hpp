@@ -49,7 +49,7 @@ struct LintContext : slurm::JobReading {
   /// The last setting of an option in the directives of the job's first component that has it; nothing where
   /// none has.
   const slurm::Setting* directive(std::string_view option) const;
-  /// Whether the job asks for several nodes; nothing where its size is not reported.
+  /// Whether the job asks for several nodes; nothing if its size is unknown.
   std::optional<bool> several_nodes() const;
 };
 

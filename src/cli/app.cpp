@@ -125,7 +125,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names(program));
     print_error("unknown command '" + wanted + "'",
-                near ? "did you mean " + *near + "?" : "'hpcml --help' lists the commands", context.colour);
+                near ? "did you mean " + *near + "?" : "run 'hpcml --help' to list the commands",
+                context.colour);
     print_usage(app);
     return k_usage;
   }
@@ -151,7 +152,7 @@ int check_output(int code, const Context& context) {
   if (arrived || (code != k_ok && code != k_findings)) return code;
   const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
   print_error("cannot write to the standard output" + why,
-              "what was printed is not whole; is the disk, or your quota, full?", context.colour);
+              "check whether the disk or your quota is full: the output is incomplete", context.colour);
   return k_world_failed;
 }
 

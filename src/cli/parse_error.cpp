@@ -119,11 +119,14 @@ std::string reworded(const std::string& text) {
   const auto name = text.substr(0, text.find_first_of(": "));
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
   if (text.ends_with(" missing") && has(" required ")) return name + " requires a value";
-  if (has("At Most 1 required")) return name + " cannot be used several times";
+  if (has("At Most 1 required")) return name + " can be used only once";
   if (has("too many inputs for a flag") || has("Should be true/false") || has("disallowed flag override"))
     return name + " does not accept a value";
   if (const auto at = text.find(" excludes "); at != std::string::npos)
     return text.substr(0, at) + " cannot be used with " + text.substr(at + 10);
+  constexpr std::string_view k_convert = "Could not convert: ";
+  if (text.starts_with(k_convert))
+    return text.substr(k_convert.size(), text.find(" = ") - k_convert.size()) + " does not accept a value";
   return text;
 }
 
@@ -150,13 +153,13 @@ Report make_report(const CLI::App& app, const CLI::App& command, const CLI::Pars
                    const Context& context) {
   if (&command != &app)
     if (auto report = report_missing_command(app, command)) return *report;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const auto words = unexpected_words(app, context);
+  // The parser reports a missing command before an unknown option.
+  const bool needs_command = &command == &app && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (const auto words = unexpected_words(app, context); has_extras || (needs_command && !words.empty()))
     return {std::string("unexpected argument") + (words.size() == 1 ? " " : "s ") + quoted(words),
             hint_for_unexpected(command, words)};
-  }
-  if (&command == &app && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
-    return {"no command given", "'hpcml --help' lists the commands"};
+  if (needs_command) return {"no command given", "run 'hpcml --help' to list the commands"};
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
     return report_value(command, error.what());
   return {reworded(error.what()), ""};

@@ -49,8 +49,8 @@ bool has_slices(const ClusterLayout& layout) {
   return std::any_of(layout.nodes.begin(), layout.nodes.end(), [](const auto& node) { return node.slices; });
 }
 
-/// Their own Devices, one for each path of gpu_device_path. No driver is after them: who may open one is told
-/// that (ENXIO), all others that they may not (EPERM).
+/// Separate devices, one for each path of gpu_device_path. No driver serves them: who may open one is
+/// told that (ENXIO), all others that they may not (EPERM).
 util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
   constexpr unsigned k_major = 60; // for local use: Linux, Documentation/admin-guide/devices.txt
   const auto directory = state_dir + "/dev";

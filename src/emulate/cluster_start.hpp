@@ -33,7 +33,7 @@ util::EnvSnapshot daemon_environment(const std::string& state_dir);
 std::string job_mark(const std::string& state_dir);
 
 /// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides
-/// where the search begins, so that two clusters rarely connect.
+/// where the search begins, so that two clusters rarely collide.
 util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed);
 
 } // namespace hpcml::emulate

@@ -43,12 +43,12 @@ const FaultRow* find_row(std::string_view name) {
 }
 
 constexpr unsigned k_slowest = 10000;
-constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not reported
+constexpr seconds k_preemption{30}; ///< how long the nodes are taken if it is not given
 
 /// Until the nodes are free: Slurm looks twice a minute whether a grace is over.
 seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
 
-// The first is meant where none is reported.
+// The first is meant if none is given.
 constexpr PreemptWords k_ways[] = {
     {PreemptionOutcome::requeue, "requeue", "requeued", "REQUEUE"},
     {PreemptionOutcome::cancel, "cancel", "cancelled", "CANCEL"},

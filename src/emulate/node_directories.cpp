@@ -18,7 +18,7 @@ std::string source_name(const std::string& node, std::size_t number) {
   return "nodes/" + node + "/tmp" + std::to_string(number);
 }
 
-/// Directories and links to them; files are left after.
+/// Directories and links to them; files stay.
 std::vector<std::string> list_directories(const fs::path& place) {
   std::vector<std::string> names;
   std::error_code error;

@@ -81,8 +81,8 @@ public:
   virtual ~Sandbox() = default;
   /// A private directory (tmpfs) seen by all nodes at the same path; gone with the sandbox.
   virtual const std::string& state_dir() const = 0;
-  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no their
-  /// own interfaces).
+  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no
+  /// separate interfaces).
   virtual bool has_networks() const = 0;
   /// The groups by which jobs are limited.
   virtual const JobCgroups& job_groups() const = 0;
@@ -113,8 +113,8 @@ public:
 
 /// Makes the sandbox, runs `body` in it, takes it down, returns what body returned. The body runs in its own
 /// process: what it changes in memory, the caller does not see; its return value, 0 to any int, is passed.
-/// There is not a way out to the machine's own network. Works as root and, through user namespaces, without.
-/// Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing after.
+/// There is no way out to the machine's own network. Works as root and, through user namespaces, without.
+/// Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing.
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body);
 
 } // namespace hpcml::emulate

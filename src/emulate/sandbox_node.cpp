@@ -85,8 +85,8 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
   }
 }
 
-/// In the node's first process: leaves another after, in the namespaces of the caller, that waits at the port
-/// and starts the service's program for each connection.
+/// In the node's first process: leaves another process, in the namespaces of the caller, that waits at the
+/// port and starts the service's program for each connection.
 util::Status wait_for_connections(const NodeService& service, const ProcessIsolation& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.

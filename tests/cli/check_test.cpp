@@ -61,7 +61,7 @@ TEST_CASE("The exit code of a check says what was found") {
            {{"--fail-on", "never", "wrong.sh"}, 0, "1 error"},
            {{"doubtful.sh"}, 0, "1 warning"},
            {{"--fail-on", "warning", "doubtful.sh"}, 1, "1 warning"},
-           {{"--slurm-version", "19", "clean.sh"}, 2, "no version of Slurm"},
+           {{"--slurm-version", "19", "clean.sh"}, 2, "unknown version of Slurm '19'"},
            {{"--site", "lumy", "clean.sh"}, 2, "use 'lumi' or another of"},
            {{"--site", "local", "clean.sh"}, 4, "no Slurm"},
            {{"--fix", "-"}, 2, "--diff"},
@@ -204,7 +204,7 @@ TEST_CASE("--fix changes what it mends and nothing else about the file") {
   const auto fixed =
       workspace.hpcml({"check", "--slurm-version", "23.11", "--fix", "links/job.sh", "clean.sh"});
   CAPTURE(fixed.err);
-  CHECK(holds(fixed.err, "mended "));
+  CHECK(holds(fixed.err, "fixed "));
   CHECK(workspace.read("job.sh") == expected);
   CHECK(std::filesystem::is_symlink(workspace / "links/job.sh"));
   struct stat after {};
@@ -228,8 +228,8 @@ TEST_CASE("A mend that cannot be written is no mend") {
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 5);
   CHECK(holds(result.err, "cannot write"));
-  CHECK(holds(result.err, "mended 0 findings in 0 of 1 file"));
-  CHECK_FALSE(holds(result.err, "mended 1"));
+  CHECK(holds(result.err, "fixed 0 findings in 0 of 1 file"));
+  CHECK_FALSE(holds(result.err, "fixed 1"));
   CHECK(workspace.read("job.sh") == fixable());
 }
 
@@ -247,8 +247,8 @@ TEST_CASE("A file without an end is too large, and what is no file is not mended
                            "bash", HPCML_BINARY, pipe, fixable()});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 5);
-  CHECK(holds(result.err, "it is no file"));
-  CHECK(holds(result.err, "mended 0"));
+  CHECK(holds(result.err, "it is not a regular file"));
+  CHECK(holds(result.err, "fixed 0"));
   struct stat kind {};
   REQUIRE(::stat(pipe.c_str(), &kind) == 0);
   CHECK(S_ISFIFO(kind.st_mode));

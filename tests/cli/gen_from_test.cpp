@@ -36,7 +36,7 @@ TEST_CASE("a script is written for another site, with what changes said on stand
   CHECK(holds(result.out, "#SBATCH --nodes=4\n"));
   CHECK(holds(result.out, "OUT=results\nmkdir -p \"$OUT\"\nsrun "));
   CHECK(holds(result.err, "old.sh:2:9: note: '--partition=standard-g' is removed"));
-  CHECK(holds(result.err, "1 node with 8 GPUs become 4 with 2"));
+  CHECK(holds(result.err, "1 node with 8 GPUs becomes 4 nodes with 2 GPUs"));
 }
 
 TEST_CASE("a script's launches become an agent's where that is asked for, torchrun's as well") {
@@ -110,6 +110,18 @@ TEST_CASE("an import reports the intent of both jobs") {
   for (const auto& line : util::split(util::trim(result.err), '\n')) lines += holds(line, ": note: ") ? 1 : 0;
   CHECK(lines > 5);
   CHECK_FALSE(holds(result.err, "\n  hint:"));
+}
+
+TEST_CASE("an import keeps the order of steps in its table") {
+  Workspace workspace;
+  workspace.put("old.sh", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8 -t 10\n"
+                          "srun -n1 mkdir -p out\nsrun python train.py\n");
+  const auto result = workspace.hpcml({"gen", "--site", "vista", "--account", "p", "--from", "old.sh"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  // A `*` marks what differs: neither the programs nor how often they run.
+  CHECK(holds(result.err, "\n   program        mkdir -p out         mkdir -p out\n"));
+  CHECK(holds(result.err, "\n   program        python train.py      python train.py\n"));
 }
 
 TEST_CASE("an import takes linear time") {

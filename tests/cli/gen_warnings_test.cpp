@@ -86,7 +86,7 @@ TEST_CASE("a program that could not be started is said while it can be mended") 
     CHECK(result.exit_code == 0);
     return result.err;
   };
-  CHECK(holds(has_warning("train.py"), "say python train.py"));
+  CHECK(holds(has_warning("train.py"), "use python train.py"));
   CHECK(holds(has_warning("./train.py"), "./train.py is not executable"));
   CHECK(holds(has_warning("./run"), "bash ./run"));
   CHECK_FALSE(holds(has_warning("./good.py"), "good.py"));
@@ -111,7 +111,7 @@ TEST_CASE("the job file of the folder is named where the line has a program or a
   Workspace workspace;
   workspace.put("hpcml.json", R"({"site": "lumi", "time": "10", "command": ["x"]})");
   const auto second_result = workspace.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
-  CHECK(holds(second_result.err, "hpcml.json of this folder is read"));
+  CHECK(holds(second_result.err, "hpcml.json in this directory is used"));
   CHECK(holds(second_result.err, "it was written for lumi"));
   workspace.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
   CHECK(workspace.hpcml({"gen"}).err == "");
@@ -150,7 +150,7 @@ TEST_CASE("--venv accepts a variable of the job") {
   CHECK(holds(script("generic", "${HOME}/env").out, "source \"${HOME}/env/bin/activate\"\n"));
   const auto unknown = script("generic", "$SCRATCH/env");
   CHECK(unknown.exit_code == 2);
-  CHECK(holds(unknown.err, "no variable SCRATCH is known of the jobs of generic"));
+  CHECK(holds(unknown.err, "--venv names variable 'SCRATCH', which jobs on generic do not have"));
   CHECK(script("vista", "$SCRATCH/$(id)").exit_code == 2);
 }
 

@@ -11,10 +11,10 @@
 #include "cli/app_tree.hpp"
 #include "cli/help/help_page.hpp"
 #include "cli/help/value_checks.hpp"
-#include "cli/help/wrap_text.hpp"
 #include "cli/workspace_helper.hpp"
 #include "core/model/rank_request.hpp"
 #include "core/util/text.hpp"
+#include "core/util/wrap_text.hpp"
 #include "run/torchrun/torchrun_flags.hpp"
 
 using namespace hpcml;
@@ -46,7 +46,7 @@ std::string title_fault(std::string_view text, std::size_t longest) {
   if (text.empty()) return "empty";
   if (std::islower(static_cast<unsigned char>(text.front())) != 0) return "capital";
   if (text.ends_with('.') || text.ends_with(';')) return "full stop";
-  return cli::text_width(text) > longest ? "length" : "";
+  return util::text_width(text) > longest ? "length" : "";
 }
 
 std::string option_fault(const CLI::Option& option) {
@@ -160,7 +160,7 @@ TEST_CASE("help lines fit the terminal") {
           CAPTURE(cli::command_path(command), columns, line);
           // Examples and lists are printed unchanged; usage is one line per form.
           const bool is_fixed = columns < 80 && (line.starts_with("  ") || line.starts_with("U"));
-          CHECK((cli::text_width(line) <= columns || is_fixed));
+          CHECK((util::text_width(line) <= columns || is_fixed));
         }
   });
 }
@@ -208,7 +208,7 @@ TEST_CASE("help shows the defaults and values of the code") {
   cli::with_app_tree({}, {}, [](const CLI::App& app, const cli::Context&) {
     const auto text = [&](const std::string& command, const std::string& option) {
       auto shown = cli::option_text(*app.get_subcommand(command)->get_option(option));
-      std::replace(shown.begin(), shown.end(), cli::k_unbreakable_space, ' ');
+      std::replace(shown.begin(), shown.end(), util::k_unbreakable_space, ' ');
       return shown;
     };
     const auto fallback = [](unsigned number) { return "[default: " + std::to_string(number) + "]"; };
@@ -245,7 +245,7 @@ TEST_CASE("help is as wide as COLUMNS") {
   Workspace workspace;
   const auto widest = [](const std::string& text) {
     std::size_t most = 0;
-    for (const auto& line : util::split(text, '\n')) most = std::max(most, cli::text_width(line));
+    for (const auto& line : util::split(text, '\n')) most = std::max(most, util::text_width(line));
     return most;
   };
   CHECK(widest(workspace.hpcml({"gen", "--help"}).out) > 80);
@@ -308,7 +308,12 @@ TEST_CASE("command line errors name argument, near match and usage") {
        "Usage: hpcml sites [OPTIONS] COMMAND"},
       {{"sites", "lst"}, "unknown command 'hpcml sites lst'", "did you mean list?", "Usage: hpcml sites"},
       {{"gne"}, "unknown command 'gne'", "did you mean gen?", "Usage: hpcml [OPTIONS] COMMAND"},
-      {{"-v"}, "no command given", "'hpcml --help' lists the commands", "Usage: hpcml [OPTIONS] COMMAND"},
+      {{"-v"},
+       "no command given",
+       "run 'hpcml --help' to list the commands",
+       "Usage: hpcml [OPTIONS] COMMAND"},
+      {{"--bogus"}, "unexpected argument '--bogus'", "", "Usage: hpcml [OPTIONS] COMMAND"},
+      {{"gen", "--explain=foo"}, "--explain does not accept a value", "", gen},
   };
   const Workspace workspace;
   for (const auto& line : lines) {

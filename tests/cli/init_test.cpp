@@ -190,7 +190,7 @@ TEST_CASE("init writes what is said, comments on what is allowed, and never over
   CHECK(holds(by_file.out, "'my \"train\".py'"));
   const auto again = workspace.hpcml({"init", "--site", "narval", "--", "x"});
   CHECK(again.exit_code == 2);
-  CHECK(holds(again.err, "there already"));
+  CHECK(holds(again.err, "already exists and is not changed"));
   CHECK(workspace.read("hpcml.json") == text);
   CHECK(workspace.hpcml({"init", "--site", "lmui", "-o", "other.json"}).exit_code == 2);
   CHECK(workspace.hpcml({"init", "--site", "lumi", "-o", "no/folder.json"}).exit_code == 5);
@@ -199,7 +199,7 @@ TEST_CASE("init writes what is said, comments on what is allowed, and never over
 
 TEST_CASE("what config remembers comes below everything that is said, and above the site") {
   Workspace workspace;
-  CHECK(holds(workspace.hpcml({"config"}).err, "not there yet"));
+  CHECK(holds(workspace.hpcml({"config"}).err, "does not exist yet"));
   for (const auto& words :
        std::vector<std::vector<std::string>>{{"config", "set", "site", "lumi"},
                                              {"config", "set", "account", "project_1"},

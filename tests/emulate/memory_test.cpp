@@ -143,8 +143,8 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
   CHECK_THAT(result.out, Contains("code 137\n"));
   CHECK_THAT(result.err, Contains("task 1 on node002 was killed: Out Of Memory") &&
                              Contains("job 1 ended with 137: out-of-memory\n"));
-  CHECK_THAT(result.out, Contains("a process used more memory than the job has: more --mem"));
-  CHECK(test::holds(cluster.read("job.out"), "the run ended with 137: out-of-memory") == agent);
+  CHECK_THAT(result.out, Contains("a process exceeded the memory of the job"));
+  CHECK(test::holds(cluster.read("job.out"), "hpcml: the run exited with code 137: out-of-memory") == agent);
 }
 
 TEST_CASE("launch on one node tells a rank that the kernel has killed for want of memory", "[.faults]") {

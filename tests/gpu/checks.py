@@ -153,7 +153,7 @@ def check_tools():
     preflight = subprocess.run([HPCML, "preflight", "--nproc-per-node", "1", "--backend", "nccl"], capture_output=True, text=True, check=False,
                                timeout=180)
     words = preflight.stdout + preflight.stderr
-    row("hpcml preflight with NCCL, one rank", preflight.returncode == 0 and "nccl" in words and "checks run in" not in words,
+    row("hpcml preflight with NCCL, one rank", preflight.returncode == 0 and "nccl" in words and "running the preflight in" not in words,
         f"{time.monotonic() - begun:.1f} s: " + " ".join(words.split())[:900])
     with tempfile.TemporaryDirectory() as folder:
         ends = World(2, GPUS, [GPU_RANK, "kinds"], env={"NCCL_DEBUG": "INFO"}).finish()

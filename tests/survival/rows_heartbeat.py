@@ -156,7 +156,7 @@ def stop_at(lab, seed):
     time.sleep(dice.uniform(0, 3))
     victim = dice.choice(["coordinator", 0, 1, 2, 3])
     stopped = (service(job) if victim == "coordinator" else job.agent(victim)).kill(signal.SIGSTOP)
-    pattern = "no heartbeat from the (process that joins|agent of the first)" if victim == "coordinator" else SILENT.format(victim + 1, victim, 4)
+    pattern = "no heartbeat from the (coordinator of the agents|agent of the first)" if victim == "coordinator" else SILENT.format(victim + 1, victim, 4)
     wrong = []
     seen = lab.finish(job, stopped, limit=TIMEOUT + 90)
     found = job.out.find(pattern)

@@ -74,7 +74,7 @@ def out_of_memory(lab):
     job = lab.agent_job("--mem", "2G", words=["--pause", "5"], together=True)
     job.trains()
     seen = lab.finish(job, lab.fault_said("fault: .*node002") - 1)  # the fault is said when it is done
-    if not job.err.find("the run ended with 137: out-of-memory"):
+    if not job.err.find("the run exited with code 137: out-of-memory"):
         seen.wrong.append("the run's word is not out-of-memory")
     return seen
 

@@ -33,7 +33,7 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
   return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*option->value, shape);
 }
 
-/// Whether the agent is notified of no other: what it starts is its own training.
+/// Whether the agent has no rendezvous with others: it starts its own training.
 bool is_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
   if (!agent.complete || launch.variable(agent, OptionMeaning::nodes) ||

@@ -10,7 +10,7 @@ namespace hpcml::check {
 namespace safety_conda_activate {
 
 /// Whether a function of the login shell that sites have next to `module` ("uenv", "use", "setpkgs") may
-/// bring conda: it is notified of it.
+/// bring conda: conda is among its arguments.
 bool may_bring_conda(const shell::Command& command) {
   static constexpr std::array<std::string_view, 13> k_others = {
       "[", "[[", "cd", "conda", "echo", "export", "ls", "mkdir", "printf", "rm", "test", "type", "which"};

@@ -17,7 +17,7 @@ RuleMatches find(const LintContext& subject) {
       const auto place = own ? part.place({violation.name}) : plugin_word(subject.header, violation.name);
       RuleMatch hit{place, part.describe(violation),
                     cite(fmt::format("add --{} to srun instead", violation.name), violation.origin)};
-      // What sbatch its own refuses options is written so; a plugin may take its option with a word of
+      // An option that sbatch refuses is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;
       hits.push_back(std::move(hit));

@@ -213,10 +213,11 @@ private:
   /// Whether the file has the new text now; else the old one stays what is reported on.
   bool write(const std::string& name, const std::string& text) {
     std::error_code ignored;
-    auto status = std::filesystem::is_regular_file(name, ignored)
-                      ? util::rewrite_file(name, text)
-                      : util::Status(util::Error{"cannot mend " + name + ": it is no file",
-                                                 "--diff prints what --fix would change"});
+    auto status =
+        std::filesystem::is_regular_file(name, ignored)
+            ? util::rewrite_file(name, text)
+            : util::Status(util::Error{fmt::format("cannot fix '{}': it is not a regular file", name),
+                                       "use --diff to print what --fix would change"});
     if (status) return true;
     print_error(status.error(), x_context.colour);
     x_failure = k_world_failed;
@@ -235,19 +236,19 @@ private:
     }
   }
 
-  /// "hpcml: 3 errors, 2 warnings in 2 of 14 files; --fix mends 1".
+  /// "hpcml: 3 errors, 2 warnings in 2 of 14 files; 1 fixable with --fix".
   void summarise() const {
     const auto files = util::counted(x_files, "file"), fixed_findings = util::counted(x_fixes, "finding");
     std::string text;
-    if (x_options.fix) text = fmt::format("mended {} in {} of {}; ", fixed_findings, x_fixed_files, files);
+    if (x_options.fix) text = fmt::format("fixed {} in {} of {}; ", fixed_findings, x_fixed_files, files);
     if (x_options.diff)
-      text = fmt::format("--fix would mend {} in {} of {}", fixed_findings, x_fixed_files, files);
+      text = fmt::format("--fix would fix {} in {} of {}", fixed_findings, x_fixed_files, files);
     else if (x_files_with == 0)
       text += "no findings in " + files;
     else
       text +=
           check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
-    if (x_fixable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_fixable);
+    if (x_fixable > 0 && !x_options.fix) text += fmt::format("; {} fixable with --fix", x_fixable);
     print_note(text);
   }
 
@@ -267,7 +268,8 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
   auto site = choose_site(*options.site == "auto" ? std::nullopt : options.site, context, exit_code);
   if (!site) return std::nullopt;
   if (site->scheduler == model::Scheduler::slurm) return site;
-  print_error("there is no Slurm at " + site->id, "name a cluster: hpcml sites list", context.colour);
+  print_error(fmt::format("site '{}' has no Slurm", site->id), "use a cluster of 'hpcml sites list'",
+              context.colour);
   exit_code = k_cannot_satisfy;
   return std::nullopt;
 }
@@ -278,13 +280,13 @@ int run_check(CheckOptions options, const Context& context) {
   if (options.version) {
     target.version = slurm::parse_version(*options.version);
     if (!target.version) {
-      print_error("'" + *options.version + "' is no version of Slurm that hpcml knows",
-                  "write a series, 20.11 to 26.05, for example --slurm-version 23.11", context.colour);
+      print_error(fmt::format("unknown version of Slurm '{}'", *options.version),
+                  "use a series from 20.11 to 26.05, such as --slurm-version 23.11", context.colour);
       return k_usage;
     }
   }
   if (options.fix && std::find(options.files.begin(), options.files.end(), "-") != options.files.end()) {
-    print_error("--fix has no file to write to for standard input", "--diff prints what it would change",
+    print_error("--fix cannot be used with standard input", "use --diff to print what it would change",
                 context.colour);
     return k_usage;
   }

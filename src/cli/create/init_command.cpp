@@ -44,9 +44,9 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
     const bool exists = errno == EEXIST;
-    print_error(exists ? path + " is there already, and stays as it is"
+    print_error(exists ? fmt::format("'{}' already exists and is not changed", path)
                        : "cannot write " + path + ": " + std::strerror(errno),
-                exists ? "name another file: -o FILE" : "", context.colour);
+                exists ? "use -o FILE for another file" : "", context.colour);
     return exists ? k_usage : k_world_failed;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();

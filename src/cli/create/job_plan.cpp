@@ -81,7 +81,7 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
          "request/command",
          "\"" + program + "\" is one word, and no program is called so: the job could not start it",
          {},
-         "write it without the quotes around the whole: -- " + program});
+         "remove the quotes: -- " + program});
     return;
   }
   const bool python = program.ends_with(".py");
@@ -98,7 +98,7 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
                                     : " is started as a program, which it is only where it can be "
                                       "executed and found by its name"),
        {},
-       python ? "say python " + program : "chmod +x " + program + ", or name what runs it: bash " + program});
+       python ? "use python " + program : fmt::format("run chmod +x {0}, or use bash {0}", program)});
 }
 
 } // namespace

@@ -79,9 +79,9 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
     const auto near = util::nearest(name, names);
     findings.push_back({diag::Severity::error,
                         "usage/only",
-                        "--only: there is no job '" + name + "'",
+                        "--only: unknown job '" + name + "'",
                         {},
-                        !several ? "the request is one job: leave --only out"
+                        !several ? "remove --only: the request is one job"
                         : near   ? "did you mean " + *near + "?"
                                  : "jobs: " + util::join(names, ", ")});
     return;
@@ -153,9 +153,9 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
   const auto report = [&](const std::string& name) {
     findings.push_back({diag::Severity::error,
                         "usage/" + name,
-                        where + " and a component of the job file both say \"" + name + "\"",
+                        where + " and a component of the job file both set \"" + name + "\"",
                         {},
-                        "say it in one of the two places"});
+                        "remove one of them"});
   };
   const auto& components = part.job.components;
   const auto any = [&](const auto& predicate) {
@@ -227,8 +227,7 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
       print_diagnostics(
           {{diag::Severity::note,
             "request/job",
-            std::string(config::k_default_job_file) +
-                " of this folder is read: what it says holds unless a flag says otherwise" +
+            std::string(config::k_default_job_file) + " in this directory is used; options override it" +
                 (flags.site && file.site && *flags.site != *file.site ? "; it was written for " + *file.site
                                                                       : ""),
             {},

@@ -146,9 +146,8 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   ErrorPrinter failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
-  if (!options.source.empty() && (options.source != "live" || !options.topology.empty()))
-    return failure.print(k_usage, "the node is one of: live, --site SITE, --topology FILE",
-                         "live --site SITE holds this node against the site's profile");
+  if (!options.source.empty() && !options.topology.empty())
+    return failure.print(k_usage, "'live' cannot be used with --topology", "remove one of them");
   if (!check_policy(options, failure)) return;
   auto chosen = read_affinity_node(options, context, failure, exit_code);
   if (!chosen) return;

@@ -59,13 +59,6 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
 
 bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   if (options.policy == "hpcml") return true;
-  const auto policies = topo::compat_policies();
-  if (std::find(policies.begin(), policies.end(), options.policy) == policies.end()) {
-    const auto near = util::nearest(options.policy, policies);
-    failure.print(k_usage, "there is no policy \"" + options.policy + "\"",
-                  near ? "did you mean " + *near + "?" : "policies: hpcml, " + util::join(policies, ", "));
-    return false;
-  }
   std::vector<std::string> flags;
   const auto add = [&](bool is_set, const char* flag) {
     if (is_set) flags.emplace_back(flag);
@@ -85,9 +78,8 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   add(options.threads_per_core > 0 && torch, "--threads-per-core");
   if (flags.empty()) return true;
   failure.print(k_usage,
-                "--policy " + options.policy + " shows what another tool would do, which knows no " +
-                    util::join(flags, ", "),
-                "leave them out, or --policy");
+                fmt::format("--policy {} cannot be used with {}", options.policy, util::join(flags, ", ")),
+                "remove them, or remove --policy");
   return false;
 }
 

@@ -30,15 +30,15 @@ util::Result<int> open_log(const std::string& path) {
   if (path == "-") return STDIN_FILENO;
   struct stat found {};
   const bool exists = ::stat(path.c_str(), &found) == 0;
-  if (exists && S_ISDIR(found.st_mode)) return util::Error{path + " is a folder", "name a log in it"};
+  if (exists && S_ISDIR(found.st_mode))
+    return util::Error{fmt::format("'{}' is a directory", path), "use a log in it"};
   // A device may have no end.
   if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
-    return util::Error{path + " is a device, not a log", "name the log of a job"};
+    return util::Error{fmt::format("'{}' is a device, not a log", path), "use the log of a job"};
   auto fd = util::open_input(path);
   if (fd || !fd.error().hint.empty()) return fd;
-  return util::Error{
-      fd.error().what,
-      "the log of a job is where --output says; without it slurm-JOBID.out, where sbatch was called"};
+  return util::Error{fd.error().what,
+                     "use the file of --output, or slurm-JOBID.out in the directory of sbatch"};
 }
 
 int run_why(const WhyOptions& options, const Context& context) {

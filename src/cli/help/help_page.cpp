@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/help/value_checks.hpp"
-#include "cli/help/wrap_text.hpp"
 #include "core/util/text.hpp"
+#include "core/util/wrap_text.hpp"
 
 namespace hpcml::cli {
 
@@ -31,15 +31,15 @@ public:
   TwoColumns(const std::vector<HelpRow>& rows, std::size_t columns) : x_columns(columns) {
     std::size_t widest = 0;
     for (const auto& row : rows)
-      if (const auto width = text_width(row.name); width <= k_most_name_columns)
+      if (const auto width = util::text_width(row.name); width <= k_most_name_columns)
         widest = std::max(widest, width);
     x_indent = columns < 60 ? 8 : widest + 4;
   }
 
   std::string render(const HelpRow& row) const {
     std::string text = "  " + row.name;
-    const auto used = text_width(text);
-    const auto lines = wrap_text(row.text, x_columns - x_indent);
+    const auto used = util::text_width(text);
+    const auto lines = util::wrap_text(row.text, x_columns - x_indent);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool is_beside = i == 0 && used + 2 <= x_indent;
       text += (is_beside ? std::string(x_indent - used, ' ') : "\n" + std::string(x_indent, ' ')) + lines[i];
@@ -79,8 +79,8 @@ public:
 
   std::string render() {
     collect();
-    const auto text = util::join(wrap_text(x_help.summary, x_columns), "\n") + "\n\n" + usage() + examples() +
-                      sections(x_sections);
+    const auto text = util::join(util::wrap_text(x_help.summary, x_columns), "\n") + "\n\n" + usage() +
+                      examples() + sections(x_sections);
     if (x_length == HelpLength::full)
       return text + elsewhere() + sections({x_global}) + other_commands() + notes();
     return text + "\nUse '" + command_path(x_command) + " --help' to show all options.\n";
@@ -176,14 +176,15 @@ private:
 
   std::string paragraph(const std::string& heading, const std::vector<std::string>& words) const {
     std::string text = words.empty() ? "" : heading;
-    for (const auto& line : wrap_text(util::join(words, ", "), x_columns - 2)) text += "  " + line + "\n";
+    for (const auto& line : util::wrap_text(util::join(words, ", "), x_columns - 2))
+      text += "  " + line + "\n";
     return text;
   }
 
   std::string notes() const {
     std::string text;
     for (const auto& line : notes_of(x_command)) {
-      text += line.starts_with("  ") ? line : util::join(wrap_text(line, x_columns), "\n");
+      text += line.starts_with("  ") ? line : util::join(util::wrap_text(line, x_columns), "\n");
       text += "\n";
     }
     return text.empty() ? "" : "\n" + text;
@@ -253,15 +254,16 @@ std::vector<std::string> option_names(const CLI::Option& option) {
 std::string option_text(const CLI::Option& option) {
   auto text = option.get_description();
   auto fallback = option.get_default_str();
-  std::replace(fallback.begin(), fallback.end(), ' ', k_unbreakable_space);
-  if (!fallback.empty()) text += std::string(" [default:") + k_unbreakable_space + fallback + "]";
+  std::replace(fallback.begin(), fallback.end(), ' ', util::k_unbreakable_space);
+  if (!fallback.empty()) text += std::string(" [default:") + util::k_unbreakable_space + fallback + "]";
   if (const auto values = closed_values(option); !values.empty()) {
     auto list = "[possible values: " + util::join(values, ", ") + "]";
     // A short list stays on one line.
-    const auto unbreakable =
-        text_width(list) <= k_most_unbroken ? list.size() : std::string_view("[possible values:").size() + 1;
+    const auto unbreakable = util::text_width(list) <= k_most_unbroken
+                                 ? list.size()
+                                 : std::string_view("[possible values:").size() + 1;
     std::replace(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(unbreakable), ' ',
-                 k_unbreakable_space);
+                 util::k_unbreakable_space);
     text += " " + list;
   }
   return text;

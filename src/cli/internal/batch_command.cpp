@@ -127,7 +127,7 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--launcher", options.launcher,
                  "Program that starts the ranks; only hpcml needs a key and a store")
       ->type_name("NAME")
-      ->default_str("hpcml");
+      ->capture_default_str();
   app.add_flag("--no-store", options.no_store, "Do not serve the rendezvous store of the ranks");
   app.add_flag("--secret", options.old_secret)->group("");
   app.add_flag("--store", options.old_store)->group("");
@@ -152,7 +152,7 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
       ->type_name("DIR");
   app.add_option("--node-launcher", request.node_launcher, "Command that starts one task on each node")
       ->type_name("COMMAND")
-      ->default_str("srun");
+      ->capture_default_str();
   app.add_flag("--gpus-as-total", request.counts_gpus_as_total,
                "The job requested its GPUs in total (sbatch --gpus)");
 }

@@ -45,7 +45,7 @@ void add_stage(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("FILE");
   command->add_option("--node-launcher", request->node_launcher, "Command that starts one task on each node")
       ->type_name("COMMAND")
-      ->default_str("srun");
+      ->capture_default_str();
   command->callback([request, &context, &exit_code] { exit_code = run_stage(*request, context); });
 }
 

@@ -40,8 +40,8 @@ int run_rules(const RulesOptions& options, const Context& context) {
   std::vector<std::string> ids;
   for (const auto* rule : check::all_rules()) ids.emplace_back(rule->id);
   const auto near = util::nearest(options.id, ids);
-  print_error("there is no rule '" + options.id + "'",
-              near ? "did you mean " + *near + "?" : "hpcml rules lists them", context.colour);
+  print_error("unknown rule '" + options.id + "'",
+              near ? "did you mean " + *near + "?" : "run hpcml rules to list them", context.colour);
   return k_usage;
 }
 

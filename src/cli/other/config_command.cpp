@@ -91,8 +91,7 @@ struct ConfigEditor {
 std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
   ConfigEditor editor{config::config_path(context.env)};
   if (editor.path.empty()) {
-    print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
-                context.colour);
+    print_error("no home directory for the configuration", "set HOME or XDG_CONFIG_HOME", context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }
@@ -128,7 +127,7 @@ int run_show(const Context& context) {
   if (!editor) return exit_code;
   std::error_code ignored;
   const bool exists = std::filesystem::exists(editor->path, ignored);
-  print_note(editor->path + (exists ? "" : " is not there yet: hpcml config detect begins it"));
+  print_note(editor->path + (exists ? "" : " does not exist yet: run hpcml config detect to create it"));
   if (editor->config.site) std::printf("site %s\n", editor->config.site->c_str());
   for (const auto& [site, values] : editor->config.sites)
     for (const auto& [key, value] : values)
@@ -211,8 +210,8 @@ int run_unset(const ConfigOptions& options, const Context& context) {
     });
   }
   if (exists) return save(*editor, context);
-  print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
-              context.colour);
+  print_error(fmt::format("'{}' has no saved value", options.key),
+              "run hpcml config show to list the saved values", context.colour);
   return k_usage;
 }
 
@@ -263,7 +262,7 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   }
   auto chosen = choose(names, "account to charge");
   if (!chosen) {
-    print_error("you have several accounts", "say which: hpcml config detect --account NAME", context.colour);
+    print_error("you have several accounts", "use hpcml config detect --account NAME", context.colour);
     exit_code = k_usage;
   }
   return chosen;

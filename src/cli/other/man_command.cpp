@@ -11,9 +11,9 @@
 #include "cli/command.hpp"
 #include "cli/help/help_page.hpp"
 #include "cli/help/value_checks.hpp"
-#include "cli/help/wrap_text.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "core/util/wrap_text.hpp"
 
 namespace hpcml::cli {
 
@@ -74,7 +74,7 @@ std::string written_option(const CLI::Option& option) {
 
 std::string render_option(const CLI::Option& option) {
   auto text = option_text(option);
-  std::replace(text.begin(), text.end(), k_unbreakable_space, ' ');
+  std::replace(text.begin(), text.end(), util::k_unbreakable_space, ' ');
   return ".TP\n" + written_option(option) + "\n" + roff_line(text) + "\n";
 }
 
@@ -230,7 +230,8 @@ int print_page(const CLI::App& app, const std::string& name, const Context& cont
   }
   const auto near = util::nearest(name, names);
   print_error("unknown command '" + name + "'",
-              near ? "did you mean " + *near + "?" : "'hpcml --help' lists the commands", context.colour);
+              near ? "did you mean " + *near + "?" : "run 'hpcml --help' to list the commands",
+              context.colour);
   return k_usage;
 }
 

@@ -43,7 +43,7 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   if (job != launch::rendezvous_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
   TRY(const auto channel, launch::find_job_channel(own, found.job, false));
   if (!channel.is_shared)
-    return Error{"there is no key to ask the store with: " + channel.origin,
+    return Error{"no key to query the store: " + channel.origin,
                  "run 'hpcml config key' on a login node: it protects jobs that start after it"};
   // The port that a user names may be one that ssh forwards.
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
@@ -81,13 +81,14 @@ std::string render_text(const store::StoreReport& report) {
   std::string text = report.ranks == 0 ? ""
                                        : util::counted(report.ranks, "rank") + ", " +
                                              std::to_string(report.announced) + " started; ";
-  text += util::counted(report.connected, "program") + " here, " + std::to_string(report.lost) + " gone, " +
-          std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
+  text += util::counted(report.connected, "program") + " connected, " + std::to_string(report.lost) +
+          " disconnected, " + std::to_string(report.waiting) + " waiting; " +
+          util::counted(report.keys, "key") + "\n";
   if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
     text += std::to_string(worlds) + " programs have each set up a world of 1\n";
   for (const auto& line : report.missing) text += line + "\n";
   for (const auto& stall : report.stalls) text += stall.text + "\n";
-  if (report.stalls.empty()) text += "nobody waits\n";
+  if (report.stalls.empty()) text += "no rank waits\n";
   return text;
 }
 

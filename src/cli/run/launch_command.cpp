@@ -51,13 +51,12 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
     return Error{"with " + options + " one agent per node starts the ranks, and this step has " +
                      util::counted(place.layout.local_world_size, "task") +
                      " on this node; without --nproc-per-node each of them would be a rank",
-                 "say " + right_line(place.layout, runtime.env)};
+                 "use " + right_line(place.layout, runtime.env)};
   const auto& range = request.rank_request.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
     return Error{"--nnodes " + range->value.text() + " in a step of " + util::counted(nodes, "node"),
-                 "say as many as the step has, or fewer before the colon: --nnodes 1:" +
-                     std::to_string(nodes)};
+                 fmt::format("use the step's number of nodes, or a range: --nnodes 1:{}", nodes)};
   return nodes;
 }
 
@@ -99,15 +98,14 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
 /// What it would do besides starting the ranks, as a line for people.
 std::string describe_agent(const agent::AgentRequest& request) {
   std::string text = "# the agent of this node stays with its ranks";
-  if (!request.log_directory.empty()) text += "; what they write goes into " + request.log_directory;
+  if (!request.log_directory.empty()) text += "; their output is written to " + request.log_directory;
   if (request.max_restarts > 0)
-    text += "; where one fails all are started again, at most " + util::counted(request.max_restarts, "time");
+    text +=
+        "; after a failure all ranks are restarted, at most " + util::counted(request.max_restarts, "time");
   if (request.stall_timeout)
-    text += "; they are ended after " + std::to_string(request.stall_timeout->count()) +
-            " s without a word of any";
+    text += fmt::format("; they are stopped after {} s without output", request.stall_timeout->count());
   if (request.min_nodes < request.max_nodes)
-    text += "; they go on with " + std::to_string(request.min_nodes) + " of " +
-            std::to_string(request.max_nodes) + " nodes";
+    text += fmt::format("; they continue with {} of {} nodes", request.min_nodes, request.max_nodes);
   return text;
 }
 
@@ -147,7 +145,7 @@ util::Error unexpected_option(const CLI::App& app, const std::string& word) {
   for (const auto& flag : model::k_rank_flags) more.push_back("--" + std::string(flag.name));
   auto hint = near_option_hint(app, word, more);
   return {"unexpected argument '" + word + "'",
-          hint.empty() ? "see 'hpcml launch --help'; options of the program follow it" : hint};
+          hint.empty() ? "run 'hpcml launch --help'; put options of the program after the program" : hint};
 }
 
 /// The words of the program: literal behind "--", else a script or module for the active Python.

@@ -349,9 +349,9 @@ std::optional<int> Watch::run() {
 void print_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
   std::vector<std::string> ids;
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
-  screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}",
+  screen.note(fmt::format("detached: {} {} queued or running; follow: {} {}; cancel: {} {}",
                           (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
-                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml watch"), ids.front(),
+                          ids.size() == 1 ? "is" : "are", reach(jobs[from], "hpcml watch"), ids.front(),
                           reach(jobs[from], "scancel"), util::join(ids, " ")));
 }
 
@@ -380,7 +380,7 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
     if (!records)
       print_error(records.error(), context.colour);
     else
-      print_error("Slurm knows no job " + id, "squeue --me shows your jobs", context.colour);
+      print_error("Slurm has no job " + id, "run squeue --me to list your jobs", context.colour);
     return {};
   }
   const auto& first = records->front();

@@ -22,12 +22,12 @@ struct KnownError {
 /// In the order in which they are looked for: the cause before what follows from it.
 const std::vector<KnownError>& known_errors();
 /// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
-/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel describes a GPU goes before
-/// all.
+/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel reports about a GPU goes
+/// first.
 std::string find_hint(const RankFailure& note);
 
-/// What a rank connected that no program makes, "uncorrectable ECC error", or its node's kernel has notified
-/// of a GPU; empty: nothing of that kind. Its node is bad.
+/// A fault in the rank's text that no program causes, "uncorrectable ECC error", or one of a GPU that its
+/// node's kernel has reported; empty: nothing of that kind. Its node is faulty.
 std::string find_node_fault(const RankFailure& note);
 
 } // namespace hpcml::failures

@@ -11,7 +11,7 @@ namespace hpcml::failures {
 struct RankFailure {
   unsigned attempt = 0;     ///< 0: the first start of the ranks
   bool of_launcher = false; ///< no rank has failed but hpcml itself on `host`: `message` says at what, and
-                            ///< what is notified of a rank is no user's
+                            ///< what is reported of a rank is not the user's
   unsigned rank = 0;
   unsigned local_rank = 0;
   std::string host;

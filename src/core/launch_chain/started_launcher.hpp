@@ -43,8 +43,8 @@ struct StartedLauncher {
   bool has(std::initializer_list<model::OptionMeaning> what) const;
   /// Whether it is hpcml's own.
   bool is_hpcml() const;
-  /// Whether it connects its like on other nodes, as far as its options tell: a rendezvous endpoint and the
-  /// number of nodes, or this node's number, are given, or a file that holds them.
+  /// Whether it connects to its like on other nodes, as far as its options tell: a rendezvous endpoint and
+  /// the number of nodes, or this node's number, are given, or a file that holds them.
   bool joins_other_nodes() const;
   /// Takes the options that its variables tell it (torchrun's PET_NNODES), where `find` knows their values.
   /// An option that is given goes before them.

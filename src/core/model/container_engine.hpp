@@ -44,7 +44,7 @@ struct EngineRow {
   std::string_view bind = "";         ///< what is before a bind in its program's words; empty: it takes none
   bool bind_lists = false;            ///< its -B takes SOURCE:TARGET:ro, several separated by commas
   std::string_view gpu_options = "";  ///< options of its program that bring the GPU driver, between spaces
-  std::string_view variables = "";    ///< how the its own names variables begin: "APPTAINER"
+  std::string_view variables = "";    ///< beginning of the names of its variables: "APPTAINER"
   std::string_view downloads = "";    ///< subcommands that fetch an image, between spaces
   /// Its processes that stay above the program and pass signals on to it, as the kernel names them.
   std::string_view starters = "";

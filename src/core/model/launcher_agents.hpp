@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of launchers with many their own options.
+// The rows of launchers that have many options.
 #pragma once
 
 #include <array>

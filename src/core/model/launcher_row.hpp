@@ -37,7 +37,7 @@ enum class OptionMeaning : std::uint8_t {
   plain,          ///< the program is none of Python's
   no_gpus,        ///< its processes use no GPUs
   local_rank,     ///< whether the program gets its local rank as an option
-  watching,       ///< how it watches its processes: stays where it stays, and is not a reason to keep it
+  watching,       ///< how it watches its processes: stays where it is, and is not a reason to keep it
   manner,         ///< how it goes about it: of no use to another launcher
   usual,          ///< what is so anyhow under a job's launch
 };

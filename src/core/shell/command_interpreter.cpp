@@ -190,7 +190,7 @@ void CommandInterpreter::find_program(Command& command) const {
   }
 }
 
-/// Keeps a place for the command, as it is connected.
+/// Keeps a place for the command, as it is found.
 std::size_t CommandInterpreter::record(Command& command) {
   if (x_quiet > 0) return 0;
   use_budget(256);

@@ -51,7 +51,7 @@ struct State {
   std::shared_ptr<const Exports> snapshot();
 };
 
-/// The state after two paths connect.
+/// The state after two paths join.
 void join(State& state, const State& branch);
 bool same(const State& a, const State& b);
 

@@ -28,7 +28,7 @@ struct Part {
   std::unique_ptr<SyntaxNode> body;     ///< of Kind::command and Kind::process
 };
 
-/// A word as written: its parts are after each other.
+/// A word as written: its parts follow each other.
 struct Word {
   Place place;
   std::vector<Part> parts;

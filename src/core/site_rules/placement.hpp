@@ -14,7 +14,7 @@ namespace hpcml::site_rules {
 /// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
 enum class ChosenBy { nobody, job, profile, only_with_type };
 
-/// What the profile describes the job's place. What it does not state is empty or null: then nothing is
+/// What the profile states about the job's place. What it does not state is empty or null: then nothing is
 /// evaluated.
 struct ResolvedPlacement {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job

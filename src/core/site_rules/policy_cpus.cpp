@@ -34,7 +34,7 @@ std::optional<Room> largest(const Case& job) {
   return room.node ? std::optional(room) : std::nullopt;
 }
 
-/// Whether it was reported that the job asks for more than a node has.
+/// Whether a violation states that the job asks for more than a node has.
 bool exceeds_node(Case& job) {
   const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);

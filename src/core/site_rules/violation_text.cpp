@@ -160,8 +160,9 @@ std::string describe_time(const Context& context) {
     return fmt::format("time limit {} is below the minimum that {} recommends ({})",
                        time_text(violation.have), site.name, limit);
   default:
-    return fmt::format("{} for {} exceed the maximum of {} ({} node minutes)", counted(demand.nodes, "node"),
-                       counted(violation.have, "minute"), violation.owner, violation.limit);
+    return fmt::format("{} for {} {} the maximum of {} ({} node minutes)", counted(demand.nodes, "node"),
+                       counted(violation.have, "minute"), exceeds(demand.nodes), violation.owner,
+                       violation.limit);
   }
 }
 

@@ -172,7 +172,7 @@ void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& 
       written > 65533 && !r.has("ntasks") && !by.by_controller)
     size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * by.cpus_per_task);
   if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
-  // With GPUs of any kind the CPUs of all tasks are counted where their number was reported.
+  // With GPUs of any kind the CPUs of all tasks are counted where their number is given.
   const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
   if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
     size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which nodes a job omits at its next start: those that it omitted already, and those that were found bad.
+// Which nodes a job omits at its next start: those that it excluded already, and those that were found bad.
 // Pure.
 #pragma once
 

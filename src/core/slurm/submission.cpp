@@ -66,7 +66,7 @@ constexpr Advice k_advice[] = {
 
 struct InputVariable {
   std::string_view name;
-  std::string_view option; ///< what the script says about it; empty: no script of ours may connect it
+  std::string_view option; ///< what the script says about it; empty: no generated script may run with it
 };
 
 /// Variables that sbatch obeys before the script's directive of the same meaning.

@@ -108,7 +108,7 @@ struct CpuFrequency {
 /// "P1", "P1-P2[:GOVERNOR]", from 23.11 "P1:UserSpace", or a governor.
 std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, TrackedVersion version);
 
-/// What --begin and --deadline say, as far as it can be reported without a clock.
+/// What --begin and --deadline say, as far as it can be known without a clock.
 struct ScheduledTime {
   bool is_from_now = false;
   long long seconds = 0; ///< from now, of "now+1hour"

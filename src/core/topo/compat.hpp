@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What other tools would do on the same node, so that users can compare. Their own Results rules, faults
-// included.
+// What other tools would do on the same node, so that users can compare. Their own results, with their rules,
+// faults included.
 #pragma once
 
 #include <string>

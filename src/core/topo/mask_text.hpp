@@ -16,7 +16,7 @@ namespace hpcml::topo {
 util::Result<std::vector<model::IdSet>> parse_mask_list(std::string_view text);
 
 /// srun's --cpu-bind with explicit CPUs for `tasks` local tasks: "v,mask_cpu:0xfe,0xfe00", "map_cpu=1,9"; a
-/// short list starts again from its head. An error for any other binding, which has no Its own CPUs.
+/// short list starts again from its head. An error for any other binding, which has no separate CPUs.
 util::Result<std::vector<model::IdSet>> parse_cpu_bind(std::string_view text, unsigned tasks);
 
 /// "mask_cpu:0xfe,0xfe00" for srun; every mask with its 0x, without which "*COUNT" would be misread.

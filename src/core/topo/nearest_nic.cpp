@@ -49,7 +49,7 @@ std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vec
     for (std::size_t n = 0; n < nics.size(); ++n) {
       if (nics[n].management || !is_placed(nics[n])) continue;
       const auto key = std::make_tuple(distance(gpu, nics[n]), users[n], n);
-      // Of a GPU somewhere on the node nothing but a common bridge can be reported.
+      // Of a GPU somewhere on the node nothing but a common bridge is known.
       if (!placed && std::get<0>(key).first > 1) continue;
       if (!best || key < *best) best = key;
     }

@@ -96,7 +96,7 @@ std::vector<model::GpuPlace> places_of(const std::vector<Gpu>& gpus) {
   return places;
 }
 
-/// Without CPUs the GPUs' NUMA nodes are all that can be reported.
+/// Without CPUs the GPUs' NUMA nodes are all that is known.
 AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& request) {
   // One core per NUMA node stands in for the CPUs that nobody knows, so that GPUs are dealt out as ever.
   model::CpuShape shape;

@@ -73,7 +73,7 @@ private:
       add_nic(name, bus, numa, path, kind == "0x0207");
     }
     // Cloud files give all switches one address. The outermost one counts as host bridge and switch: what is
-    // below it connects there.
+    // below it is joined there.
     const std::size_t depth = path.size();
     const std::string bridge = bus + " " + std::to_string(x_document.line_of(pci));
     path.insert(path.end(), depth == 0 ? 2 : 1, bridge);

@@ -20,7 +20,7 @@ struct UserDirectories {
 /// same directory.
 UserDirectories user_places(const EnvSnapshot& env);
 /// "~" and "~/x" from the home directory, relative paths from the working directory, both without "." and
-/// ".."; an absolute path unchanged. An error for an empty text, for the home of another process ("~name/x")
+/// ".."; an absolute path unchanged. An error for an empty text, for the home of another user ("~name/x")
 /// and for a variable ("$SCRATCH/x").
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GPU's type in GRES describes the hardware.
+// What a GPU's type in GRES states about the hardware.
 #pragma once
 
 #include <string>

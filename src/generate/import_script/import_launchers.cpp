@@ -278,11 +278,11 @@ private:
   /// The launcher stays where it does what hpcml's does not.
   void keep_agent(const Link& agent, std::vector<std::string> kept) {
     if (x_porting.chosen.launcher == agent.program)
-      return x_porting.note(agent.place, "port/launcher",
-                            fmt::format("{} stays the launcher, as requested", agent.program),
-                            agent.program == "torchrun" ? "if PyTorch's torchrun is not installed, add a "
-                                                          "link named torchrun to hpcml as the first in PATH"
-                                                        : "");
+      return x_porting.note(
+          agent.place, "port/launcher", fmt::format("{} stays the launcher, as requested", agent.program),
+          agent.program == "torchrun" ? "add a link named torchrun to hpcml as the first in "
+                                        "PATH if PyTorch's torchrun is not installed"
+                                      : "");
     if (kept.empty() && x_porting.least_nodes == 0) return;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a variable number of nodes");
     x_porting.note(agent.place, "port/launcher",

@@ -198,8 +198,8 @@ private:
         const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
         return x_porting.warn(
             place_of_text(std::string_view(text).substr(line, end - line)), "port/host-suffix",
-            "a host's name with '" + ending.substr(1) + "' is known on " + x_porting.source_name() +
-                " only: the address is wrong on " + x_porting.to.id,
+            fmt::format("host names with suffix '{}' exist only on {}: the address is wrong on {}",
+                        ending.substr(1), x_porting.source_name(), x_porting.to.id),
             "remove the suffix: the launcher finds the address by itself");
       }
   }

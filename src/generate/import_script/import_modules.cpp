@@ -18,26 +18,17 @@ std::string text_of(const shell::Word& word) {
   return text;
 }
 
-/// All modules that the site's own environments load.
-std::vector<std::string> usual_modules(const model::Site& site) {
-  std::vector<std::string> usual;
-  for (const auto& rule : site.modules) usual.insert(usual.end(), rule.load.begin(), rule.load.end());
-  for (const auto& rule : site.python) usual.insert(usual.end(), rule.modules.begin(), rule.modules.end());
-  return usual;
-}
-
 /// Whether environments are built in jobs, of wheels for each version of Python.
 bool has_wheelhouse(const model::Site& site) {
   return std::any_of(site.python.begin(), site.python.end(),
                      [](const auto& rule) { return rule.kind == model::PythonSource::wheelhouse; });
 }
 
-bool add_module(ImportState& porting, const std::string& module) {
+void add_module(ImportState& porting, const std::string& module) {
   auto& modules = porting.result.job.modules;
   const bool known =
       std::any_of(modules.begin(), modules.end(), [&](const auto& m) { return m.value == module; });
   if (!known) modules.push_back({module, porting.origin("a module")});
-  return !known;
 }
 
 /// What the new site loads in place of a module; empty if its profile has none of that name. A version stays
@@ -71,6 +62,13 @@ std::vector<std::string> loaded_of(std::vector<std::string> words, bool is_short
 }
 
 } // namespace
+
+std::vector<std::string> usual_modules(const model::Site& site) {
+  std::vector<std::string> usual;
+  for (const auto& rule : site.modules) usual.insert(usual.end(), rule.load.begin(), rule.load.end());
+  for (const auto& rule : site.python) usual.insert(usual.end(), rule.modules.begin(), rule.modules.end());
+  return usual;
+}
 
 std::vector<std::string> loaded_modules(const shell::SyntaxNode& node) {
   if (node.kind != shell::SyntaxNode::Kind::simple || node.words.empty()) return {};

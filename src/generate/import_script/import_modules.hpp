@@ -5,11 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "core/model/site.hpp"
 #include "core/shell/syntax.hpp"
 
 namespace hpcml::import_script {
 
 struct ImportState;
+
+/// All modules that the site's own environments load.
+std::vector<std::string> usual_modules(const model::Site& site);
 
 /// The modules that a statement loads: `module load A B`, `module swap X A`, `ml A`. Empty for any other.
 std::vector<std::string> loaded_modules(const shell::SyntaxNode& node);

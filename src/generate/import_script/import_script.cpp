@@ -54,9 +54,7 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
     // What may have come from sbatch's command line the request can say as well.
     if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
     if (finding.code == "slurm/missing-dependency")
-      finding.hint +=
-          (finding.hint.empty() ? "" : "; ") +
-          std::string("add what was given on the command line of sbatch to that of gen: --nodes N");
+      finding.hint = "add --nodes N to hpcml gen if sbatch got it on its command line";
     if (finding.code == "slurm/option-unknown") {
       const auto at = finding.message.find("--");
       const auto end = at == std::string::npos ? at : finding.message.find_first_of(" =,;'", at);
@@ -135,11 +133,8 @@ void record_intent(ImportState& porting, const shell::View& view, const shell::S
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
   for (const auto& found : programs)
-    intent.steps.push_back({util::join(found.program.command, " "), found.in_batch ? "in the batch script"
-                                                                    : found.program.once ? "once"
-                                                                    : found.program.per_node
-                                                                        ? "once on each node"
-                                                                        : "once per rank"});
+    intent.steps.push_back({util::join(found.program.command, " "),
+                            found.in_batch ? StepRuns::in_batch : runs_of(found.program)});
   if (job.container) intent.image = job.container->value;
   for (const auto& bind : job.binds) intent.binds.push_back(bind.value);
   intent.modules = all_loaded_modules(program);

@@ -316,8 +316,8 @@ private:
     if (whole && most > new_gpus && !x_porting.chosen.nodes)
       x_porting.warn(
           {}, "port/idle-gpus",
-          fmt::format("{} allocates whole nodes with {} each and charges for all: {} of each node stay idle",
-                      name(), util::counted(most, "GPU"), most - new_gpus),
+          fmt::format("{} allocates whole nodes with {} each and charges for all, with {} of each node idle",
+                      name(), util::counted(most, "GPU"), util::counted(most - new_gpus, "GPU")),
           "use --nodes and --gpus-per-node to fill them with more ranks");
     set_nodes(nodes);
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -339,8 +339,10 @@ private:
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
                    const std::string& counting) {
     x_porting.note({}, "port/nodes",
-                   fmt::format("{} with {} become {} with {}: {} {}", util::counted(shape.nodes, "node"),
-                               util::counted(shape.gpus_per_node, "GPU"), nodes, gpus, name(),
+                   fmt::format("{} with {} {} {} with {}: {} {}", util::counted(shape.nodes, "node"),
+                               util::counted(shape.gpus_per_node, "GPU"),
+                               shape.nodes == 1 ? "becomes" : "become", util::counted(nodes, "node"),
+                               util::counted(gpus, "GPU"), name(),
                                nodes < shape.nodes ? "allocates whole nodes with more GPUs"
                                                    : "has no more GPUs on a node"),
                    "use --nodes and --gpus-per-node to set other numbers");

@@ -36,8 +36,30 @@ std::string gpus_text(const JobIntent& intent) {
   return std::to_string(intent.gpus_per_rank());
 }
 
-std::string runs_of(const model::ImportedLaunch& launch) {
-  return launch.once ? "once" : launch.per_node ? "once on each node" : "once per rank";
+std::string runs_text(StepRuns runs) {
+  switch (runs) {
+  case StepRuns::in_batch: return "in the batch script";
+  case StepRuns::once: return "once";
+  case StepRuns::per_node: return "once on each node";
+  default: return "once per rank";
+  }
+}
+
+/// The steps of the plan, with those that stay in the batch script at their place in the old script.
+std::vector<IntentStep> steps_of(const model::Plan& plan, const std::vector<IntentStep>& before) {
+  std::vector<IntentStep> planned, steps;
+  if (plan.body)
+    for (const auto& piece : plan.body->pieces)
+      if (!piece.launch.command.empty())
+        planned.push_back({util::join(piece.launch.command, " "), runs_of(piece.launch)});
+  auto next = planned.begin();
+  for (const auto& step : before)
+    if (step.runs == StepRuns::in_batch)
+      steps.push_back(step);
+    else if (next != planned.end())
+      steps.push_back(*next++);
+  steps.insert(steps.end(), next, planned.end());
+  return steps;
 }
 
 void add_software(const model::Plan& plan, JobIntent& intent) {
@@ -54,6 +76,10 @@ void add_software(const model::Plan& plan, JobIntent& intent) {
 
 } // namespace
 
+StepRuns runs_of(const model::ImportedLaunch& launch) {
+  return launch.once ? StepRuns::once : launch.per_node ? StepRuns::per_node : StepRuns::per_rank;
+}
+
 JobIntent intent_of(const model::Plan& plan, const JobIntent& before) {
   JobIntent intent;
   intent.is_known = true;
@@ -61,12 +87,7 @@ JobIntent intent_of(const model::Plan& plan, const JobIntent& before) {
   intent.ranks_per_node = plan.layout.ranks_per_node;
   intent.gpus_per_node = plan.layout.gpus_per_rank * plan.layout.ranks_per_node;
   if (intent.gpus_per_node == 0) intent.gpus_per_node = plan.layout.gpus_per_node;
-  if (plan.body)
-    for (const auto& piece : plan.body->pieces)
-      if (!piece.launch.command.empty())
-        intent.steps.push_back({util::join(piece.launch.command, " "), runs_of(piece.launch)});
-  for (const auto& step : before.steps)
-    if (step.runs == "in the batch script") intent.steps.push_back(step);
+  intent.steps = steps_of(plan, before.steps);
   add_software(plan, intent);
   std::copy_if(before.variables.begin(), before.variables.end(), std::back_inserter(intent.variables),
                [&](const auto& name) {
@@ -91,11 +112,15 @@ std::string render_intents(const std::string& file, const JobIntent& before, con
   add("GPUs per rank", gpus_text(before), gpus_text(after),
       before.is_known && before.gpus_per_rank() != after.gpus_per_rank());
   for (std::size_t i = 0; i < std::max(before.steps.size(), after.steps.size()); ++i) {
-    const auto step = [&](const JobIntent& intent) {
-      return i < intent.steps.size() ? intent.steps[i] : IntentStep{};
+    const auto has_step = [&](const JobIntent& intent) { return i < intent.steps.size(); };
+    const auto program = [&](const JobIntent& intent) {
+      return has_step(intent) ? intent.steps[i].program : std::string();
     };
-    add_texts("program", step(before).program, step(after).program);
-    add_texts("  runs", step(before).runs, step(after).runs);
+    const auto runs = [&](const JobIntent& intent) {
+      return has_step(intent) ? runs_text(intent.steps[i].runs) : std::string();
+    };
+    add_texts("program", program(before), program(after));
+    add_texts("  runs", runs(before), runs(after));
   }
   add_texts("image", before.image, after.image);
   add_texts("binds", util::join(before.binds, " "), util::join(after.binds, " "));

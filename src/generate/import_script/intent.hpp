@@ -10,12 +10,17 @@
 
 namespace hpcml::import_script {
 
+/// How often a job runs a program.
+enum class StepRuns { in_batch, once, per_node, per_rank };
+
 /// A program that the job starts, and how often.
 struct IntentStep {
   std::string program;
-  std::string runs; ///< "once per rank", "once on each node", "once"
-  bool operator==(const IntentStep&) const = default;
+  StepRuns runs = StepRuns::per_rank;
 };
+
+/// How often a step runs the program.
+StepRuns runs_of(const model::ImportedLaunch& launch);
 
 /// What a job does.
 struct JobIntent {

@@ -5,14 +5,12 @@
 
 #include "core/model/launcher_rows.hpp"
 #include "core/model/pattern.hpp"
+#include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/import_modules.hpp"
 
 namespace hpcml::import_script {
 namespace {
-
-template <class List> bool holds(const List& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 /// For and against a site: each point is a name that it has.
 struct Score {
@@ -49,7 +47,8 @@ void score_partition(const SiteEvidence& evidence, const model::Site& site, Scor
     return;
   }
   for (const auto& name : util::split(partition, ','))
-    score.add(site.find_partition(name) || holds(site.other_partitions, name), 2, !site.partitions.empty());
+    score.add(site.find_partition(name) || util::contains(site.other_partitions, name), 2,
+              !site.partitions.empty());
 }
 
 void score_account(const SiteEvidence& evidence, const model::Site& site, Score& score) {
@@ -63,7 +62,7 @@ void score_gpus(const SiteEvidence& evidence, const model::Site& site, Score& sc
   const auto type = gpu_type_of(evidence.request);
   if (type.empty() || type.find_first_of("._<") != std::string::npos || site.node_types.empty()) return;
   const bool has = std::any_of(site.node_types.begin(), site.node_types.end(), [&](const auto& node) {
-    return node.gpu && (node.gpu->slurm_type == type || holds(node.gpu->aliases, type) || node.id == type);
+    return node.gpu && (site_rules::has_gpu_type(*node.gpu, type) || node.id == type);
   });
   score.add(has, 1, true);
 }
@@ -80,10 +79,8 @@ void score_launchers(const SiteEvidence& evidence, const model::Site& site, Scor
 }
 
 void score_modules(const SiteEvidence& evidence, const model::Site& site, Score& score) {
-  std::vector<std::string> known;
-  for (const auto& rule : site.modules) known.insert(known.end(), rule.load.begin(), rule.load.end());
-  for (const auto& rule : site.python) known.insert(known.end(), rule.modules.begin(), rule.modules.end());
-  for (const auto& module : evidence.modules) score.add(holds(known, module), 1, false);
+  const auto known = usual_modules(site);
+  for (const auto& module : evidence.modules) score.add(util::contains(known, module), 1, false);
 }
 
 Score score_of(const SiteEvidence& evidence, const model::Site& site) {
@@ -95,9 +92,9 @@ Score score_of(const SiteEvidence& evidence, const model::Site& site) {
   score_launchers(evidence, site, score);
   score_modules(evidence, site, score);
   const auto qos = evidence.request.text("qos");
-  if (!qos.empty()) score.add(site.find_qos(qos) || holds(site.other_qos, qos), 1, false);
+  if (!qos.empty()) score.add(site.find_qos(qos) || util::contains(site.other_qos, qos), 1, false);
   const auto constraint = evidence.request.text("constraint");
-  if (!constraint.empty()) score.add(holds(site.constraints, constraint), 1, false);
+  if (!constraint.empty()) score.add(util::contains(site.constraints, constraint), 1, false);
   for (const auto& node : site.node_types)
     if (node.local_disk && reads_variable(evidence.text, *node.local_disk)) {
       score.add(true, 1, false);
@@ -138,7 +135,7 @@ unsigned gpus_without_request(const model::Site& site, const slurm::JobOptions& 
   if (partition && partition->cpu_only) return 0;
   unsigned most = 0;
   for (const auto& node : site.node_types) {
-    const bool reachable = !partition || holds(partition->node_types, node.id);
+    const bool reachable = !partition || util::contains(partition->node_types, node.id);
     if (reachable && node.gpu) most = std::max(most, node.gpu->per_node);
   }
   return most;

@@ -24,7 +24,7 @@ ContainerRules container_rules(const model::Site& site, const model::JobSpec& jo
 /// The first of them that holds for the job, or none.
 const model::ContainerRule* first_that_applies(const ContainerRules& rules,
                                                const site_rules::JobFacts& facts);
-/// Whether the job's program leaves the host's files after, with those rules for its image.
+/// Whether the job's program does not show the host's files, with those rules for its image.
 bool leaves_host(const model::JobSpec& job, const ContainerRules& rules);
 
 } // namespace hpcml::plan

@@ -20,7 +20,7 @@ struct LaunchPlan {
 /// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
 StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused);
 
-/// Refuses commands with a launcher that each rank would start again; says the line to type instead.
+/// Refuses commands with a launcher that each rank would start again; reports the line to type instead.
 StepDiagnostics check_inner_launchers(const LayoutInput& input);
 
 /// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where

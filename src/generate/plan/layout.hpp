@@ -22,7 +22,7 @@ StepResult<Layout> plan_layout(const PlacementInput& input);
 /// Whose job the facts are: what of them neither its place nor its numbers tell.
 struct JobKind {
   std::string launcher;
-  bool leaves_host = false; ///< its program leaves the host's files after
+  bool leaves_host = false; ///< its program does not show the host's files
   bool owns_nodes = false;  ///< known from elsewhere than its partition
   std::string image = {};   ///< container image; empty if there is none or it is unknown
 };

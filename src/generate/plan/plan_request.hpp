@@ -37,7 +37,7 @@ StepResult<Request> read_request(model::JobSpec job, const model::Site& site);
 /// Options under --sbatch that are requests become the job's own, so that layout and masks follow them.
 StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
 
-/// A job, and what the launcher in its command says that is not a part of a job.
+/// A job, and what the launcher in its command has that are not part of the request.
 struct LaunchedJob {
   model::JobSpec job;
   std::vector<std::string> agent_options;

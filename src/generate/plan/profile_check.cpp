@@ -15,7 +15,7 @@ std::string differs(const std::string& what, const std::string& live, const std:
   return fmt::format("{}{} here, but the profile states {}", what, live, profile);
 }
 
-/// By their CPUs alone: L3s and packages have no their own numbers.
+/// By their CPUs alone: L3s and packages have no separate numbers.
 void compare_domains(const std::string& what, const std::vector<CpuDomain>& live,
                      const std::vector<CpuDomain>& profile, std::vector<std::string>& found) {
   if (live.empty() || profile.empty()) return;

@@ -63,8 +63,11 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   // environment.
   const bool by_slurm = is_by_slurm(where);
   result.value.python = {PythonKind::wheelhouse,
-                         by_slurm ? where + "/env" : job_directory(input.numbers(), where, "env"), packages,
-                         origin, !by_slurm, where};
+                         by_slurm ? where + "/env" : job_directory(input.numbers(), where, "env"),
+                         packages,
+                         origin,
+                         !by_slurm,
+                         where};
   add_modules(result, recipe->modules, recipe->origin);
 }
 
@@ -107,10 +110,10 @@ void check_variable(const LaunchInput& input, const char* option, const std::str
                     StepDiagnostics& diagnostics) {
   const auto name = util::leading_variable(path);
   if (name.empty() || has_variable(input, name)) return;
-  diagnostics.error(std::string("usage/") + (option + 2),
-                    std::string(option) + ": no variable " + name + " is known of the jobs of " +
-                        input.site.id,
-                    "write the whole path, or set the variable: --env " + name + "=PATH");
+  diagnostics.error(
+      std::string("usage/") + (option + 2),
+      fmt::format("{} names variable '{}', which jobs on {} do not have", option, name, input.site.id),
+      fmt::format("use the whole path, or set the variable: --env {}=PATH", name));
 }
 
 /// What the site recommends for a Python program when the request names no environment.

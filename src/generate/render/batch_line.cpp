@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/util/text.hpp"
+#include "core/util/wrap_text.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
 
@@ -169,7 +170,7 @@ std::string shell_of(const model::Plan& plan) {
 }
 
 void add_events_of_saving(const model::Plan& plan, std::string& text) {
-  text += fmt::format("{} before the time limit: asks the ranks to save ({}) and waits for them{}\n",
+  text += fmt::format("{} before the time limit: asks the ranks to save (SIG{}) and waits for them{}\n",
                       lead_time(plan), plan.saving->signal.text(),
                       requeues(plan) ? ", then requeues the job" : "");
   if (requeues(plan))
@@ -182,7 +183,8 @@ std::string describe_batch(const model::Plan& plan) {
   const bool requeued = requeues(plan);
   std::string text = "hpcml runs the rest";
   if (plan.layout.spare_nodes > 0)
-    text += fmt::format(" with {} healthy nodes of {}", plan.layout.nodes, plan.layout.nodes_asked());
+    text += fmt::format(" with {} of {}", util::counted(plan.layout.nodes, "healthy node"),
+                        plan.layout.nodes_asked());
   else if (!plan.saving && !requeued)
     text += " of this script ('hpcml internal batch --help')";
   text += ".";
@@ -190,21 +192,8 @@ std::string describe_batch(const model::Plan& plan) {
     text += fmt::format(" It asks the ranks to save (SIG{}) {} before the limit{}",
                         plan.saving->signal.text(), lead_time(plan), requeued ? "" : ".");
   if (!requeued) return text;
-  return text +
-         fmt::format("{} requeues at most {} times.", plan.saving ? ", and" : " It", plan.requeue->most);
-}
-
-/// Comments of at most 110 columns.
-std::vector<std::string> wrap_comment(const std::string& text) {
-  constexpr std::size_t k_columns = 108; // without "# "
-  std::vector<std::string> lines;
-  for (const auto& word : util::split(text, ' ')) {
-    if (lines.empty() || lines.back().size() + 1 + word.size() > k_columns)
-      lines.push_back(word);
-    else
-      lines.back() += " " + word;
-  }
-  return lines;
+  return text + fmt::format("{} requeues at most {}.", plan.saving ? ", and" : " It",
+                            util::counted(plan.requeue->most, "time"));
 }
 
 } // namespace
@@ -222,7 +211,9 @@ ScriptLines make_batch_line(const model::Plan& plan) {
   ScriptLines lines{Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
                              because(plan.hpcml_path.origin)}};
   const auto rule = by_rule("signals, requeues and services of the job are handled outside of the shell");
-  for (auto& text : wrap_comment(describe_batch(plan))) lines.push_back(Comment{std::move(text), rule});
+  constexpr std::size_t k_comment_columns = 108; // 110 with "# "
+  for (auto& text : util::wrap_text(describe_batch(plan), k_comment_columns))
+    lines.push_back(Comment{std::move(text), rule});
   lines.push_back(
       Verbatim{"[[ ${HPCML_BATCH-0} == \"$SLURM_JOB_ID\" ]] ||\n  " + wrap_words(words, 2, "    "), reasons});
   return lines;
@@ -243,8 +234,8 @@ std::string explain_events(const model::Plan& plan) {
                               ? "starts again on other nodes of this job, or "
                               : "");
     text += fmt::format(
-        "the job was restarted {} times: does not requeue it again; 'hpcml submit --continue JOB' does\n",
-        requeue.most);
+        "the job was restarted {}: does not requeue it again; 'hpcml submit --continue JOB' does\n",
+        util::counted(requeue.most, "time"));
     text += "slurmctld does not answer: repeats the requeue until it does\n";
     text += "a node was found faulty: excludes it from the next start\n";
   }

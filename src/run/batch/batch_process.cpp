@@ -200,7 +200,8 @@ void BatchProcess::end_script() {
 }
 
 void BatchProcess::requeue() {
-  remove_node_files();
+  if (!x_state.job_ends)
+    remove_node_files(); // else Slurm may kill this process before it has requeued the job
   // SIGTERM may be a user's scancel, or the time limit, which passes while Slurm does not answer.
   const bool is_repeated = std::exchange(x_retries_requeue, false);
   if (is_repeated && is_cancelled(x_commands, x_job.name)) {

@@ -9,6 +9,7 @@
 
 #include "core/model/hostlist.hpp"
 #include "core/slurm/commands.hpp"
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/batch/script_environment.hpp"
@@ -17,7 +18,7 @@ namespace hpcml::batch {
 
 namespace {
 
-constexpr std::chrono::seconds k_removal_limit(30);
+constexpr std::chrono::seconds k_removal_limit(5);
 
 using Words = std::vector<std::string>;
 
@@ -156,8 +157,11 @@ util::Status stage_files(const StageRequest& request, const util::EnvSnapshot& e
 }
 
 void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env) {
-  slurm::run_command(on_each_node(node_launcher, {"rm", "-rf", "--", env.get_or(k_stage_variable, "")}, env),
-                     env, k_removal_limit);
+  const auto directory = env.get_or(k_stage_variable, "");
+  const auto removed = slurm::run_command(on_each_node(node_launcher, {"rm", "-rf", "--", directory}, env),
+                                          env, k_removal_limit);
+  if (!removed.ok())
+    util::log_warning(fmt::format("cannot remove '{}' on all nodes: {}", directory, removed.why_not));
 }
 
 } // namespace hpcml::batch

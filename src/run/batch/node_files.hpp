@@ -33,7 +33,7 @@ std::vector<std::string> on_each_node(const std::string& node_launcher,
 /// command that failed.
 util::Status stage_files(const StageRequest& request, const util::EnvSnapshot& env);
 
-/// Removes the directory on each node. What remains is reported by the nodes.
+/// Removes the directory on each node. Warns if that fails.
 void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env);
 
 } // namespace hpcml::batch

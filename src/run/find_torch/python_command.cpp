@@ -73,7 +73,8 @@ Result<std::vector<std::string>> find_python_command(const std::vector<std::stri
                                                      const util::EnvSnapshot& env) {
   if (words.empty())
     return Error{module ? "-m requires a module" : "no command given",
-                 "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
+                 module ? "use hpcml launch [OPTIONS] -m MODULE [ARGS]..."
+                        : "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
   if (!module && is_compiled_program(words.front()))
     return Error{fmt::format("'{}' is a compiled program, not a Python script", words.front()),
                  fmt::format("add -- before it: hpcml launch … -- {}", words.front())};

@@ -254,7 +254,7 @@ private:
     const auto& meaning = waiters.meaning;
     const bool own_key = meaning.kind == Kind::other;
     const bool first = meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence;
-    const std::string deed = own_key ? "has not set it" : first ? "has not set it" : "has not entered it";
+    const std::string deed = own_key || first ? "has not set it" : "has not entered it";
     std::string text = own_key ? "no process has set it" : first ? "its first rank sets it" : "";
     if (suspects.empty()) {
       if (!text.empty()) return own_key ? fmt::format("{}, and all ranks wait for it", text) : text;

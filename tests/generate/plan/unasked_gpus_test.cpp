@@ -37,6 +37,10 @@ TEST_CASE("a request that counts cores and memory and no GPUs gets none, and hea
 }
 
 TEST_CASE("who counts cores and memory hears of the GPUs that come with whole nodes") {
+  const auto has_reason = [](const diag::Diagnostics& findings) {
+    return find(findings, "request/gpus-per-node", "because the request counts cores and memory") ||
+           find(findings, "request/gpus-per-node", "because no GPU count was given");
+  };
   for (const char* id : {"lumi", "frontier", "vista", "isambard_ai", "jupiter"}) {
     CAPTURE(id);
     auto job = job_of({"python", "prep.py"});
@@ -44,9 +48,9 @@ TEST_CASE("who counts cores and memory hears of the GPUs that come with whole no
     job.mem = flag(mem_of("4G"), "--mem");
     const auto result = plan::make_plan(job, site_named(id));
     if (result.plan && result.plan->layout.gpus_per_node == 0) continue;
-    CHECK(find(result.diagnostics, "request/gpus-per-node", "because"));
+    CHECK(has_reason(result.diagnostics));
     job.gpus_per_node = flag(1u, "--gpus-per-node");
-    CHECK_FALSE(find(findings_of(job, id), "request/gpus-per-node", "because"));
+    CHECK_FALSE(has_reason(findings_of(job, id)));
   }
 }
 

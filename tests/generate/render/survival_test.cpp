@@ -126,7 +126,7 @@ TEST_CASE("the explanation lists what happens at which event") {
   plan.requeue->requeue_on = model::RetryClasses::parse("node,launcher").value();
   const auto text = render::render_explain(plan);
   for (const auto& line :
-       {heading + "5m before the time limit: asks the ranks to save (USR1) and waits for them, then "
+       {heading + "5m before the time limit: asks the ranks to save (SIGUSR1) and waits for them, then "
                   "requeues the job\n",
         std::string("the run ended by node: starts again on other nodes of this job, or requeues the job\n"),
         std::string("the run ended by launcher: requeues the job\n"),

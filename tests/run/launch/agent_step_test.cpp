@@ -73,8 +73,8 @@ TEST_CASE("a dry run of an agent prints each rank, and what the agent does besid
   CHECK(holds(agent.out, "# rank 1\n"));
   CHECK(holds(
       agent.out,
-      "# the agent of this node stays with its ranks; what they write goes into /no/logs; where one "
-      "fails all are started again, at most 3 times; they are ended after 60 s without a word of any\n"));
+      "# the agent of this node stays with its ranks; their output is written to /no/logs; after a "
+      "failure all ranks are restarted, at most 3 times; they are stopped after 60 s without output\n"));
   CHECK_FALSE(std::filesystem::exists("/no"));
 }
 

@@ -220,7 +220,7 @@ TEST_CASE(
         CHECK_THAT(outputs.out, Contains("[" + std::string(rank) + (own ? "] served" : "] free")));
         CHECK_THAT(outputs.out, Contains("[" + std::string(rank) + "] at " + text + ","));
       }
-      CHECK_THAT(outputs.err, !Contains("will not be able"));
+      CHECK_THAT(outputs.err, !Contains("cannot use the requested port"));
       const auto place = outputs.out.find(", "), end = outputs.out.find('=');
       REQUIRE(end != std::string::npos);
       const auto at = store::parse_place(outputs.out.substr(place + 2, end - place - 2));

@@ -285,7 +285,7 @@ TEST_CASE("launch says what failed as it does without files, and the rank's last
   const auto output =
       run_ranks({into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
   CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err, Contains("rank 1/") && Contains("exited with code 7"));
+  CHECK_THAT(output.err, Contains("rank 1/2 (") && Contains(", local 1) exited with code 7"));
   CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
 }
 

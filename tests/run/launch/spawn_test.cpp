@@ -95,8 +95,8 @@ TEST_CASE("an unfinished line is shown while the rank lives") {
 TEST_CASE("the first rank that fails decides the exit code, and the others are stopped") {
   const auto output = run_ranks(3, "test $RANK = 1 && exit 7; exec sleep 60");
   CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err,
-             Contains("rank 1/") && Contains("exited with code 7") && Contains("the others were stopped"));
+  CHECK_THAT(output.err, Contains("rank 1/3 (") && Contains(", local 1) exited with code 7") &&
+                             Contains("the others were stopped"));
 }
 
 TEST_CASE("a killed rank is told by its signal") {

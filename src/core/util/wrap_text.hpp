@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpcml::cli {
+namespace hpcml::util {
 
 /// A space at which no line is broken.
 constexpr char k_unbreakable_space = '\x1f';
@@ -16,4 +16,4 @@ std::size_t text_width(std::string_view text);
 /// The words in lines of at most `columns`, of which a longer word is the only exception.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t columns);
 
-} // namespace hpcml::cli
+} // namespace hpcml::util

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cli/help/wrap_text.hpp"
+#include "core/util/wrap_text.hpp"
 
 #include <algorithm>
 
 #include "core/util/text.hpp"
 
-namespace hpcml::cli {
+namespace hpcml::util {
 
 std::size_t text_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
@@ -14,7 +14,7 @@ std::size_t text_width(std::string_view text) {
 
 std::vector<std::string> wrap_text(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines;
-  for (const auto& word : util::split(text, ' ')) {
+  for (const auto& word : split(text, ' ')) {
     if (word.empty()) continue;
     if (lines.empty() || text_width(lines.back()) + 1 + text_width(word) > columns)
       lines.push_back(word);
@@ -25,4 +25,4 @@ std::vector<std::string> wrap_text(std::string_view text, std::size_t columns) {
   return lines;
 }
 
-} // namespace hpcml::cli
+} // namespace hpcml::util
