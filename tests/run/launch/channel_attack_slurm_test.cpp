@@ -213,9 +213,9 @@ TEST_CASE("another user cannot change a job of hpcml gen", "[slurm]") {
   CHECK(cluster.evil_files() == 0);
   CHECK(count(out, "rejected a client at ") == 1);
   CHECK_THAT(cluster.read("attacks"), !Contains("welcome"));
-  CHECK_THAT(cluster.read("show.login"), Contains("programs here"));
-  CHECK_THAT(cluster.read("show.step"), Contains("programs here"));
-  CHECK_THAT(cluster.read("show.stranger"), !Contains("here") && !Contains("answered"));
+  CHECK_THAT(cluster.read("show.login"), Contains("programs connected"));
+  CHECK_THAT(cluster.read("show.step"), Contains("programs connected"));
+  CHECK_THAT(cluster.read("show.stranger"), !Contains("connected") && !Contains("answered"));
   const auto control = cluster.read("control.out");
   CAPTURE(control, cluster.read("control.attack"));
   CHECK_THAT(control, Contains(" at 127.0.0.99:4242"));
