@@ -14,21 +14,21 @@
 
 namespace hpcml::discover {
 
-/// A question that nobody answered.
+/// A question without an answer.
 struct UnansweredQuery {
   std::string what; ///< "sacctmgr", "module avail"
   std::string why;
   std::string sentence() const; ///< "sacctmgr: this Slurm keeps no accounts"
 };
 
-/// What the cluster said; what is empty was not asked or not told.
+/// The answers of the cluster; an empty one was not asked for or not given.
 struct ClusterFacts {
   slurm::ConfigRecord config;
   std::vector<slurm::PartitionRecord> partitions;
   std::vector<slurm::NodeRecord> nodes;
   std::optional<slurm::Accounts> accounts; ///< of the user who asks
   std::map<std::string, slurm::QosRecord> qos;
-  std::vector<std::string> modules;  ///< "name/version", the default version of each where the tool tells
+  std::vector<std::string> modules;  ///< "name/version", the default version of each if the tool marks it
   std::vector<std::string> programs; ///< container engines in PATH
   std::string gpu_tool;              ///< "nvidia-smi" or "rocm-smi" where exactly one of them works here
   std::vector<UnansweredQuery> not_asked;

@@ -55,7 +55,7 @@ void compare_cpus(ProfileDifferences& drift, const std::string& at, const NodeTy
 
 void compare_memory(ProfileDifferences& drift, const std::string& at, const NodeType& type,
                     const NodeKind& kind) {
-  if (kind.memory_mib <= 1) return; // what Slurm takes when nobody configured it
+  if (kind.memory_mib <= 1) return; // Slurm's default if the memory is not configured
   const auto cluster = model::MemSize::of_mib(kind.memory_mib);
   if (!type.memory) {
     drift.add(Severity::note, "unknown",

@@ -9,7 +9,7 @@
 
 namespace hpcml::discover {
 
-/// A kind of GPU, as far as its name tells.
+/// A type of GPU, as far as its name shows it.
 struct GpuKind {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not state
   std::string arch;                                    ///< "sm_90", "gfx90a", or empty

@@ -61,7 +61,7 @@ bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentState
   if (values)
     cuts.cut({assigning.range.begin, assigning.range.begin + c_export.size()});
   else if (inner)
-    cuts.replace(assigning.range, "true"); // it may be all that stands there
+    cuts.replace(assigning.range, "true"); // it may be the only statement of a branch
   else
     cuts.cut_lines(assigning.range);
   return true;

@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  /// The lines that sbatch or nobody reads: the first one and the directives.
+  /// Cuts the lines that only sbatch reads, or no program: the first one and the directives.
   void cut_header() {
     if (x_text.starts_with("#!")) x_cuts.cut({0, x_cuts.line_end(0)});
     for (const auto& directive : x_header.directives)
@@ -154,12 +154,12 @@ private:
     if (x_cuts.holds(at) || x_cuts.in_comment(at)) return true;
     return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
       if (launch.in_batch || at < launch.begin || at >= launch.end) return false;
-      // The program's own words stay; they are taken over as they are.
+      // The program's own words are kept unchanged.
       return !is_written(launch, at);
     });
   }
 
-  /// Whether the new launch still reads what stands at this place of the old one.
+  /// True if the new launch contains the text at this place of the old one.
   bool is_written(const FoundLaunch& launch, std::size_t at) const {
     const auto end =
         x_text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789", at);
@@ -220,8 +220,8 @@ private:
     });
   }
 
-  /// Variables that nothing reads any more go, first those that the new script sets, then what was there for
-  /// them only.
+  /// Cuts variables that are no longer read: first those that the new script sets, then those that only they
+  /// used.
   void cut_assignments() {
     for (bool again = true; again;) {
       again = false;
@@ -255,12 +255,12 @@ private:
     return x_text.substr(range.begin, range.end - range.begin);
   }
 
-  /// What was there only for what is gone: all but what a command makes that may do more than ask Slurm or
-  /// the host.
+  /// True for statements that only served removed ones: all except values of commands that may do more than
+  /// query Slurm or the host.
   bool is_plumbing(const Range& range) const {
     const auto text = text_of(range);
     const auto holds = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-    // What is exported may be there for the program.
+    // The program may read an exported variable.
     const bool exported = text.starts_with("export");
     if (!exported && !holds("$(") && !holds("`") && !holds("<(")) return true;
     if (exported && reads_launcher(text)) return true;

@@ -24,7 +24,7 @@ using shell::Argument;
 struct Image {
   Argument word;
   Form form = Form::file;
-  bool of_family = false; ///< singularity's or apptainer's: what one of them takes the other takes, too
+  bool of_family = false; ///< an option of singularity or apptainer, which both accept
 };
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -45,7 +45,7 @@ bool is_of_system(const std::string& path) {
   return false;
 }
 
-/// Whether the end of the name tells that it is a file's, though its folder is in a variable.
+/// True if the end of the name is that of an image file, although its directory is in a variable.
 bool is_file_name(const std::string& text) {
   for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
     if (text.ends_with(end)) return true;
@@ -234,7 +234,7 @@ private:
     return is_given ? "--" + flag : "";
   }
 
-  /// Made for other GPUs or other processors, as far as its name and its flags tell.
+  /// Reports an image that is made for other GPUs or processors, as far as its name and flags show.
   void evaluate(const std::string& image, diag::Place place) {
     const auto* node = target_node(x_porting);
     if (!node) return;
@@ -377,7 +377,7 @@ private:
     }
   }
 
-  /// The option as it stands in the script.
+  /// Returns the option as it is written in the script.
   std::optional<std::string> source_of(const FoundLaunch& found, const GivenOption& option) const {
     const auto dashes = (option.name.size() == 1 ? "-" : "--") + option.name;
     if (!option.value) return dashes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What becomes of the options of steps and agents: none is lost without a word.
+// Translates the options of steps and agents; an option that is dropped is reported.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
                                                                 "extra-node-info",
                                                                 "map-by",
                                                                 "bind-to"};
-/// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
+/// True if an option of an agent sets its rendezvous or the number of its processes, or how it starts them.
 bool is_replaced(OptionMeaning meaning) {
   return meaning != OptionMeaning::none && meaning != OptionMeaning::config &&
          meaning != OptionMeaning::no_gpus && meaning != OptionMeaning::watching;
@@ -317,7 +317,7 @@ private:
                    "use --nodes to set another number");
   }
 
-  /// Options that say what happens without them, too.
+  /// True for options that set what is the default anyway.
   static bool is_default(const GivenOption& option) {
     const auto value = option.value && option.value->known() ? option.value->text() : std::string("?");
     if (option.name == "max_restarts" || option.name == "max-restarts") return value == "0";

@@ -14,7 +14,7 @@
 namespace hpcml::import_script {
 namespace {
 
-/// Folders that every machine has.
+/// True for directories that every machine has.
 bool is_common_directory(const std::string& directory) {
   static constexpr std::array<std::string_view, 16> k_common = {"bin", "boot", "dev",  "etc",  "lib", "lib64",
                                                                 "mnt", "opt",  "proc", "root", "run", "sbin",
@@ -134,7 +134,7 @@ private:
                        fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
   }
 
-  /// Characters that nobody sees in an editor, or that turn the writing: the first of them on each line.
+  /// Reports characters that are invisible in an editor or change the direction of text: the first per line.
   void note_hidden() const {
     bool noted = false; // on this line
     for (std::size_t at = 0; at < x_porting.text.size();) {

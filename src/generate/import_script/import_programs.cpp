@@ -139,7 +139,7 @@ std::size_t child_at(const shell::SyntaxNode& node, std::size_t at) {
                                   node.children.begin());
 }
 
-/// Whether only one of the two places is come to: they stand in branches of one `if` or arms of one `case`.
+/// True if only one of the two places is executed: they are branches of one `if` or arms of one `case`.
 bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size_t b) {
   const auto* node = &program;
   while (true) {
@@ -190,7 +190,7 @@ void keep_expansions(ImportState& porting, const Launch& launch, const shell::Vi
                 "use one line for each, with all arguments written out");
 }
 
-/// Steps beside each other share the job's nodes; the steps that are written here take all of them.
+/// Rejects parallel steps: they share the job's nodes, but the steps of the new script use all of them.
 void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found,
                      const shell::SyntaxNode& program) {
   const auto has_neighbour = [&](const FoundLaunch& launch) {

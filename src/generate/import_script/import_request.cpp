@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The old script's directives as a request: what people mean stays, what belongs to the old site or to its
-// nodes goes.
+// The old script's directives as a request: what the user chose is kept, what belongs to the old site or to
+// its nodes is dropped.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 enum class Fate {
   kept,    ///< read into the request
-  passed,  ///< given on as it is
+  passed,  ///< passed on unchanged
   planned, ///< the plan decides it for the new nodes
   dropped, ///< a name that only the old site knows
 };
@@ -162,7 +162,7 @@ private:
                           same_flag ? std::string("--constraint=…") : word_of(setting), name()));
   }
 
-  /// What the script names of its own site stays there. The plan chooses constraints itself.
+  /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.
   bool keep_own(const slurm::Setting& setting) {
     static constexpr std::array<std::string_view, 6> k_passed = {"reservation", "nodelist", "exclude",
                                                                  "licenses",    "wckey",    "mcs-label"};
@@ -183,8 +183,8 @@ private:
     return x_porting.to.find_qos(qos) || std::find(names.begin(), names.end(), qos) != names.end();
   }
 
-  /// Whether the account is one of this site, too: it looks like them, and the script was written for this
-  /// site or for one of the same centre, as far as its partition tells.
+  /// True if the account is valid on this site as well: it has the form of its accounts, and the script's
+  /// partition shows that it was written for this site or another of the same centre.
   bool is_of_site(const std::string& account) const {
     const auto& to = x_porting.to;
     const auto& rule = to.flag("account");

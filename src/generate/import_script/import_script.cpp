@@ -46,8 +46,8 @@ bool is_replaced_placeholder(const ImportState& porting, const diag::Diagnostic&
          line.find("--account <") != std::string_view::npos;
 }
 
-/// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of
-/// the old site's plugins.
+/// Reports what sbatch itself rejects: the script never ran unchanged. Options that it does not know may be
+/// those of the old site's plugins.
 bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings) {
   for (auto finding : findings.list()) {
     if (is_replaced_placeholder(porting, finding)) continue;
@@ -101,7 +101,7 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
       }
 }
 
-/// The main program: the person's own command, by which the plan chooses an environment.
+/// Returns the main program: the user's command, by which the plan chooses an environment.
 const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
   for (const auto& found : programs)
     if (!found.program.once && !found.program.per_node && !found.is_helper) return found;
@@ -180,7 +180,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
       if (!found.in_batch) read_launchers_ranks(porting, found);
   auto& job = porting.result.job;
   job.command = main_program(programs).command;
-  // sbatch names a job after its script where nobody does.
+  // Without a name, sbatch names a job after its script.
   if (!porting.result.job.job_name)
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};

@@ -14,7 +14,7 @@
 
 namespace hpcml::import_script {
 
-/// What the new request chooses itself, so that the old script's choice is left out.
+/// What the new request chooses itself, so that the old script's choice is dropped.
 struct Chosen {
   bool environment = false;   ///< virtual environment, conda environment or image
   std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
@@ -34,8 +34,8 @@ struct ImportResult {
   diag::Diagnostics findings;
 };
 
-/// Reads the script as the newest sbatch that takes it and bash do; nothing of it is run. `file` is its name
-/// for people. The catalogue has the sites that it may have been written for.
+/// Reads the script as the newest sbatch that accepts it and bash do, without running it. `file` is its name
+/// in messages. The catalogue has the sites that it may have been written for.
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
                                  const Chosen& chosen, const std::vector<model::Site>& catalogue = {});
 

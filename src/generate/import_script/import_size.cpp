@@ -25,7 +25,7 @@ unsigned listed_gpus(const FoundLaunch& found) {
   return 0;
 }
 
-/// Arguments of a program that say how many nodes or GPUs there are: they do not follow the new numbers.
+/// Returns the arguments of a program with a number of nodes or GPUs, which do not follow the new numbers.
 std::string counting_argument(const FoundLaunch& found) {
   static constexpr std::array<std::string_view, 15> k_names = {
       "nodes",         "num_nodes",         "num-nodes",     "nnodes", "num_machines", "gpus",

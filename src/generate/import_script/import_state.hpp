@@ -31,7 +31,7 @@ struct ImportState {
   bool keeps_environment = false;              ///< it activates one, which stays
   ImportResult result = {};
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
-  unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
+  unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all
   unsigned old_nodes = 1;
   diag::Lines lines = diag::Lines(text);
 
@@ -69,13 +69,13 @@ struct Count {
   bool is_number() const { return kind == Kind::number; }
 };
 
-/// A program that the script starts on the nodes, and where the words stand that start it.
+/// A program that the script starts on the nodes, and the places of the words that start it.
 struct FoundLaunch {
   std::size_t begin = 0;         ///< of srun, torchrun …
-  std::size_t end = 0;           ///< behind the program's last word
+  std::size_t end = 0;           ///< after the program's last word
   std::size_t program_begin = 0; ///< of the program's first word that the script wrote
   model::ImportedLaunch program;
-  std::vector<std::string> command; ///< the person's own, where a shell of ours stands around it
+  std::vector<std::string> command; ///< the user's command, if hpcml runs it in a shell
   const check::Launch* launch = nullptr;
   bool is_helper = false; ///< a tool that prepares the nodes: mkdir, tar, cp
   bool in_batch = false;  ///< the batch script itself runs it: no step is written for it
@@ -110,14 +110,14 @@ struct Shape {
   unsigned repeated_agents = 0; ///< tasks that each start an agent for all of the node; 0: each has its share
   bool one_process = false;     ///< it starts what it needs itself
   bool own_gpus = false;
-  bool one_node = false; ///< ranks that meet on their own node only
+  bool one_node = false; ///< ranks that connect on their own node only
   bool known_ranks = true;
   bool counts_nodes = false; ///< its agent counts on its like on all the nodes
   unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
 };
 Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
 
-/// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
+/// Returns the programs to start in the new script, in order; reports commands that cannot be split.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
                                        const shell::View& view, const shell::SyntaxNode& tree,
                                        const Sizes& sizes);
@@ -134,15 +134,15 @@ bool is_planned_of_step(const std::string& option);
 void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
 /// Whether the word of a directive is an option of a plugin that names an image or its binds.
 bool is_image_option(std::string_view word);
-/// Whether srun starts the tasks at the site where nobody says otherwise.
+/// True if srun starts the tasks at the site by default.
 bool has_srun(const model::Site& site);
 /// Where the new script goes, as far as that is known; nothing where it is not.
 const model::Partition* target_partition(const ImportState& porting);
-/// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
+/// Returns the node type with most GPUs that the new script can run on; nothing if none is known.
 const model::NodeType* target_node(const ImportState& porting);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(ImportState& porting, const model::ImportedBody& body);
-/// The text behind the directives with its launches as gaps, without what the new script does itself.
+/// Returns the text after the directives with its launches as gaps, without what the new script does itself.
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
                               const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
 

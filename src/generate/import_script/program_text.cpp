@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of a program behind what starts it, as bash text for the new script.
+// The words of a program after its starter, as bash text for the new script.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ bool is_starter(const Link& link) {
 
 std::size_t end_of(diag::Place place) { return std::size_t{place.offset} + place.length; }
 
-/// Behind the link's last word, so that settings before the next program (`env X=1 python`) are the
-/// program's.
+/// Returns the place after the link's last word, so that settings before the next program (`env X=1 python`)
+/// belong to the program.
 std::size_t end_of(const Link& link) {
   auto end = end_of(link.place);
   for (const auto& option : link.options) end = std::max(end, end_of(option.place));
@@ -34,7 +34,7 @@ std::size_t end_of(const Link& link) {
   return end;
 }
 
-/// The command's words behind the starter; all of them are its program and arguments.
+/// Returns the command's words after the starter: its program and arguments.
 std::vector<Argument> words_behind(const shell::Command& command, const Link& starter, const Link& program) {
   // numactl binds, and so does the new launch; other prefixes are the program's.
   const bool bound = runs_numactl(command);
@@ -42,7 +42,7 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
   const auto first = std::find_if(command.words.begin(), command.words.end(), [&](const Argument& word) {
     if (word.place.offset != program.place.offset)
       return word.place.offset >= end && word.place.offset < program.place.offset;
-    // One variable may hold the starter, too.
+    // One variable may also contain the starter.
     const auto text = word.text();
     const auto slash = text.rfind('/');
     return text.substr(slash == std::string::npos ? 0 : slash + 1).starts_with(program.program) ||
@@ -51,7 +51,7 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
   return {first, command.words.end()};
 }
 
-/// The Python that an agent runs scripts with: the one beside it.
+/// Returns the Python that an agent runs scripts with: the one in its directory.
 std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto& words = launch.command->words;
   const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
@@ -99,7 +99,7 @@ bool passes_local_rank_option(const Link& agent) {
          (!launcher->local_rank_module.empty() && agent.module == launcher->local_rank_module);
 }
 
-/// Where the first of the words stands that the script itself wrote.
+/// Returns the place of the first word that is written in the script itself.
 std::size_t first_place(const std::vector<Argument>& words) {
   for (const auto& word : words)
     if (word.place.length > 0) return word.place.offset;
@@ -140,8 +140,8 @@ public:
   }
 
 private:
-  /// What the innermost starter runs, as words: an agent's script as python runs it, else the program behind
-  /// the chain's starters.
+  /// Reads what the innermost starter runs, as words: an agent's script as python runs it, else the program
+  /// after the chain's starters.
   void read_words() {
     const auto& chain = x_launch.chain;
     std::size_t first = chain.size();
@@ -205,9 +205,9 @@ private:
     return places;
   }
 
-  /// The words as bash text. A word that stands in the script by itself keeps its text, as does a variable
-  /// all of whose words are the program's; what came out of a variable with others, or stands in a text for
-  /// another shell, is written out.
+  /// Returns the words as bash text. A word of the script itself keeps its text, as does a variable all of
+  /// whose words belong to the program. Words of a variable with others, and words in a text for another
+  /// shell, are written out.
   std::optional<std::vector<std::string>> source_of() const {
     const auto& command = *x_launch.command;
     const auto places = count_words_of_places();
@@ -239,14 +239,14 @@ private:
     result.command.insert(result.command.begin(), {"bash", "-c", k_start, "rank"});
   }
 
-  /// What `srun bash -c '$LAUNCHER … $CMD'` runs, as a shell of its own in the same quotes: only that shell
-  /// knows the words.
+  /// Returns what `srun bash -c '$LAUNCHER … $CMD'` runs, as a separate shell with the same quotes, because
+  /// only that shell knows the words.
   std::optional<ProgramText> in_shell(bool with_others, bool local_rank) const {
     const auto& command = *x_launch.command;
     const auto first = first_place(x_words);
     const auto* agent = x_launch.agent();
     if (!command.parent || !agent || first == std::string::npos) return std::nullopt;
-    // In the launcher's own variable the program cannot be told from it.
+    // In the launcher's own variable the program cannot be distinguished from it.
     const bool of_agent = first == agent->place.offset ||
                           std::any_of(agent->options.begin(), agent->options.end(),
                                       [&](const auto& option) { return option.place.offset == first; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many nodes, tasks and GPUs the old script's launches get, as far as its text tells.
+// How many nodes, tasks and GPUs the old script's launches get, as far as its text shows.
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -125,7 +125,7 @@ bool shows_own(const Link& step) {
   return step.find("gpus-per-task") || step.find("ntasks-per-gpu") || step.find("tres-per-task");
 }
 
-/// The agents of one node meet among themselves.
+/// True if agents only connect to others on the same node.
 bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
   if (agent.find(OptionMeaning::alone)) return true;
   const auto nodes = read_said(&agent, sizes, {OptionMeaning::nodes});

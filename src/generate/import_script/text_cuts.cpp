@@ -96,7 +96,7 @@ bool TextCuts::is_banner(Range line) const {
   return std::none_of(text.begin(), text.end(), [](char c) { return shell::is_name_char(c) && c != '_'; });
 }
 
-/// A licence speaks of the whole; a command that somebody took out may be put back.
+/// True for a licence, which is about the whole script, and for a disabled command.
 bool TextCuts::stays_anyhow(Range line) const {
   const auto text = util::to_lower(x_text.substr(line.begin, line.end - line.begin));
   for (const auto* word : {"copyright", "license", "licence", "spdx"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A text with parts cut out: whole lines where nothing else stands on them, with the comments that spoke of
-// them only.
+// A text with parts cut out: whole lines if they contain nothing else, with the comments that describe only
+// them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hpcml::import_script {
 
-/// From the first byte to behind the last one.
+/// From the first byte to the place after the last one.
 struct Range {
   std::size_t begin = 0, end = 0;
 };
@@ -25,15 +25,15 @@ public:
   void cut(Range range) { x_cuts.push_back(range); }
   /// Puts a text in its place.
   void replace(Range range, std::string text);
-  /// Takes out a statement, with the rest of its lines where nothing but blanks or a comment stands there.
-  /// Where && or || ties it to another one, `true` takes its place.
+  /// Removes a statement, with the rest of its lines if that is only spaces or a comment. If && or || joins
+  /// it to another one, `true` replaces it.
   void cut_lines(Range statement);
-  /// Whether what stands at this place is cut.
+  /// True if the text at this place is cut.
   bool holds(std::size_t at) const;
-  /// Cuts the comments above statements that are gone, and the blank lines that would stand twice; returns
-  /// the comments. What follows directly may still need them: then they stay. `code` are the commands, in
-  /// which a
-  /// '#' is no comment.
+  /// Cuts the comments above statements that were cut, and one of two blank lines that would then follow each
+  /// other; returns the comments. Comments that the next statement may need are kept. `code` are the
+  /// commands, in which a
+  /// '#' does not begin a comment.
   std::vector<Range> cut_orphans(const std::vector<Range>& code);
   /// What is left between two places.
   std::string rest(std::size_t begin, std::size_t end);

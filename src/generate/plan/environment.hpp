@@ -24,8 +24,8 @@ bool binds_threads(const std::string& name, const std::string& value);
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const site_rules::JobFacts& facts);
-/// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a directory in the site's
-/// scratch; empty where the profile knows no scratch of one's own.
+/// Returns "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a directory in the
+/// site's scratch; empty if the profile has no scratch directory per user.
 std::string place_in_scratch(const model::Site& site, const std::string& variable,
                              const std::string& directory);
 /// A directory in `base` on a node's own disk that no other job and no earlier start of this one has:

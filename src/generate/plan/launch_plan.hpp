@@ -17,7 +17,7 @@ struct LaunchPlan {
   std::optional<model::PlannedRequeue> requeue = {};
 };
 
-/// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
+/// Plans the launch. `refused`: the request has been rejected already, so that masks are not computed.
 StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused);
 
 /// Refuses commands with a launcher that each rank would start again; reports the line to type instead.

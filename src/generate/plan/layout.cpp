@@ -10,8 +10,8 @@
 namespace hpcml::plan {
 namespace {
 
-/// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
-/// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
+/// Returns the GPUs per node if the request has no number: one per task if the number of tasks is set and the
+/// site shares nodes; else all, unless that exceeds the limit of a job. Parts of several nodes are not meant.
 StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
   const auto& job = input.job;
   const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
@@ -127,8 +127,8 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   return result;
 }
 
-/// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
-/// where the site does not say what a node has.
+/// Returns the default number of cores per rank: the site's share per GPU, else an equal part of the node; 0
+/// if the profile does not describe the node.
 unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& layout) {
   if (!input.node()) return 0;
   const model::NodeType& node = *input.node();

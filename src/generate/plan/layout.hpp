@@ -19,7 +19,7 @@ struct Layout {
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
 StepResult<Layout> plan_layout(const PlacementInput& input);
 
-/// Whose job the facts are: what of them neither its place nor its numbers tell.
+/// The facts of a job that follow neither from its placement nor from its numbers.
 struct JobKind {
   std::string launcher;
   bool leaves_host = false; ///< its program does not show the host's files

@@ -81,7 +81,7 @@ void check_steps(const LayoutInput& input, const model::PlannedLauncher& launche
                     "remove \"once\", or use a separate job for that step: \"jobs\"");
 }
 
-/// Which cores and which GPUs first: as asked for, where somebody exists to do it.
+/// Plans the order of cores and GPUs as requested, if a launcher can apply it.
 void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
@@ -202,7 +202,7 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
                       "remove --launcher, or --store, --rendezvous-timeout and --jax-coordinator");
 }
 
-/// What an agent of hpcml's own cannot do here.
+/// Reports what the agent of hpcml does not support in this plan.
 void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher,
                      StepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;

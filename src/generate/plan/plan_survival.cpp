@@ -39,7 +39,7 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
   return std::nullopt;
 }
 
-/// Why nobody could ask the ranks, or nobody needs to.
+/// Reports why the ranks cannot be asked to save, or need not be.
 void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
             StepDiagnostics& diagnostics) {
   if (input.job.signal)
@@ -66,7 +66,7 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
         "use a --save-before shorter than --time");
 }
 
-/// Whether a script that could be read seems to wait for the signal; true where it cannot be told.
+/// True if a script seems to wait for the signal, or cannot be read.
 bool seems_to_listen(const std::string& text) {
   static constexpr std::array<std::string_view, 12> c_signs = {
       "signal", "SIGUSR",   "SIGTERM", "SIGHUP", "HPCML_SAVE_SIGNAL", "preempt", "lightning", "exit_signal",
@@ -83,7 +83,7 @@ bool leaves_signal_to_lightning(const std::string& text) {
          !has("signal.signal");
 }
 
-/// What can be seen of the program: whether somebody listens.
+/// Warns if the program does not seem to handle the signal.
 void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving,
                        StepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
@@ -110,7 +110,7 @@ StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& i
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
   if (!time) {
-    // In a job the variable tells its own programs; that is not a wish for another job.
+    // In a job the variable is meant for its own programs; it is not a request for another job.
     if (input.job.save_signal && input.job.save_signal->origin.kind != model::OriginKind::environment)
       diagnostics.error("request/save-signal", "--save-signal has no effect without --save-before",
                         "add --save-before TIME");
@@ -176,7 +176,7 @@ void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::st
                     input.site.storage.origin);
 }
 
-/// What is reported of requeues that nobody could make.
+/// Reports requeues that are not possible.
 void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues,
                   StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;

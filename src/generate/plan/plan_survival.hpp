@@ -8,12 +8,12 @@
 
 namespace hpcml::plan {
 
-/// Who receives what before the time limit; nothing where nobody asks for it.
+/// Plans which processes receive which signal before the time limit; nothing if that is not requested.
 StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
                                                             const model::PlannedLauncher& launcher);
 
-/// How often a job continues after its end, and where its programs find what they have saved; nothing where
-/// nobody asks for it. `launch`: with its launcher, and how its ranks are asked to save.
+/// Plans how many times a job continues after its end, and where its programs find their checkpoints; nothing
+/// if that is not requested. `launch`: with its launcher, and how its ranks are asked to save.
 StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input,
                                                               const LaunchPlan& launch);
 

@@ -53,7 +53,7 @@ std::vector<std::string> profile_differences(const model::NodeType& type, const 
   if (type.cpu.cores > 0 && node.cpus.cores != type.cpu.cores)
     found.push_back(
         differs("it has ", util::counted(node.cpus.cores, "core"), std::to_string(type.cpu.cores)));
-  else if (!profile_cpus.is_subset_of(live_cpus)) // fewer threads: nobody documents those of every site
+  else if (!profile_cpus.is_subset_of(live_cpus)) // not for fewer threads: few sites document theirs
     found.push_back(differs("its CPUs are ", live_cpus.to_list(), profile_cpus.to_list()));
   else {
     compare_domains("NUMA node", node.cpus.numa, type.cpu.numa, found);

@@ -47,7 +47,7 @@ struct RankOptions {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0;                      ///< physical cores; 0: what the slice gives
   std::optional<model::GpusSeen> gpu_visibility;   ///< unset: the site's
-  std::optional<unsigned> dataloader_workers = {}; ///< as somebody has set them already
+  std::optional<unsigned> dataloader_workers = {}; ///< as already set by the user
   unsigned threads_per_core = 1;                   ///< hardware threads of each core
   model::IdleCores idle_cores = model::IdleCores::none;
 };
@@ -63,7 +63,7 @@ struct NodePlan {
   topo::Node node;                   ///< what was planned on
   topo::NearNics nics;               ///< near its GPUs
   RankOptions request;
-  Layout layout; ///< of the whole job, as far as this node and its script tell
+  Layout layout; ///< of the whole job, as far as this node and its script show
 };
 
 /// Environment and binding of one rank.
@@ -77,7 +77,7 @@ struct RankPlan {
 /// Only what the node shows and what the script promised count.
 StepResult<Placement> place_node(const model::Site& site, const NodeFacts& facts);
 
-/// The CPUs of this node that the site keeps, as far as its profile tells.
+/// Returns the CPUs of this node that the site reserves, as far as its profile describes them.
 model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live);
 
 /// The job's numbers and facts: as its script promised them, else as this node shows them.

@@ -33,9 +33,9 @@ template <class T> struct StepResult {
   StepDiagnostics remarks = {};
 };
 
-/// Puts `later` after what has been said.
+/// Appends `later` to the diagnostics.
 void add(StepDiagnostics& diagnostics, StepDiagnostics later);
-/// The value alone; what is reported of it goes after what has been said.
+/// Returns the value, and appends its diagnostics to `diagnostics`.
 template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) {
   add(diagnostics, std::move(result.remarks));
   return std::move(result.value);

@@ -23,7 +23,7 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
   }
   std::string value = wanted->value;
   if (!value.empty() && !site_rules::has_suffix(rule, value)) {
-    // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
+    // "abc@v100" instead of "@h100" is an account for other hours, which cannot be exchanged.
     const auto separator = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
                                ? std::string::npos
                                : value.find(rule.suffix.front());

@@ -13,7 +13,7 @@ namespace hpcml::plan {
 struct ThreadFacts {
   unsigned cores = 0; ///< physical cores of the rank; 0: unknown, and nothing is planned
   bool gpus = false;  ///< the rank computes on GPUs
-  std::optional<unsigned> workers_wanted = {}; ///< HPCML_DATALOADER_WORKERS as somebody has set it
+  std::optional<unsigned> workers_wanted = {}; ///< HPCML_DATALOADER_WORKERS as set by the user
   unsigned threads = 0;                        ///< hardware threads of these cores; 0: one each
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the words of the user's command tell: the program, whether Python runs it, a name for the job.
+// What follows from the words of the user's command: the program, whether Python runs it, a job name.
 #pragma once
 
 #include <string>

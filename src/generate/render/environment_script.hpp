@@ -8,8 +8,8 @@
 
 namespace hpcml::render {
 
-/// A bash script for a person to run where the internet is; it ends by saying how a job takes the
-/// environment.
+/// Returns a bash script that the user runs on a machine with internet access; at the end it prints how a job
+/// uses the environment.
 std::string render_environment_script(const plan::SetupPlan& plan);
 
 } // namespace hpcml::render

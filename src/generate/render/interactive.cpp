@@ -35,7 +35,7 @@ bool is_asked_for(const PlannedDirective& directive) {
   return kind == OriginKind::flag || kind == OriginKind::environment || kind == OriginKind::job_file;
 }
 
-/// The line is for a person's own shell: single quotes keep "!" from its history.
+/// Adds a word. The line is for the user's shell: single quotes protect "!" from its history.
 void add(std::string& line, const std::string& word) {
   const bool plain = diag::visible_text(word) == word;
   line += (line.empty() ? "" : " ") + (plain ? util::shell_quote(word) : quote_word(word));
@@ -94,7 +94,7 @@ std::vector<std::string> step_args_in_shell(const model::Plan& plan) {
     const auto tasks = plan.layout.nodes * plan.layout.tasks_per_node;
     args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
     args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
-    // The shell has SLURM_DISTRIBUTION of its own step, which dealt one task to each node in turn.
+    // The shell has the SLURM_DISTRIBUTION of its step, which placed one task on each node in turn.
     const bool is_set = std::any_of(plan.directives.begin(), plan.directives.end(),
                                     [](const auto& directive) { return directive.name == "--distribution"; });
     if (!is_set) args.push_back("--distribution=block");

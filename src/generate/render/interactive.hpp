@@ -10,7 +10,7 @@
 
 namespace hpcml::render {
 
-/// The line, and what it leaves out.
+/// The line, and what it does not contain.
 struct InteractiveLine {
   std::string text;
   std::vector<model::PlannedDirective> pointless; ///< asked for, but only batch jobs have it
@@ -21,8 +21,8 @@ InteractiveLine make_interactive(const model::Plan& plan);
 /// A warning for what is pointless, an error for what is missing.
 diag::Diagnostics find_unset(const InteractiveLine& line);
 
-/// What a person types in the shell of the interactive job, with a heading: modules, environment and, with
-/// `with_program`, the step that starts the program as the batch script would; empty where there is nothing.
+/// Returns the lines to type in the shell of the interactive job, with a heading: modules, environment and,
+/// with `with_program`, the step that starts the program as the batch script would. Empty if there are none.
 std::string render_interactive_lines(const model::Plan& plan, bool with_program);
 
 } // namespace hpcml::render

@@ -53,7 +53,7 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
     add(flags, "--idle-cores", model::word_of(plan.binding.idle_cores.value));
   if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::RankOrder::gpu)
     add(flags, "--rank-order", plan.binding.order.value.text());
-  // Ranks that share GPUs have none of their own to count on.
+  // Ranks that share GPUs do not have one each.
   if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node)
     add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0)
@@ -75,7 +75,7 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   flags.push_back(ScriptWord::literal("--"));
 
   std::vector<ScriptWords> groups{step_words(step)};
-  // "ibrun" alone is no line worth having.
+  // "ibrun" alone does not need a line.
   if (groups[0].size() == 1)
     groups[0].insert(groups[0].end(), program.begin(), program.end());
   else

@@ -28,7 +28,7 @@ struct Directive {
   Reasons reasons;
 };
 
-/// `export NAME=value`; an expression is a profile's text with variables, evaluated where the line stands.
+/// `export NAME=value`; an expression is a profile's text with variables, evaluated by this line.
 struct Export {
   std::string name;
   std::string value;
@@ -56,13 +56,13 @@ struct Step {
   Reasons reasons;
 };
 
-/// A line for people.
+/// A comment for the reader of the script.
 struct Comment {
   std::string text;
   Reasons reasons;
 };
 
-/// Lines of a template, as they are.
+/// Lines of a template, unchanged.
 struct Verbatim {
   std::string text;
   Reasons reasons;
@@ -71,7 +71,7 @@ struct Verbatim {
 using ScriptLine = std::variant<Directive, Export, ModuleLine, CommandLine, Step, Comment, Verbatim>;
 using ScriptLines = std::vector<ScriptLine>;
 
-/// The line as it stands in the script, without the line break at its end.
+/// Returns the line as it is written to the script, without the line break at its end.
 std::string render_line(const ScriptLine& line);
 /// The reasons of a line of any type.
 const Reasons& reasons_of(const ScriptLine& line);

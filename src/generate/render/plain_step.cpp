@@ -17,7 +17,7 @@ namespace {
 
 /// A Python command as agents want it: its script and arguments, without the interpreter.
 struct AgentProgram {
-  bool plain = false;     ///< no Python script: the agent must start it as it is
+  bool plain = false;     ///< not a Python script: the agent must start it unchanged
   bool is_module = false; ///< "-m NAME"
   std::vector<std::string> words;
 };
@@ -37,8 +37,8 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command[0].ends_with(".py")) return {false, false, command};
   if (!launch_chain::is_python(command[0])) return {true, false, command};
   std::size_t next = 1;
-  // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command
-  // as it is.
+  // The agent adds -u itself. Any other option of the interpreter would be lost, so that it then starts the
+  // command unchanged.
   while (next < command.size() && command[next] == "-u") ++next;
   const bool module = next < command.size() && command[next] == "-m";
   if (module) ++next;
@@ -60,7 +60,7 @@ ScriptWord script_word(const model::Plan& plan, std::string_view text) {
   return word.find('$') == std::string::npos ? ScriptWord::literal(word) : ScriptWord::expression(word);
 }
 
-/// Whether an option of the person's begins so.
+/// True if one of the user's options begins with this text.
 bool gives_option(const std::vector<std::string>& options, std::string_view begin) {
   return !begin.empty() && std::any_of(options.begin(), options.end(), [&](const std::string& option) {
     return (option.starts_with("'") ? option.substr(1) : option).starts_with(begin);

@@ -63,13 +63,13 @@ struct ScriptStep {
 };
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
 ScriptWords step_words(const ScriptStep& step);
-/// What is between the launcher and the program, one group per line: shells that set variables, the
-/// container, a shell inside it that activates what is there. `last` starts the program.
+/// Returns what is between the launcher and the program, one group per line: shells that set variables, the
+/// container, a shell that activates the environment in it. `last` starts the program.
 std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariables& variables = {},
                                         const std::string& last = "exec \"$@\"");
 /// The last words of the step's command: `words`, or their text in the script that is ported.
 ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words);
-/// The program in a step of its own kind, `start` being what starts its tasks: without what sets up ranks.
+/// Returns a step without the setup of ranks, for the program alone; `start` starts its tasks.
 Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.
 Step program_step(const ScriptStep& step);
@@ -80,13 +80,13 @@ Reasons step_reasons(const model::Plan& plan);
 /// The step over all components of a heterogeneous job: one `srun` for all, each component with its own
 /// options and, where it has one, its own program.
 Step component_step(const ScriptStep& first);
-/// What stands before it: what the batch step knows of the first component is none of the others' business.
+/// Returns the lines before a step of several components, which unset variables of the first component.
 ScriptLines component_lines();
-/// What stands before a step that binds with masks.
+/// Returns the lines before a step that binds with masks.
 ScriptLines mask_lines(const model::Plan& plan);
 /// What starts one task on each node.
 ScriptWords per_node_words(const model::Plan& plan);
-/// The old script's own commands, its launches written anew where they stand.
+/// Returns the old script's own commands, with new launches in place of the old ones.
 ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args);
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<ScriptWords> launch_groups(const ScriptStep& step);

@@ -11,8 +11,8 @@ namespace hpcml::render {
 
 namespace {
 
-/// Looks names up like the library's own context, and remembers the first that is not there (the library
-/// prints nothing for it).
+/// Looks names up like the library's own context, and keeps the first missing name, for which the library
+/// prints nothing.
 class StrictContext : public kainjow::mustache::context<std::string> {
 public:
   using kainjow::mustache::context<std::string>::context;
@@ -31,8 +31,8 @@ private:
   mutable std::string x_missing;
 };
 
-/// The template with each section tag that has a line of its own joined to the next line: such a line prints
-/// nothing, but the library leaves its line break behind where the section is not wanted.
+/// Returns the template with each section tag that is alone on a line joined to the next line: such a line
+/// prints nothing, but the library keeps its line break if the section is not rendered.
 std::string join_section_tags(std::string_view text) {
   std::string joined;
   joined.reserve(text.size());

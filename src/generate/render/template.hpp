@@ -13,14 +13,14 @@ namespace hpcml::render {
 using TemplateValue = std::variant<std::string, bool>;
 using TemplateData = std::map<std::string, TemplateValue>;
 
-/// The template `name` ("script") filled in. Texts go in as they are: whoever passes one has quoted it for
-/// its place. Throws std::logic_error when the template is missing or broken, or names something that `data`
-/// does not have.
+/// Returns the template `name` ("script") with the texts of `data`, which the caller has quoted for their
+/// places. Throws std::logic_error if the template is missing or broken, or contains a name that `data` does
+/// not have.
 std::string render_template(const std::string& name, const TemplateData& data);
-/// The same by the library, whatever stands in the template.
+/// Does the same with the library, for any template.
 std::string render_by_library(const std::string& name, const TemplateData& data);
-/// The same without the library for a template of texts and {{{names}}} alone, where reading it is most of
-/// what the library does. Nothing where there is more in it, or a name that is not there.
+/// Does the same without the library, for which reading is most of the work, for a template of only texts and
+/// {{{names}}}. Returns nothing if the template has other tags or an unknown name.
 std::optional<std::string> render_names(const std::string& name, const TemplateData& data);
 /// render_template without line breaks at its end: the lines of a Verbatim.
 std::string render_block(const std::string& name, const TemplateData& data);

@@ -13,13 +13,13 @@ namespace hpcml::render {
 
 namespace {
 
-/// Whether people do not see the character, or see what follows in another order.
+/// True if the character is invisible, or changes the order of what follows.
 bool is_hidden(const diag::VisibleChar& c, std::string_view text) {
   return c.shown != text.substr(0, c.length);
 }
 
 bool has_hidden(std::string_view text) {
-  // Nearly every word: nothing but printable ASCII, which shows as it is.
+  // Nearly every word contains only printable ASCII, which is visible.
   if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) return false;
   for (; !text.empty();) {
     const auto c = diag::first_visible(text);
@@ -122,7 +122,7 @@ std::string wrap_words(const ScriptWords& words, std::size_t column, std::string
 
 std::string quote_word(std::string_view word) {
   if (has_hidden(word)) return quote_ansi(word);
-  // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.
+  // Typographic quotes inside plain ones look like an editor's mistake, also to shellcheck.
   if (word.find("\xe2\x80") != std::string_view::npos) return quote_ansi(word);
   // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
   if (!word.empty() && word.front() == '~')
@@ -171,7 +171,7 @@ std::string quote_expression(std::string_view text) {
 
 std::string comment_text(std::string_view text) {
   auto out = diag::visible_text(text);
-  // A backslash at the end of a comment looks like a continuation to people and to shellcheck.
+  // A backslash at the end of a comment looks like a continuation, also to shellcheck.
   if (!out.empty() && out.back() == '\\') out += " ";
   return out;
 }

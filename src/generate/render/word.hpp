@@ -8,8 +8,8 @@
 
 namespace hpcml::render {
 
-/// One word of a command. Whatever a person or a literal of a profile gave is a literal; only templates and
-/// this layer make expressions.
+/// One word of a command. Texts of the user, and literals of a profile, are literals; only templates and this
+/// layer create expressions.
 class ScriptWord {
 public:
   static ScriptWord literal(std::string text) { return ScriptWord(std::move(text), false); }
@@ -27,7 +27,7 @@ using ScriptWords = std::vector<ScriptWord>;
 
 /// Literal words, one per text.
 ScriptWords literals(const std::vector<std::string>& texts);
-/// All words in order, blanks between them.
+/// Returns all words in order, separated by spaces.
 std::string join_words(const ScriptWords& words);
 /// The same on several lines of at most 110 columns, which a word that fits on no line exceeds. An option and
 /// its value stay on one line. Lines after the first start with `indent`; the first one starts at column
@@ -35,18 +35,18 @@ std::string join_words(const ScriptWords& words);
 std::string wrap_words(const ScriptWords& words, std::size_t column = 0, std::string_view indent = "  ",
                        std::size_t after = 0);
 
-/// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control
-/// characters become $'\n', others that people do not see, or that turn the writing, $'\342\200\256'.
+/// Returns `word` quoted for bash in the most readable form without a warning of shellcheck. Control
+/// characters become $'\n', invisible ones and those that change the direction of text $'\342\200\256'.
 std::string quote_word(std::string_view word);
 /// `text` in single quotes whatever it holds: for programs given to `bash -c`.
 std::string quote_program(std::string_view text);
 /// A path in which "$NAME", "${NAME}" and "${NAME:-word}" are variables and everything else is literal:
 /// "$SLURM_TMPDIR/env".
 std::string quote_path(std::string_view path);
-/// A profile's words with "$NAME" and "${NAME}", in double quotes; a variable that nobody has set counts as
+/// Returns a profile's words with "$NAME" and "${NAME}" in double quotes; a variable that is not set is
 /// empty.
 std::string quote_expression(std::string_view text);
-/// The text for a comment: what people would not see is shown as an escape.
+/// Returns the text for a comment, with invisible characters as escapes.
 std::string comment_text(std::string_view text);
 
 } // namespace hpcml::render
