@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user has told hpcml once: their site, and per site what they always ask for.
+// The user's configuration: their site, and per site the default values of requests.
 #pragma once
 
 #include <map>

@@ -115,7 +115,7 @@ public:
   const std::string& path() const { return x_path; }
   /// Whether a regular expression must be compiled to see that it is one.
   bool tries_patterns() const { return x_context->checks; }
-  /// Reports the members that nobody asked for, with "did you mean".
+  /// Reports the members that were not read, with "did you mean".
   void finish();
 
 private:

@@ -32,13 +32,13 @@ struct LayeredProfile {
   std::optional<JsonNode> root;
   diag::Diagnostics diagnostics;
   std::vector<ProfileFile> files; ///< the profile's own first, then the layers it extends
-  bool is_abstract = false;       ///< a layer for others, no site of its own
+  bool is_abstract = false;       ///< a layer for others, not a site
   bool whole = true; ///< each layer was found and read: else what is missing here may be in one of them
   bool checked_by_build = true; ///< all of the files are compiled in, and this is not the build
 };
 
-/// Parses `file` and merges it over the profiles it extends. A profile may extend one of its own id: then the
-/// next place's.
+/// Parses `file` and merges it over the profiles that it extends. A profile may extend one with its own id:
+/// that of the next place.
 LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find,
                            ProfileCheck check = ProfileCheck::brought);
 

@@ -29,9 +29,9 @@ struct SiteFingerprint {
 std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect,
                                     const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
 
-/// All sites that can be found and recognise this machine, by id; where variables tell, host names are not
-/// asked. Profiles that cannot be loaded are omitted. Those of `built_in`, the sites that are compiled in,
-/// are read only where there is one of a user's.
+/// Returns all sites that recognise this machine, by id; if variables decide, host names are not used.
+/// Profiles that cannot be loaded are omitted. Of `built_in`, the sites that are compiled in, only those are
+/// read that a profile of the user changes.
 std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
                                     const std::vector<SiteFingerprint>& built_in,
                                     const util::EnvSnapshot& env, const std::vector<std::string>& host_names);

@@ -189,7 +189,7 @@ const std::vector<KnownError>& known_errors() {
        "a disk or your quota is full: check df -h and the site's quota command"},
       {"Disk quota exceeded", "", "your quota on a file system is full: check the site's quota command"},
 
-      // --- MPI. Open MPI's help-mpi-runtime texts; PMI is what srun tells MPI's programs by.
+      // --- MPI. Open MPI's help-mpi-runtime texts; PMI is how srun passes ranks to MPI programs.
       {"OMPI was not built with SLURM's PMI", "",
        "this Open MPI does not support srun's PMI: run srun --mpi=list to see the types (--launcher mpirun "
        "does without)"},

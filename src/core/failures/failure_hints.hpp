@@ -10,7 +10,7 @@
 
 namespace hpcml::failures {
 
-/// A line with `text` in it, and with `and_text`, asks for the hint. Letters count as they are.
+/// A line that contains `text` and `and_text` gets the hint. The comparison is case-sensitive.
 struct KnownError {
   std::string_view text;
   std::string_view and_text; ///< empty: nothing more is asked

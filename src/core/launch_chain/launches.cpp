@@ -17,7 +17,7 @@ namespace {
 
 using shell::Argument;
 
-/// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
+/// True for `"$HPCML" launch`, as scripts of hpcml write it: which build it is shows on the node.
 bool is_own_program(const Arguments& words, std::size_t at) {
   if (words[at].known()) return false;
   const auto text = words[at].text();
@@ -71,7 +71,7 @@ public:
   }
   /// One of several letters of the word.
   void note_flag(const std::string& name) { x_link.options.push_back({name, std::nullopt, word().place}); }
-  /// An option that nobody knows: the next word may be its value.
+  /// Notes an unknown option: the next word may be its value.
   void note_unknown() { x_link.complete = false; }
   void glued(const std::string& name, std::size_t head) {
     x_link.options.push_back({name, cut(word(), head), word().place});
@@ -268,14 +268,14 @@ public:
   }
 
 private:
-  /// Whether another program follows behind the options.
+  /// True if another program follows after the options.
   static bool continues(const Link& link) {
     if (link.role == Role::step) return true;
     return link.role != Role::agent && link.program != "python" && find_wrapper(link.program) &&
            (link.complete || names_image(link));
   }
 
-  /// Whether options that nobody knows here cannot have held the image.
+  /// True if the image is known: no unknown option can contain it.
   static bool names_image(const Link& link) {
     if (link.role != Role::container || link.operands.empty()) return false;
     const auto& word = link.operands.front();

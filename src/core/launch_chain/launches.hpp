@@ -25,7 +25,7 @@ struct GivenOption {
 /// One program of a chain: `srun` with its options, then what it starts.
 struct Link {
   std::string program;     ///< without its directory; "torchrun" also for `python -m torch.distributed.run`,
-                           ///< which `module` tells
+                           ///< whose name is in `module`
   Role role = Role::other; ///< of `program`
   std::string module;      ///< of `python -m MODULE`
   diag::Place place;       ///< the program's word
@@ -34,8 +34,8 @@ struct Link {
                                             ///< image, a script with its arguments
   std::vector<shell::CommandVariable> sets; ///< variables that `env` in front of it, or its own options, set
                                             ///< for what it starts: srun's --export, a container's --env
-  std::vector<std::string> passes; ///< variables that its options hand on by name alone, whoever set them:
-                                   ///< `--env NAME`
+  std::vector<std::string> passes; ///< variables that its options pass on by name only (`--env NAME`),
+                                   ///< wherever they are set
   bool complete = true; ///< false: words of unknown number are among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
@@ -66,8 +66,8 @@ struct Launch {
   /// The value of an environment variable that the innermost program sees from the script or from the chain;
   /// nothing where neither sets it.
   const shell::Argument* variable(std::string_view name) const;
-  /// The names, beginning so, of the variables that the innermost program may see from the script or from the
-  /// chain, also where nobody knows their values.
+  /// Returns the names, with this beginning, of the variables that the innermost program may get from the
+  /// script or the chain, also if their values are unknown.
   std::vector<std::string> variables(std::string_view beginning) const;
   /// The value of a variable that says this to the link's launcher, as an option would: PET_NNODES, or the
   /// one that names its configuration; nothing where none is set.

@@ -24,7 +24,7 @@ enum class Role : std::uint8_t {
 const model::ProgramSyntax* find_wrapper(std::string_view program);
 /// What a program of this name is.
 Role role_of(std::string_view program);
-/// The option that the program takes `written` ("--nnode") for; itself where it is no beginning of one alone.
+/// Returns the option that `written` ("--nnode") abbreviates, else `written` itself.
 std::string full_option(const model::ProgramSyntax& wrapper, std::string_view written);
 
 } // namespace hpcml::launch_chain

@@ -80,8 +80,8 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   found.first = found.prefixes.empty();
 }
 
-/// Whether something may tell the launcher more than this text shows: a variable that it reads, whose value
-/// nobody knows here, or a file of variables.
+/// True if the launcher may read settings that this text does not show: a variable with an unknown value, or
+/// a file of variables.
 bool may_be_set_elsewhere(const Launch& launch, const Link& launcher) {
   const auto* wrapper = find_wrapper(launcher.program);
   if (wrapper && !wrapper->variables.empty()) {
@@ -93,7 +93,7 @@ bool may_be_set_elsewhere(const Launch& launch, const Link& launcher) {
                      [](const Link& link) { return link.find("env-file") != nullptr; });
 }
 
-/// Whether the command takes in a text that nobody reads here: a file, or what another program prints.
+/// True if the command reads a text that is not visible in the script: a file or the output of a program.
 bool takes_unseen_text(const shell::View& view, std::size_t index) {
   const auto& command = view.commands[index];
   const auto name = command.name();

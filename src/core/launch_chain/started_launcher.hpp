@@ -18,17 +18,17 @@ namespace hpcml::launch_chain {
 /// `bash -c`.
 struct StartedLauncher {
   std::string name;    ///< "torchrun" (also for `python -m torch.distributed.run`), "srun", "bede-mpirun"
-  std::string written; ///< as it is there: "python -m torch.distributed.run"
+  std::string written; ///< as written in the script: "python -m torch.distributed.run"
   const model::LauncherRow* row = nullptr; ///< what is known of it; never nothing in one that was found
   Role role = Role::agent; ///< agent: starts processes on its node; step: tasks on the nodes of the job
   bool first = false;      ///< the command's own program is the launcher, and nothing else is around it
   bool in_text = false;    ///< in a shell's text: there may be more in it than the launcher
   bool complete = true;    ///< false: there may be more options than those that are known
   bool sure = true; ///< false: what is next to it (another launcher, torchrun's variables, a file that is
-                    ///< read) may tell it more
+                    ///< read) may set more
   std::vector<std::string> prefixes; ///< what is before it, where it is a word of the command itself
-  /// Its options in order, those that variables tell it first, without dashes before and with "_" for "-"
-  /// within ("nproc_per_node"), and their values.
+  /// Its options in order, first those set by variables, without leading dashes and with "_" instead of "-"
+  /// ("nproc_per_node"), and their values.
   std::vector<std::pair<std::string, std::optional<std::string>>> options;
   std::vector<std::string> option_words; ///< the same as they were written
   std::vector<std::string>
@@ -43,11 +43,11 @@ struct StartedLauncher {
   bool has(std::initializer_list<model::OptionMeaning> what) const;
   /// Whether it is hpcml's own.
   bool is_hpcml() const;
-  /// Whether it connects to its like on other nodes, as far as its options tell: a rendezvous endpoint and
-  /// the number of nodes, or this node's number, are given, or a file that holds them.
+  /// True if its options connect it to the launchers of other nodes: a rendezvous endpoint and the number of
+  /// nodes, or the number of this node, are given, or a file that contains them.
   bool joins_other_nodes() const;
-  /// Takes the options that its variables tell it (torchrun's PET_NNODES), where `find` knows their values.
-  /// An option that is given goes before them.
+  /// Adds the options that its variables set (torchrun's PET_NNODES), if `find` returns their values. Options
+  /// of the command line override them.
   void take_variables(const std::function<std::optional<std::string>(const std::string&)>& find);
   /// The two halves of that: a rendezvous endpoint, and the number of nodes or of this one.
   bool names_place() const;

@@ -16,7 +16,7 @@ struct StartedProgram {
   std::vector<std::pair<std::string, std::string>> sets; ///< variables that the words before it set
 };
 
-/// Nothing where the words do not show it: it is in a shell's text, or after options that nobody knows.
+/// Returns nothing if the words do not show it: it is in a shell's text, or after unknown options.
 std::optional<StartedProgram> find_started_program(const std::vector<std::string>& command);
 
 } // namespace hpcml::launch_chain

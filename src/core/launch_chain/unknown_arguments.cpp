@@ -9,7 +9,7 @@ using shell::Argument;
 
 namespace {
 
-/// Whether a variable that nobody can read here is called so as a program is, and not as options are.
+/// True if a variable without a known value has the name of a program, and not of options.
 bool is_called_program(const std::string& text) {
   const auto name = util::to_lower(text);
   const auto holds = [&](std::string_view part) { return name.find(part) != std::string::npos; };
@@ -61,7 +61,7 @@ std::size_t find_unknown_program(const Arguments& words, std::size_t at,
       if (!own) return called != k_none ? called : last;
       if (takes_next) ++at;
     } else if (!words[at].many) {
-      // The program is there for all to see, or is an argument of one that is called so.
+      // The program is written in the script, or is an argument of one with such a name.
       return words[at].text().ends_with(".py") ? k_none : called;
     } else {
       last = at;

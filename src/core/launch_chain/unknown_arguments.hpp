@@ -32,9 +32,9 @@ bool is_python(std::string_view program);
 /// A program's name without its directory; "python3.11" is python.
 std::string program_name(const shell::Argument& word);
 
-/// Which word of an agent whose options are all known is its program, where words of unknown number stand
-/// before it: the last of them before an option that is not the agent's, or the one that is called so.
-/// npos where a plain word or nobody tells.
+/// Returns the index of the program among the words of an agent whose options are all known, if words of
+/// unknown number are before it: the last of them before an option that is not the agent's, or the one with
+/// the name of a program. Returns npos if a plain word shows it, or nothing does.
 std::size_t find_unknown_program(const Arguments& words, std::size_t at, const model::ProgramSyntax& wrapper);
 
 /// Which word of an engine is its image, where only the running job knows it: `singularity exec $OPTIONS

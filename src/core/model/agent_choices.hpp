@@ -13,7 +13,7 @@
 
 namespace hpcml::model {
 
-/// The folder that the ranks' output goes to, as it was written.
+/// The directory of the ranks' output, as written in the request.
 struct LogDirectory {
   std::string path;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What runs images on a cluster: a row for each engine. Nobody asks for one by its name; who has a new
-// question adds a column.
+// Engines that run images on a cluster: a row for each. Code does not compare their names; a new property is
+// a new column.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct EngineRow {
   bool registry_hash = false;            ///< "registry#image" stays; others write a slash
   std::string_view example = "";         ///< how its images are written
   bool by_description =
-      false; ///< its image is a description in a file: the job writes one of its own, srun enters it
+      false; ///< its image is a description in a file: the job writes its own one, srun enters it
   bool mounts_in_image = false; ///< squashfs files are mounted by the image's own name
 };
 

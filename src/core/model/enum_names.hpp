@@ -23,8 +23,8 @@ template <class E> struct NamedValue {
   E value;
 };
 
-/// The words of a closed set: an array that each enum with words specialises. A value without a word is "not
-/// known".
+/// The words of a closed set: an array that each enum with words specialises. A value that has no word means
+/// "not known".
 template <class E> inline constexpr std::nullptr_t k_words = nullptr;
 
 /// The word for a value; empty for one that has none.

@@ -16,7 +16,7 @@ struct Family {
   std::string_view word;
   GpuVendor vendor; ///< unknown: of any
   std::string_view archs =
-      ""; ///< beginnings of its instruction sets, between spaces; empty: several, or not told
+      ""; ///< beginnings of its instruction sets, between spaces; empty: several, or unknown
 };
 
 // Generations: NVIDIA's list of compute capabilities (developer.nvidia.com/cuda-gpus and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of GPUs that tell no model: makers, product lines, generations.
+// Names of GPUs that are not those of a model: vendors, product lines, generations.
 #pragma once
 
 #include <string>

@@ -187,7 +187,7 @@ bool IdSet::is_subset_of(const IdSet& other) const {
 }
 
 bool IdSet::intersects(const IdSet& other) const {
-  std::uint64_t common = 0; // of nearly all sets the low words are all there is
+  std::uint64_t common = 0; // nearly all sets have only low words
   for (std::size_t i = 0; i < k_low; ++i) common |= x_low[i] & other.x_low[i];
   for (std::size_t i = 0; i < std::min(x_high.size(), other.x_high.size()); ++i)
     common |= x_high[i] & other.x_high[i];

@@ -41,7 +41,7 @@ public:
   bool operator==(const IdSet& other) const;
 
 private:
-  // Nodes have few ids above 255: without them a set needs no memory of its own, and plans are full of sets.
+  // Nodes have few ids above 255: without them a set does not allocate, and a plan has many sets.
   static constexpr std::size_t k_low = 4;
   std::array<std::uint64_t, k_low> x_low{};
   std::vector<std::uint64_t> x_high; // no trailing zero words

@@ -10,7 +10,7 @@ namespace hpcml::model {
 
 /// A program that the old script started on the job's nodes.
 struct ImportedLaunch {
-  std::vector<std::string> command; ///< its words; what only bash can tell is in them as it was written
+  std::vector<std::string> command; ///< its words; what only bash can expand is in them as written
   std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text
                                     ///< of a user that a script takes over unquoted
   bool once = false;                ///< one process on the first node

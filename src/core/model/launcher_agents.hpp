@@ -59,7 +59,7 @@ inline constexpr LauncherRow k_torchrun = {
                          "--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\""},
                .plain = "--no_python",
                .module = "-m",
-               // Which node holds the store it could not tell by itself.
+               // It cannot find out itself which node has the store.
                .of_node = "PET_RDZV_CONF=is_host=$([[ {node} == 0 ]] && echo true || echo false)",
                .of_odd_rendezvous = true}};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is asked about a launcher: the columns of its row in launcher_rows.hpp. Nobody asks for a launcher by
-// its name; who has a new question adds a column.
+// The properties of a launcher: the columns of its row in launcher_rows.hpp. Code does not compare names of
+// launchers; a new property is a new column.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class OptionMeaning : std::uint8_t {
   nodes,          ///< how many nodes
   ranks_per_node, ///< how many processes on each
   ranks,          ///< how many processes in total
-  world,          ///< the same, where it also tells that there are other nodes
+  world,          ///< the same, if it also shows that there are other nodes
   node_rank,      ///< which node this is
   address,        ///< the first node's
   port,           ///< the port there
@@ -68,26 +68,26 @@ struct AgentScript {
 struct LauncherRow {
   ProgramSyntax words;
   bool starts_tasks = false; ///< tasks on the job's nodes; else processes on its own node
-  RankStartMethod ranks = RankStartMethod::nobody; ///< --launcher takes it unless nobody
-  std::string_view modules = "";                   ///< what `python -m` knows it by, between blanks
+  RankStartMethod ranks = RankStartMethod::nobody; ///< a value of --launcher, except `nobody`
+  std::string_view modules = "";                   ///< its names for `python -m`, between spaces
   std::span<const LauncherOption> options = {};
   bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
   bool counts_nodes = false;        ///< its nodes can count themselves, by a separate backend
-  bool reads_config = false;        ///< a file in the user's home may tell it what its options do not
+  bool reads_config = false;        ///< a file in the user's home may set what its options do not
   /// With the option for processes without GPUs it starts one on its node, which joins no other, whatever
   /// number is requested.
   bool alone_without_gpus = false;
-  std::string_view config_variable = ""; ///< names that file
-  std::string_view hosts_file = "";      ///< where it looks for the list of nodes if no option names one
-  bool uses_ssh = false;                 ///< starts the other nodes over ssh
-  bool has_library = false;              ///< programs ask its own library for their place
-  bool one_thread = false;               ///< sets OMP_NUM_THREADS=1 where nobody does
-  bool passes_local_rank = false;        ///< the program gets its local rank as an option, unless told not to
+  std::string_view config_variable = "";   ///< names that file
+  std::string_view hosts_file = "";        ///< where it looks for the list of nodes if no option names one
+  bool uses_ssh = false;                   ///< starts the other nodes over ssh
+  bool has_library = false;                ///< programs ask its own library for their place
+  bool one_thread = false;                 ///< sets OMP_NUM_THREADS=1 if it is not set
+  bool passes_local_rank = false;          ///< the program gets its local rank as an option by default
   std::string_view local_rank_module = ""; ///< the module that alone does so
-  std::string_view number_option = "";     ///< tells a node its number
-  std::string_view address_option = "";    ///< what tells several nodes where to meet, at PORT
+  std::string_view number_option = "";     ///< sets the number of the node
+  std::string_view address_option = "";    ///< sets the rendezvous endpoint of several nodes, at PORT
   std::string_view without_address = "";   ///< what happens without that
   bool of_some_sites = false;              ///< a program that only some sites have
   AgentScript script = {};

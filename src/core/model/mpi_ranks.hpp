@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In which variables MPI's launchers tell a task its place, where no profile says it.
+// Variables with which MPI's launchers set the rank of a task, for sites whose profile does not list them.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which words are not name of a table's: most are told by their first letter and their length.
+// Tests quickly that a word is not a name of a table: most differ in their first letter or length.
 #pragma once
 
 #include <algorithm>

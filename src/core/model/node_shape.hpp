@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a compute node is made of, as a profile tells it or a live node shows it.
+// The hardware of a compute node, as described by a profile or read on a live node.
 #pragma once
 
 #include <optional>

@@ -56,7 +56,7 @@ struct PlannedLayout {
 /// Who binds the ranks to CPUs; never two.
 enum class Binder {
   srun_masks, ///< srun binds with the masks below; launch verifies
-  launch,     ///< hpcml launch binds, each rank or those that it starts; srun is told --cpu-bind=none
+  launch,     ///< hpcml launch binds, each rank or those that it starts; srun gets --cpu-bind=none
   srun_cores, ///< plain script without hpcml: srun --cpus-per-task, Slurm chooses
   agent,      ///< one agent per node gets the whole node
 };
@@ -233,7 +233,7 @@ struct Plan {
   PlannedPython python;
   std::optional<PlannedStage> stage;
   std::optional<PlannedContainer> container;
-  std::optional<PlannedSaving> saving;   ///< none: nobody asks them
+  std::optional<PlannedSaving> saving;   ///< none: the ranks are not asked to save
   std::optional<PlannedRequeue> requeue; ///< none: it does not
   PlannedRendezvous rendezvous;
   Sourced<Backend> backend;

@@ -9,9 +9,9 @@
 
 namespace hpcml::model {
 
-/// How a program that starts another one is written. Lists are words between blanks: " -n --np ".
+/// The command line of a program that starts another one. Lists are words between spaces: " -n --np ".
 struct ProgramSyntax {
-  std::string_view name;             ///< without its folder
+  std::string_view name;             ///< without its directory
   std::string_view values = "";      ///< options that take the next word as their value
   std::string_view pairs = "";       ///< options that take the next two words: `--mca btl tcp`
   std::size_t operands = 0;          ///< words before the next program

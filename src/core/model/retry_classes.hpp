@@ -19,7 +19,7 @@ enum class FailureClass {
   preempted,     ///< Slurm ended its job to give the nodes to another job
   node,          ///< a node was lost
   launcher,      ///< hpcml itself, or what it was asked for cannot be
-  user,          ///< somebody interrupted it
+  user,          ///< the user interrupted it
   terminated,    ///< SIGTERM, and Slurm names no reason: another task of the step failed, or was cancelled
 };
 

@@ -18,7 +18,7 @@ inline constexpr std::string_view k_limit_signal = "USR1";
 /// What such a script sends the tasks of its step where hpcml launch hands the request on: by default no
 /// other process takes notice of it, so that no process of a task has to handle it.
 inline constexpr std::string_view k_save_word = "URG";
-/// Tells launch and the programs what they are asked by: "USR2".
+/// Variable with the signal that asks launch and the programs to save: "USR2".
 inline constexpr const char* k_save_variable = "HPCML_SAVE_SIGNAL";
 
 /// One of those that a program may take for it, by its name without "SIG".

@@ -8,12 +8,12 @@
 
 namespace hpcml::node_health {
 
-/// The variable by which a script tells hpcml where that file is.
+/// Variable with the path of that file, which a script sets for hpcml.
 inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";
 /// Largest size of that file in bytes: tens of thousands of nodes.
 inline constexpr std::size_t k_bad_nodes_limit = std::size_t{4} << 20U;
 
-/// A node with the reason that users are told.
+/// A node, and the reason in messages.
 struct BadNode {
   std::string node; ///< as Slurm names it
   std::string why;  ///< a clause: "its agent was lost"

@@ -249,7 +249,7 @@ void CommandInterpreter::act(const SyntaxNode& node, Command& command, std::size
     x_state.ended = Leaves::script;
 }
 
-/// Runs `body` with the command's own variables set, as they are for functions, `eval` and `source`.
+/// Runs `body` with the command's own variables set, as bash does for functions, `eval` and `source`.
 void CommandInterpreter::with_settings(const Command& command, const std::function<void()>& body) {
   std::vector<std::pair<std::string, VariableRef>> hidden;
   for (const auto& setting : command.own) {

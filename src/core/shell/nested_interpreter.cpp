@@ -135,7 +135,7 @@ void NestedInterpreter::walk_nested(const Command& command, std::size_t index) {
   run_text(source, "here-document", index, [&] { enter_process(command, false, {}); });
 }
 
-/// words[shell] is a shell: follows what it is told to run. False if that cannot be seen.
+/// Follows what the shell words[shell] runs. Returns false if that is not visible.
 bool NestedInterpreter::walk_shell(const Command& command, std::size_t index, std::size_t shell) {
   const auto& words = command.words;
   bool takes_text = false;

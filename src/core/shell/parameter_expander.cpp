@@ -54,8 +54,8 @@ bool ParameterExpander::is_stale(std::string_view name) const {
   return variable && variable->changes < x_state.changes;
 }
 
-/// The one word that the parameter stands for; nothing if it is not known. `known_unset` tells that it is not
-/// set.
+/// Returns the one word that the parameter stands for; nothing if it is unknown. `known_unset` is true if it
+/// is known to be unset.
 std::optional<Argument> ParameterExpander::scalar_of(const Parameter& parameter, bool& known_unset) const {
   known_unset = false;
   const auto& name = parameter.name;

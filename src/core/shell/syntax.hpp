@@ -11,7 +11,7 @@
 
 namespace hpcml::shell {
 
-/// Of the script as it is in the file, also for text inside `bash -c '…'` and here-documents.
+/// A place in the script's file, also for text inside `bash -c '…'` and here-documents.
 using diag::Place;
 
 struct SyntaxNode;

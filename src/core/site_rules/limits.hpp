@@ -31,7 +31,7 @@ std::string limit_owner(const model::Site& site, const model::Qos* qos, const mo
   return partition && partition->nameable ? fmt::format("partition {}", partition->name) : site.name;
 }
 
-/// Whether jobs under the QoS (none: any) can be in the partition, for all that the profile tells.
+/// True if jobs of the QoS (none: any) can be in the partition, as far as the profile shows.
 bool is_place_of(const model::Qos* qos, const std::string& partition);
 /// The QoS that a job in the partition gets when it names none; nothing where the profile names none.
 const model::Qos* default_qos(const model::Site& site, const std::string& partition);

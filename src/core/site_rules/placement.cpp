@@ -43,7 +43,7 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   };
   for (const auto& partition : site.partitions)
     if (partition.nameable && suits(partition)) placement.choices.push_back(partition.name);
-  // What nobody may name is the site's own choice, whatever else there is to choose for users.
+  // A partition that users may not name is the site's choice, even if users can choose another.
   const auto by_site = [&](const model::Partition& partition) {
     return suits(partition) && (partition.is_default || !partition.nameable);
   };
@@ -61,7 +61,7 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   if (!chosen) return;
   placement.chosen_by = ChosenBy::profile;
   if (!chosen->is_default && chosen->nameable) {
-    // Two types of GPU nodes and no default: a guess would send the job to hardware that nobody asked for.
+    // Two types of GPU nodes and no default: a guess might send the job to hardware that was not requested.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
       placement.chosen_by = ChosenBy::nobody;
       return;
@@ -173,7 +173,7 @@ void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
     return;
   }
   if (nodes.empty()) return;
-  // A part of a GPU is of the first kind that has it.
+  // A MIG instance belongs to the first node type that has it.
   const bool typed = !demand.gpu_type.empty() && placement.type_exists;
   placement.slice = typed ? find_slice(*nodes.front()->gpu, demand.gpu_type) : nullptr;
   const unsigned gpus = demand.gpus_counted ? demand.gpus_per_node : placement.kinds.front()->gpu ? 1 : 0;

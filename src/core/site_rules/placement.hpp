@@ -25,10 +25,10 @@ struct ResolvedPlacement {
   std::vector<const model::NodeType*> nodes; ///< those of them that can take the job by GPU type and features
   const model::NodeType* planned = nullptr;  ///< of a request: the one of them that it is planned for
   bool type_exists = true;                   ///< false: none of `kinds` has GPUs of the type that is named
-  const model::GpuSlice* slice = nullptr;    ///< where the job asks for a part of a GPU
-  const model::Qos* qos = nullptr; ///< named or by default; none where the profile does not tell of it
-  JobFacts facts;                  ///< for conditional rules, with the first partition and node
-  bool owner = false;              ///< the job asks for the nodes alone
+  const model::GpuSlice* slice = nullptr;    ///< the MIG instance that the job requests, if any
+  const model::Qos* qos = nullptr;           ///< named or by default; none if the profile does not have it
+  JobFacts facts;                            ///< for conditional rules, with the first partition and node
+  bool owner = false;                        ///< the job asks for the nodes alone
 
   /// The first partition; nothing where none is known.
   const model::Partition* partition() const { return partitions.empty() ? nullptr : partitions.front(); }

@@ -10,7 +10,7 @@ namespace {
 /// What a node offers: CPUs at the very most, and those that it surely has for jobs.
 struct Room {
   long most = 0;   ///< more is on no such node
-  long known = 0;  ///< as far as the profile tells: hardware threads may be more
+  long known = 0;  ///< as far as the profile shows: there may be more hardware threads
   long cores = 0;  ///< physical ones
   long usable = 0; ///< physical ones for jobs
   const model::NodeType* node = nullptr;
@@ -90,7 +90,7 @@ void evaluate_memory_share(Case& job, const model::NodeType& node) {
     return;
   const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * demand.gpus_per_node);
   const auto& requested = *demand.mem;
-  const bool over = requested.mib() * 100 > share.mib() * 105; // shares are told in round numbers
+  const bool over = requested.mib() * 100 > share.mib() * 105; // sites document shares as round numbers
   const bool breaks_limit = breaks_share(node, requested, share);
   if (!breaks_limit && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
   const bool likely = breaks_limit && (over || requested < share);

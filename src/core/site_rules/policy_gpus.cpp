@@ -119,7 +119,7 @@ bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
   const bool any_cpu = std::any_of(partitions.begin(), partitions.end(),
                                    [](const auto* partition) { return partition->cpu_only; });
   if (any_cpu) return false;
-  // Nobody asked for none: without a partition the number is not known yet.
+  // A request without GPUs is not meant: without a partition their number is not known yet.
   if (job.is_request())
     return rule.must_request && (demand.gpus_counted || !partitions.empty() || site.partitions.empty());
   if (demand.gpus_by_other_name || rule.style == model::GpuStyle::none || partitions.empty() ||

@@ -51,7 +51,7 @@ void evaluate_form(Case& job, const std::string& name, const model::FlagRule& ru
     violation.name = name;
     violation.flag = &rule;
   };
-  // Suffixes tell kinds of GPU apart; without one will do for those who have hours of one kind only.
+  // Suffixes distinguish types of GPU; users who have hours of one type may omit the suffix.
   if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
   // Slurm compares accounts without regard to capitals.
   if (!has_form(rule, value) && !(name == "account" && has_form(rule, util::to_lower(value))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a site says to a job: one result for each of its rules that the job breaks, as numbers and names. How
-// it is told is for those who ask.
+// The rules of a site that a job violates, one result for each, as numbers and names. The callers write the
+// messages.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace hpcml::site_rules {
 
-/// How sure it is. `definite`: the job is refused or never starts; `likely`: unless the site has more than
-/// its profile tells, or counts otherwise; `advisory`: it is taken and could be better.
+/// How certain a violation is. `definite`: the job is rejected or never starts; `likely`: unless the site has
+/// more than its profile, or counts differently; `advisory`: the job is accepted, but could be better.
 enum class Confidence { definite, likely, advisory };
 
 /// What is evaluated. The comment says what `have` and `limit` are, and what `name` is.
@@ -23,7 +23,7 @@ enum class SiteRule {
   partition_refused,       ///< jobs may name none
   partition_discouraged,   ///< the site asks to name none
   partition_chosen,        ///< NAME is one that only Slurm may choose
-  partition_unknown,       ///< NAME; advice: groups have such of their own names
+  partition_unknown,       ///< NAME; advisory: groups have partitions with such names
   partition_not_described, ///< NAME of one that exists, of which the profile has nothing more
   gpus_on_cpu_nodes,       ///< GPUs of one node
   max_nodes_per_user,      ///< nodes

@@ -98,7 +98,7 @@ slurm::JobOptions raw_request(const model::JobSpec& job) {
   return slurm::make_request(settings, slurm::k_newest_version, ignored);
 }
 
-/// Tasks that share a number of nodes that nobody named need as many as their number on each makes.
+/// Returns the nodes that the tasks need at least, if only the number of tasks per node is set.
 unsigned least_nodes(const slurm::JobSize& size) {
   long nodes = std::max(1L, size.min_nodes);
   if (!size.nodes_given && size.tasks_per_node > 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a job asks of a site, whoever asks: a request that is still to become a script, a script that is
-// checked, a job that was submitted.
+// What a job requests of a site, in one form for a request that becomes a script, a script that is checked,
+// and a job that was submitted.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Stage {
 /// What CPUs of a demand are.
 enum class CpuUnit { slurm, cores };
 
-/// One component of a job. Members that nobody said are empty, 0 or unset.
+/// One component of a job. Members that are not specified are empty, 0 or unset.
 struct ResourceRequest {
   Stage stage = Stage::script;
   bool elsewhere = false;              ///< for another cluster, or one of several
@@ -41,9 +41,9 @@ struct ResourceRequest {
   bool reserved = false;               ///< in a reservation, whose limits may be others
 
   unsigned nodes = 1;             ///< at least
-  bool nodes_given = false;       ///< somebody counted them
+  bool nodes_given = false;       ///< their number is specified
   bool nodes_exact = false;       ///< and neither more nor fewer will do
-  bool gpus_counted = false;      ///< somebody counted them, 0 included
+  bool gpus_counted = false;      ///< their number is specified, 0 included
   unsigned gpus_per_node = 0;     ///< of one node; of a request for this many in total, those of one node
   bool gpus_spread = false;       ///< over as many nodes as Slurm takes: of no node the number is known
   std::uint64_t gpus_on_node = 0; ///< that each node must offer, where they are counted so
@@ -52,7 +52,7 @@ struct ResourceRequest {
 
   long cpus_per_node = 0;    ///< that one node must offer
   long cpus_of_tasks = 0;    ///< of the tasks of one node, where they are counted
-  bool cpus_asked = false;   ///< somebody counted the CPUs of a task
+  bool cpus_asked = false;   ///< the number of CPUs per task is specified
   long threads_per_core = 0; ///< 0: any
   CpuUnit cpu_unit = CpuUnit::slurm;
   bool overcommit = false;

@@ -52,7 +52,7 @@ std::vector<std::string> qos_command() {
 std::vector<std::string> Accounts::names() const {
   std::vector<std::string> list;
   for (const auto& association : associations) util::add_once(list, association.account);
-  // slurmdbd's own account of the user "root": nobody charges jobs to it who has another.
+  // slurmdbd's own account of the user "root" is not used by users who have another.
   if (list.size() > 1) std::erase(list, "root");
   return list;
 }

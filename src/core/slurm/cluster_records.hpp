@@ -31,7 +31,7 @@ struct PartitionRecord {
   bool whole_nodes = false; ///< OverSubscribe=EXCLUSIVE, or Exclusive=NODE from 26.05
   bool up = true;           ///< takes and starts jobs
   bool root_only = false;
-  std::optional<model::Walltime> max_time; ///< none: no limit of its own
+  std::optional<model::Walltime> max_time; ///< none: no separate limit
   std::optional<model::Walltime> default_time;
   std::optional<unsigned> max_nodes;
   unsigned min_nodes = 0;

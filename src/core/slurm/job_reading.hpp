@@ -21,8 +21,8 @@ struct JobReading {
   std::vector<JobSize> sizes = {};       ///< of the requests
 };
 
-/// Reads the script; what sbatch refuses in its lines and values goes to `findings`. Whether such a job is
-/// possible check_possible tells.
+/// Reads the script; adds what sbatch rejects in its lines and values to `findings`. check_possible returns
+/// whether such a job is possible.
 JobReading read_job(std::string_view text, TrackedVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -29,7 +29,7 @@ struct JobRecord {
   std::string log;        ///< absolute path of the standard output
   std::string error_log;  ///< the same of the standard error
   std::string batch_host; ///< where the batch script runs; empty: nowhere yet, or it is not known
-  std::string preempted;  ///< when it was told to make room for another; empty: it was not
+  std::string preempted;  ///< time of its preemption by another job; empty: none
   unsigned restarts = 0;  ///< SLURM_RESTART_COUNT
   int exit_code = 0;
   int signal = 0; ///< that ended the batch script, or 0

@@ -110,7 +110,7 @@ std::optional<StepLayout> read_own_numbers(const util::EnvSnapshot& env, const m
   layout.local_world_size = *size;
   layout.node_rank = static_cast<unsigned>(place);
   layout.host = layout.nodes[place];
-  layout.tasks_per_node.assign(layout.nodes.size(), 0); // of the others nothing is told
+  layout.tasks_per_node.assign(layout.nodes.size(), 0); // those of the other nodes are unknown
   layout.tasks_per_node[place] = *size;
   return layout;
 }

@@ -23,7 +23,7 @@ struct NodeCandidates {
 
 struct NodeExclusion {
   std::vector<std::string> exclude;     ///< the job's whole list from now on; empty: nothing changes
-  std::vector<std::string> words;       ///< a sentence for each node, for people
+  std::vector<std::string> words;       ///< a sentence for each node, for messages
   std::vector<std::string> before = {}; ///< the list until now
 };
 

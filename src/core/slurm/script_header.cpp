@@ -43,7 +43,7 @@ public:
 
   std::vector<HeaderWord> read() {
     std::vector<HeaderWord> words;
-    // An empty word ("") ends the line as well: sbatch cannot tell it from the end.
+    // An empty word ("") ends the line as well: sbatch cannot distinguish it from the end.
     while (next() && !x_word.text.empty()) words.push_back(x_word);
     return words;
   }

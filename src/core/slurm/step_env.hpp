@@ -33,7 +33,7 @@ struct StepIdentity {
   unsigned long long job = 0;
   unsigned long long step = 0;
   unsigned long long restart = 0; ///< SLURM_RESTART_COUNT: a requeued job keeps its id
-  bool one_of_many = false;       ///< nothing tells this start from others of the job (MPICH's mpirun)
+  bool one_of_many = false; ///< this start cannot be distinguished from others of the job (MPICH's mpirun)
 };
 
 /// Slurm's counts per node: "2,1", "4(x2),3". At most 100000 nodes; an empty text or a count of 0 is an
@@ -49,16 +49,16 @@ util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
 
 struct StepNodes;
 
-/// The node that rank 0 is on, if that can be told: with --distribution=arbitrary the list of the step's
-/// nodes does not. `hosts` is then what is in the file that SLURM_HOSTFILE names, if that is this step's.
+/// Returns the node of rank 0, if it is known: with --distribution=arbitrary the list of the step's nodes
+/// does not show it. `hosts` are then the lines of the file in SLURM_HOSTFILE, if that is this step's.
 std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
                                               std::string_view hosts);
 
-/// What to say where neither the variables tell it nor Slurm itself (`why`).
+/// Returns the error for a node that neither the variables show nor Slurm reports (`why`).
 util::Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
                                const std::string& why);
 
-/// Numbers the nodes as Slurm has told when asked; an error if this task is then on another.
+/// Numbers the nodes as reported by Slurm; returns an error if this task is then on another node.
 util::Status take_step_nodes(const StepNodes& nodes, StepLayout& layout);
 
 /// True when the variables that `rule` names exist: mpirun or ibrun started this task.

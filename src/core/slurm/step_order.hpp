@@ -25,8 +25,8 @@ struct StepNodes {
 /// them; unchanged where they are not such job's.
 void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout);
 
-/// True where the step has nodes of several components of a heterogeneous job: what one is asked the others'
-/// tasks are not told.
+/// True if the step has nodes of several components of a heterogeneous job: tasks of one do not get the
+/// options of the others.
 bool spans_components(const util::EnvSnapshot& env, const StepLayout& layout);
 
 /// Hosts in the words of a file for SLURM_HOSTFILE: one or several with commas on a line, "node*3",

@@ -10,7 +10,7 @@ namespace hpcml::slurm {
 /// What a variable is to Slurm.
 enum class VariableUse {
   none,    ///< nothing
-  job,     ///< Slurm or MPI set it in a job, where it tells of that job only: "SLURM_NTASKS", "PMI_RANK"
+  job,     ///< Slurm or MPI set it in a job, for that job only: "SLURM_NTASKS", "PMI_RANK"
   command, ///< a user's default for an option or output of a command: "SBATCH_PARTITION", "SQUEUE_FORMAT"
   client,  ///< how all commands find their cluster and write times: "SLURM_CONF"
 };

@@ -133,7 +133,7 @@ private:
         !is_spare(far, rank));
   }
 
-  /// CPUs of the GPUs' packages that are near no GPU in use: taking them costs nobody anything.
+  /// True for CPUs of the GPUs' packages that are near no GPU in use: a rank may use them without a cost.
   bool is_spare(const IdSet& cpus, const PlacedRank& rank) const {
     IdSet packages;
     for (unsigned index : rank.gpus) {

@@ -35,7 +35,7 @@ struct CompatRequest {
 /// What the other tool would do.
 struct CompatPlan {
   AffinityPlan plan;
-  std::vector<unsigned> threads; ///< threads per rank where the tool tells (mpibind)
+  std::vector<unsigned> threads; ///< threads per rank if the tool sets them (mpibind)
 };
 
 /// "torch-node", "torch-socket", "torch-exclusive", "torch-core-complex", "mpibind",

@@ -25,7 +25,7 @@ struct CoreRequest {
   std::size_t pool = 0;                ///< pool it takes its cores from
   bool bare = false;                   ///< gets no cores: there are none left, and the rank has other claims
   std::vector<UsableCore> cores = {};  ///< its slice
-  std::vector<BorrowedCores> spilled = {}; ///< its parts of pools that nobody claims
+  std::vector<BorrowedCores> spilled = {}; ///< its parts of pools without a request
 };
 
 /// The claims of each rank, in their order; every rank has at least one.
@@ -33,7 +33,7 @@ std::vector<std::vector<const CoreRequest*>> by_rank(const std::vector<CoreReque
 
 /// What one rank gets in total.
 struct CoreAllocation {
-  std::vector<UsableCore> cores; ///< of its own slices
+  std::vector<UsableCore> cores; ///< cores of the rank's slices
   std::vector<BorrowedCores> extras;
   std::size_t size() const;
 };
@@ -48,13 +48,13 @@ void assign_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>&
 /// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the GPUs' numbers.
 void slice_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools);
 
-/// Gives each pool of a NUMA node that nobody claims to the claims of one pool of its package: the pool with
-/// the fewest cores per claim, then the nearest.
+/// Assigns each pool of a NUMA node without a request to the requests of one pool of its package: the pool
+/// with the fewest cores per request, then the nearest.
 void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<CorePool>& pools);
 
-/// The first cores of each of a rank's slices, as evenly as they give them, `wanted` in all (0: every core);
-/// then of what was spilled to it, then free cores of the nearest pools for the ranks that are short, evenly
-/// if there are too few.
+/// Returns the first cores of each of a rank's slices, distributed evenly, `wanted` in total (0: every core);
+/// then cores of idle pools that are assigned to it, then free cores of the nearest pools for the ranks that
+/// have too few, evenly if there are not enough.
 std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims,
                                            const std::vector<CorePool>& pools, unsigned ranks,
                                            std::size_t wanted);

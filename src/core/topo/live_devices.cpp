@@ -102,7 +102,7 @@ void add_gpus(const fs::path& root, Node& node) {
     Gpu gpu;
     gpu.place = place;
     gpu.path = pci_path(root, place.pci);
-    // Firmware that tells no NUMA node often tells the CPUs.
+    // Firmware that reports no NUMA node often reports the CPUs.
     if (!place.numa) gpu.cpus = read_set(root / "sys/bus/pci/devices" / place.pci / "local_cpulist");
     if (gpu.cpus == node.cpus.all()) gpu.cpus = {};
     nvidia ? add_nvidia(root, gpu, node) : node.gpus.push_back(gpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The node this process runs on, from the few files of /sys and /proc that tell it. No library, no discovery.
+// The node this process runs on, from the few files of /sys and /proc that describe it, without a library.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace hpcml::topo {
 /// never known here.
 util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root = "/");
 
-/// The CPUs that this thread may use, as sched_getaffinity tells it, for any number of CPUs.
+/// Returns the CPUs that this thread may use (sched_getaffinity), for any number of CPUs.
 util::Result<model::IdSet> read_allowed_cpus();
 
 /// The GPUs of a node.

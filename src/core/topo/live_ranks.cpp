@@ -101,7 +101,7 @@ std::optional<MemoryPolicy> read_policy(const fs::path& maps) {
 
 /// Ranks of one step by number.
 struct StepRanks {
-  bool named = false;    ///< told by LOCAL_RANK
+  bool named = false;    ///< has LOCAL_RANK
   util::EnvSnapshot env; ///< of the first process
   std::map<unsigned, LiveRank> ranks;
 };

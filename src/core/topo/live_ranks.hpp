@@ -45,10 +45,10 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
 /// The single NIC that these variables leave to a program ("mlx5_0"); empty: none or several.
 std::string only_nic(const util::EnvSnapshot& env);
 
-/// Ranks of the caller's job (all jobs outside one), told by LOCAL_RANK, or by SLURM_LOCALID in a step where
-/// nobody has the first; of several steps, those of the one with most ranks. The caller, its own step and
-/// what else shares this /proc with the node do not count, nor do batch scripts; processes of other users
-/// stay unseen. `own`: the caller's environment. Reads below `root` ("/"; another one for tests).
+/// Returns the ranks of the caller's job (outside a job: of all jobs). A rank has LOCAL_RANK, or
+/// SLURM_LOCALID in a step without LOCAL_RANK; of several steps, that with most ranks is used. The caller,
+/// its step, batch scripts and processes of other users are ignored. `own`: the caller's environment. Reads
+/// below `root` ("/"; another one for tests).
 LiveRanks read_live_ranks(const util::EnvSnapshot& own, const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

@@ -11,7 +11,7 @@ namespace {
 
 using model::IdSet;
 
-/// One entry and how often it is there: "0xff*2".
+/// One entry and its number of repetitions: "0xff*2".
 struct Entry {
   std::string text;
   unsigned count = 1;

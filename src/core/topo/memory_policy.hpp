@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From which NUMA nodes a process takes its memory, as the kernel tells it.
+// From which NUMA nodes a process gets its memory, as the kernel reports it.
 #pragma once
 
 #include <optional>

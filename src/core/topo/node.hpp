@@ -14,7 +14,7 @@ namespace hpcml::topo {
 /// Whose memory a NUMA node is.
 enum class MemoryKind {
   cpu,    ///< memory of CPUs
-  none,   ///< CPUs without memory of their own
+  none,   ///< CPUs without local memory
   device, ///< memory of a GPU or another device, no CPUs: never a place for a rank's memory
 };
 
@@ -62,15 +62,15 @@ struct Node {
   std::vector<Nic> nics;      ///< by name
   model::IdSet allowed;       ///< CPUs that may be used; empty: all
   std::vector<std::string>
-      interfaces; ///< network interfaces that a live node names without telling where they are
+      interfaces; ///< network interfaces that are present on a live node, but whose places are not known
   std::vector<std::string> notes; ///< what its source left open, for users
 };
 
 /// The node as a profile describes it.
 Node make_node(const model::NodeType& type);
 
-/// Fills in what follows from the rest: package and NUMA node of a GPU or NIC that hangs under an L3, numbers
-/// and kinds of NUMA nodes, packages of CPUs, the order of GPUs and NICs.
+/// Sets what follows from the rest: package and NUMA node of a GPU or NIC below an L3, numbers and types of
+/// the NUMA nodes, packages of CPUs, the order of GPUs and NICs.
 void complete_node(Node& node);
 
 /// Adds what only its site's profile knows to a live node (reserved CPUs, L3s and NICs of GPUs), and notes

@@ -256,7 +256,7 @@ private:
     }
   }
 
-  /// A key that nobody reads is most often one that is misspelt.
+  /// Notes keys that are not read: most of them are misspelt.
   void note_unknown_keys() {
     static const std::vector<std::string> known = {"name",
                                                    "machine",

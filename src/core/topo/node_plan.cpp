@@ -98,7 +98,7 @@ std::vector<model::GpuPlace> places_of(const std::vector<Gpu>& gpus) {
 
 /// Without CPUs the GPUs' NUMA nodes are all that is known.
 AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& request) {
-  // One core per NUMA node stands in for the CPUs that nobody knows, so that GPUs are dealt out as ever.
+  // One core per NUMA node represents unknown CPUs, so that GPUs are assigned as usual.
   model::CpuShape shape;
   shape.core_threads.push_back(IdSet::of({0}));
   AffinityPlan plan = plan_affinity(shape, places_of(gpus), request);

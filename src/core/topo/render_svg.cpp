@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The node as a drawing: packages, NUMA nodes and L3s as boxes inside each other, a square per core, a bar
 // per GPU and NIC; below it the GPUs again, with an arc per link between them. Colours follow the page (light
-// or dark) by CSS; a rank is told by its colour and its number.
+// or dark) by CSS; a rank has a colour and its number.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
@@ -77,8 +77,8 @@ private:
                        [&](const CpuDomain& l3) { return l3.cpus.is_subset_of(cpus); });
   }
 
-  /// The GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would hide what
-  /// is there; GPUs that are all linked alike are reported in the legend.
+  /// Draws the GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would
+  /// hide the drawing; GPUs that are all linked alike are reported in the legend.
   SvgBox links() const {
     SvgBox box;
     if (x_node.links.empty() || is_linked_alike(x_node)) return box;

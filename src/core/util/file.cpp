@@ -81,8 +81,8 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
   return Done{};
 }
 
-/// What the process's umask leaves of a mode. /proc tells it; to ask the kernel is to change it for a moment,
-/// also for other threads.
+/// Returns a mode without the bits of the process's umask, which is read from /proc: the system call would
+/// change it for a moment, also for other threads.
 unsigned left_by_umask(unsigned mode) {
   constexpr std::string_view k_name = "\nUmask:\t";
   constexpr unsigned k_usual = 022;
@@ -148,7 +148,7 @@ Status check_output(const std::filesystem::path& path) {
   if (exists && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
   if (exists && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
   if (exists && is_stream(path, old)) return Done{};
-  // Its place is taken by a file that is written next to it: whether that can be made, only making it tells.
+  // It is replaced by a file that is written next to it; whether that can be created, only creating it shows.
   std::string temporary = end_of_links(path).string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return file_error("write", path, errno);

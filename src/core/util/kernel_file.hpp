@@ -9,8 +9,8 @@
 
 namespace hpcml::util {
 
-/// Tells the kernel `text` in one write; write_file would make a new file next to it. What the kernel refuses
-/// is the error, and errno keeps it.
+/// Writes `text` to a file of the kernel in one call; write_file would create a new file next to it. Returns
+/// the kernel's error, which errno keeps.
 Status write_kernel_file(const std::filesystem::path& path, std::string_view text);
 
 } // namespace hpcml::util

@@ -18,7 +18,7 @@ struct MemoryPlace {
 /// From /proc/self/cgroup and /proc/self/mountinfo; nothing where no controller counts memory.
 std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::string_view mountinfo);
 
-/// The same of another controller of cgroup v1 ("devices"); unified where it has no tree of its own.
+/// The same for another controller of cgroup v1 ("devices"); unified if it has no separate tree.
 std::optional<MemoryPlace> parse_group_place(std::string_view controller, std::string_view cgroup,
                                              std::string_view mountinfo);
 

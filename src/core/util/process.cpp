@@ -135,7 +135,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   auto variable_list = exec_pointers(variables);
   const pid_t child = ::fork();
   if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
-  if (child > 0) ::setpgid(child, child); // whoever comes first
+  if (child > 0) ::setpgid(child, child); // parent or child, whichever runs first
   if (child == 0) {
     ::setpgid(0, 0);
     sigset_t

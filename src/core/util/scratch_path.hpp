@@ -8,8 +8,8 @@
 
 namespace hpcml::util {
 
-/// Removes what is at a path, with all in it, when it is destroyed. What could not be removed stays: nobody
-/// could be told then.
+/// Removes what is at a path, with its contents, when it is destroyed. What cannot be removed stays, because
+/// a destructor cannot report errors.
 class ScratchPath {
 public:
   explicit ScratchPath(std::string path) : x_path(std::move(path)) {}
