@@ -198,7 +198,7 @@ Refusals read_as_all(std::string_view text, bool at_site, slurm::JobReading& job
       finding.message += fmt::format(" (Slurm {})", versions_text(versions));
       const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) ==
                                versions.end(); // hardly any cluster has it
-      if (oldest_only && at_site) continue;    // those whose version nobody told have a newer one
+      if (oldest_only && at_site) continue;    // sites with an unknown version have a newer one
       if (finding.severity == diag::Severity::error)
         finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
     }

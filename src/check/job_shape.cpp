@@ -42,7 +42,7 @@ bool asks_for_gpus(const Link& step) {
                      [&](auto option) { return step.find(option) != nullptr; });
 }
 
-/// The number of an option of srun; `is_set` tells whether it has the option, whatever its value.
+/// Returns the number of an option of srun; `is_set` is true if it has the option, with any value.
 std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job,
                                   bool& is_set) {
   const auto* found = step.find(option);

@@ -43,7 +43,7 @@ const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_
 /// The option under any of these names that comes last in the list of names and is given.
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names);
 
-/// Whether torchrun is told, by its option or its variable, that its node is the only one.
+/// True if an option or variable of torchrun sets its node as the only one.
 bool is_standalone(const Launch& launch, const Link& agent);
 
 /// Whether a comment on this line or the one before says that the setting exists on purpose. The srun option

@@ -22,7 +22,7 @@ struct Edit {
   std::string text;
 };
 
-/// What to do about a finding, and the document that states the fact behind it.
+/// What to do about a finding, and the document with the fact that it is based on.
 struct Hint {
   std::string text;
   std::string source = {};

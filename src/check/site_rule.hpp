@@ -52,10 +52,10 @@ Hint cite(std::string hint, const model::Origin& origin);
 /// The option taken out: its words, or the whole line where nothing else is on it. Empty where that cannot be
 /// seen.
 std::vector<Edit> remove_option(const LintContext& subject, diag::Place place);
-/// `from`, a part of the option's value that is there once, written as `to`; empty where it does not.
+/// Returns the edit that replaces `from`, which occurs once in the option's value, by `to`; empty otherwise.
 std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
                              const std::string& to);
-/// A directive more, on the line behind the one that holds the place.
+/// Returns the edit that adds a directive on the line after that of the place.
 std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place place,
                                       const std::string& option);
 

@@ -70,7 +70,7 @@ std::vector<Suppression> read_suppressions(std::string_view text) {
     const bool ours = hash != std::string_view::npos && read_comment(line.substr(hash), found, whole_file);
     if (ours) found.place = {at + hash, line.size() - hash};
     const bool alone = ours && util::trim(line.substr(0, hash)).empty();
-    // Behind a comment that stands alone: the next line that says something, with those that continue it.
+    // A comment on a separate line applies to the next line with code, and to those that continue it.
     const bool counts = !alone && has_text(body);
     if (continued || counts)
       for (const auto i : open) {

@@ -12,8 +12,8 @@
 
 namespace hpcml::check {
 
-/// Whether a comment, "# hpcml: not-a-job why", says that nobody submits the script: a helper that is run
-/// where jobs are made.
+/// True if a comment, "# hpcml: not-a-job why", marks the script as one that is not submitted: a helper that
+/// runs on the login node.
 bool is_no_job(std::string_view text);
 
 /// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no

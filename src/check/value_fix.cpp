@@ -12,7 +12,7 @@ namespace {
 
 using slurm::Program;
 
-/// An option as it is in the text: its name and its value, both without what is between.
+/// An option as written in the text: its name and its value, both without what is between.
 struct Written {
   std::string option; ///< full name
   bool is_long = false;

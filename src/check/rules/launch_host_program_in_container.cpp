@@ -7,8 +7,8 @@
 namespace hpcml::check {
 namespace launch_host_program_in_container {
 
-/// Whether a file that the container's shell reads tells that the host's software is bound in, by a path that
-/// no image of its own has: "/share/apps/anaconda3/etc/profile.d/conda.sh".
+/// True if a file that the container's shell reads shows that the host's software is mounted: its path is not
+/// one of an image ("/share/apps/anaconda3/etc/profile.d/conda.sh").
 bool is_of_host(const shell::Command& source) {
   const auto words = source.arguments();
   if (words.empty()) return false;

@@ -66,7 +66,7 @@ RuleMatches find(const LintContext& subject) {
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1 ||
         *shape.gpus_per_node < 2 || launch.command->context.substitution)
       continue;
-    // An agent starts as many as it is told, outside a step one for each GPU.
+    // An agent starts the requested number of ranks, outside a step one for each GPU.
     if (launch.find("hpcml") && ranks_of_own_launch(launch, shape) != 1) continue;
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;

@@ -82,7 +82,7 @@ void check_value(const LintContext& subject, const shell::Argument& value, diag:
          fault->severity});
 }
 
-/// Agents of several nodes that are told no address. torchrun reads PET_*, not MASTER_ADDR.
+/// Reports agents of several nodes without an address. torchrun reads PET_*, not MASTER_ADDR.
 void check_missing(const LintContext& subject, const Launch& launch, const Link& agent, RuleMatches& hits) {
   const auto* launcher = model::find_launcher(agent.program);
   if (!launcher || launcher->without_address.empty() || !agent.complete) return;

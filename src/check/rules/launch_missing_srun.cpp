@@ -12,7 +12,7 @@
 namespace hpcml::check {
 namespace launch_missing_srun {
 
-/// Whether a program's name is that of a search, which often starts each trial as a job step of its own:
+/// True if the program's name is that of a search, which often starts each trial as a separate job step:
 /// "hpo_train.py", "run_sweep.py"; not "finetune.py", "fine_tune.py", "research.py".
 bool names_search(const std::string& name) {
   static constexpr std::array<std::string_view, 12> k_searches = {"hpo",   "hyperopt", "optuna",     "tune",
@@ -72,7 +72,7 @@ bool loads_mpi(const LintContext& subject) {
   });
 }
 
-/// Whether the program is told of more GPUs than a node has, or of MPI, whose launcher it may call itself.
+/// True if the program's arguments have more GPUs than a node, or MPI, whose launcher it may start itself.
 bool has_node_count(const Launch& launch) {
   constexpr unsigned long long k_most_gpus = 16;
   const auto& words = launch.last().operands;
@@ -93,7 +93,7 @@ bool has_node_count(const Launch& launch) {
          });
 }
 
-/// Whether the program may reach other nodes by itself, or nobody can see what it does.
+/// True if the program may reach other nodes by itself, or if the script does not show what it does.
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
   if (is_remote_shell(*launch.command)) return starts_on_nodes(*launch.command);
@@ -142,7 +142,7 @@ RuleMatches find(const LintContext& subject) {
   const std::string hint =
       "add srun before it: one task per node for torchrun and accelerate, one per GPU for python";
   const auto* agent = found->agent();
-  // An agent starts processes on its own node, unless a file tells it of others; a program may do anything.
+  // An agent starts processes on its own node, unless a file lists others; a program may do anything.
   if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
   const auto& link = agent ? *agent : found->last();
   RuleMatch hit{

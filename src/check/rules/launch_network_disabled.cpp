@@ -19,8 +19,8 @@ bool has_other_network(const Launch& launch) {
   });
 }
 
-/// Whether a comment tells why: some words after the setting, or a sentence on the line above. Commented
-/// commands and a heading ("# NCCL settings") tell nothing, and who is still looking has not taken it out.
+/// True if a comment gives a reason: some words after the setting, or a sentence on the line above. Disabled
+/// commands and headings ("# NCCL settings") are not reasons.
 bool has_reason(const LintContext& subject, diag::Place place) {
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);

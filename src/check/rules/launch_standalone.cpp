@@ -14,7 +14,7 @@ using model::OptionMeaning;
 constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
 
-/// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
+/// True if torchrun visibly has no number of nodes: it then uses one.
 bool has_no_node_count(const Launch& launch, const Link& agent) {
   const auto* launcher = model::find_launcher(agent.program);
   const auto variable = launcher->variable_for(launcher->option_for(OptionMeaning::nodes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Steps in the background that nobody waits for.
+// Steps in the background without a `wait`.
 #include <algorithm>
 #include <array>
 

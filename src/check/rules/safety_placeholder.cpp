@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values that somebody was to fill in.
+// Values that the user should have filled in.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -36,7 +36,7 @@ bool has_brackets(const std::string& text) {
          (brace == 0 || text[brace - 1] != '$');
 }
 
-/// Words in capitals that name what is to be there: "PARTITION_NAME", "GROUP@PARTITION".
+/// True for words in capitals that name what to fill in: "PARTITION_NAME", "GROUP@PARTITION".
 bool is_gap(const std::string& option, const std::string& text) {
   static constexpr std::array<std::string_view, 24> c_gaps = {
       "ACCOUNT",        "ACCOUNT_ID", "ACCOUNT_NAME",    "ALLOCATION",       "EMAIL",        "EMAIL_ADDRESS",

@@ -34,7 +34,7 @@ bool removes_directories(const shell::Command& command) {
   });
 }
 
-/// The rest of the word, as it is in the script, up to the space after it.
+/// `rest`: the rest of the word, as written in the script, up to the space after it.
 bool is_root_without(std::string_view rest) {
   return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
 }

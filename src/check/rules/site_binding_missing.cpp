@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks that nobody binds, on a site whose documents give the masks.
+// Ranks without a binding, on a site whose documents give the masks.
 #include <algorithm>
 #include <fmt/format.h>
 

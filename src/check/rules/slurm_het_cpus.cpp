@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Components of a heterogeneous job of which only some say --cpus-per-task, in one step.
+// Components of a heterogeneous job in one step, of which only some set --cpus-per-task.
 #include <algorithm>
 
 #include "check/launch_facts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A job without a time limit of its own, on a site whose default is known.
+// A job without --time, on a site whose default is known.
 #include "check/rule.hpp"
 
 #include <fmt/format.h>

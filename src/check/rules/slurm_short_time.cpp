@@ -22,7 +22,7 @@ bool is_odd(const std::string& text) {
   const auto seconds = util::parse_unsigned(text.substr(colon + 1));
   if (!minutes || !seconds) return false;
   if (*minutes == 0 && *seconds == 0) return false; // no limit
-  // "19:59" is what somebody writes for a second less than 20 minutes, "23:59" for a day.
+  // "19:59" is meant as a second less than 20 minutes, "23:59" as a minute less than a day.
   constexpr std::array<unsigned long long, 7> c_round = {5, 10, 15, 20, 30, 45, 60};
   if (*seconds == 59 && std::find(c_round.begin(), c_round.end(), *minutes + 1) != c_round.end())
     return false;

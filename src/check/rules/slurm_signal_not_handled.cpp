@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A signal before the time limit that nobody receives.
+// A signal before the time limit that no process handles.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tilde in a directive's path, which nobody expands.
+// A tilde in a directive's path, which is not expanded.
 #include "check/rule.hpp"
 
 namespace hpcml::check {

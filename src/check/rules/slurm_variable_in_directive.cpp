@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shell variables in directives, which nobody expands.
+// Shell variables in directives, which are not expanded.
 #include "check/rule.hpp"
 
 #include "core/util/text.hpp"
