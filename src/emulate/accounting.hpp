@@ -30,9 +30,9 @@ std::string make_accounting_lines(const ClusterLayout& layout, bool enforced);
 /// " DenyQos=…" where QoS of the profile are for other partitions only, else nothing.
 std::string deny_qos(const model::Site& site, const model::Partition& partition);
 
-/// What sacctmgr is told, one list of words each: the profile's QoS with their limits, the accounts, and the
-/// user in all of them (the first is the default). Without accounts, which nothing then holds jobs to, the
-/// QoS.
+/// Returns the command lines for sacctmgr, one list of words each: the profile's QoS with their limits, the
+/// accounts, and the user in all of them (the first is the default). Without accounts, which are then not
+/// enforced, only the QoS.
 std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site,
                                                               const std::vector<std::string>& accounts,
                                                               const std::string& user);

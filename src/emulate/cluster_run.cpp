@@ -39,8 +39,8 @@ bool belongs_elsewhere(const std::string& name) {
   return false;
 }
 
-/// The user's name; where this machine knows none (a container's user often has none, and Slurm takes nobody
-/// without) the nodes get an /etc/passwd in which there is one.
+/// Returns the user's name. If this machine has none (a container's user often has none, and Slurm requires
+/// one), the nodes get an /etc/passwd with a name.
 util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& env) {
   if (const passwd* entry = ::getpwuid(sandbox.user_id()); entry != nullptr)
     return std::string(entry->pw_name);

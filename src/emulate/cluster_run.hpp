@@ -18,7 +18,7 @@
 
 namespace hpcml::emulate {
 
-/// How a run tells the user what happens. Called from the process that runs the cluster.
+/// How a run reports its progress to the user. Called from the process that runs the cluster.
 struct ProgressReporter {
   std::function<void(const std::string&)> progress; ///< what is being done; the next one replaces it
   std::function<void(const std::string&)> note;     ///< a sentence that stays
@@ -50,8 +50,8 @@ struct ClusterRun {
   std::optional<SshAccess> ssh; ///< what serves port 22 of the nodes; found when the run begins
 };
 
-/// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told
-/// why).
+/// Returns the exit code of the command; `failure_code` if the cluster could not be started, after the
+/// narrator has reported why.
 util::Result<int> run_cluster(const ClusterRun& run, int failure_code);
 
 /// The caller's environment as on the site's login node: nothing of another Slurm job, the stand-ins first in

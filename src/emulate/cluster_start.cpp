@@ -49,8 +49,8 @@ bool has_slices(const ClusterLayout& layout) {
   return std::any_of(layout.nodes.begin(), layout.nodes.end(), [](const auto& node) { return node.slices; });
 }
 
-/// Separate devices, one for each path of gpu_device_path. No driver serves them: who may open one is
-/// told that (ENXIO), all others that they may not (EPERM).
+/// Creates separate devices, one for each path of gpu_device_path. They have no driver: opening one fails
+/// with ENXIO if the process may use it, else with EPERM.
 util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
   constexpr unsigned k_major = 60; // for local use: Linux, Documentation/admin-guide/devices.txt
   const auto directory = state_dir + "/dev";
@@ -264,7 +264,7 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
                     });
 }
 
-/// QoS, accounts and the user's place in them, once slurmctld has told slurmdbd that there are GPUs to limit.
+/// Enters QoS, accounts and the user in them, once slurmctld has reported to slurmdbd that GPUs exist.
 util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
                             const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
@@ -289,7 +289,7 @@ util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const
   return util::Done{};
 }
 
-/// Nodes that take jobs, as sinfo tells.
+/// Returns the number of nodes that accept jobs according to sinfo.
 std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
   const auto answer =
       util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},

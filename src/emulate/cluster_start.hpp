@@ -23,7 +23,7 @@ struct SlurmDaemons {
 /// An error carries the last lines of the log of the daemon that failed.
 util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
 
-/// Starts slurmctld and returns when it answers; `clears_state`: it forgets what another has left behind.
+/// Starts slurmctld and returns when it answers; `clears_state`: it ignores the state of an earlier one.
 util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool clears_state);
 
 /// What the daemons and Slurm's own programs are started with.
@@ -32,8 +32,8 @@ util::EnvSnapshot daemon_environment(const std::string& state_dir);
 /// The file that exists once a job's first task is about to begin on a node.
 std::string job_mark(const std::string& state_dir);
 
-/// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides
-/// where the search begins, so that two clusters rarely collide.
+/// Returns the first of `count` consecutive free TCP ports, for a cluster on loopback. `seed` decides where
+/// the search begins, so that two clusters rarely collide.
 util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed);
 
 } // namespace hpcml::emulate

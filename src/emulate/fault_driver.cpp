@@ -129,7 +129,7 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
   return biggest;
 }
 
-/// In the step: takes memory until somebody has been killed for it. Never this process itself.
+/// Allocates memory in the step until the kernel has killed a process for it, which is never this one.
 [[noreturn]] void take_memory(const MemoryUser& user, unsigned long long kills_before) {
   constexpr std::size_t k_piece = 256U << 10U, k_page = 4096;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -194,10 +194,9 @@ util::Status strike(const MemoryUser& user) {
   return util::Error{"the kernel killed nothing", {}};
 }
 
-/// Takes the memory that the biggest step in the node's group of processes (node_group) has left,
-/// below a limit that is lowered to that for the moment, until the kernel has killed the step's biggest
-/// process; of hpcml's own, which start ranks, it does not take one. Waits for a step where there is none
-/// yet, some seconds long.
+/// Allocates the memory that the largest step in the node's control group (node_group) has left, below a
+/// limit that is lowered for the moment, until the kernel has killed the step's largest process. Processes of
+/// hpcml, which start ranks, are not killed. If there is no step yet, waits some seconds for one.
 util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
   constexpr auto k_timeout = std::chrono::seconds(10);
   const auto end = steady_clock::now() + k_timeout;

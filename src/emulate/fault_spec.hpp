@@ -53,7 +53,7 @@ struct FaultTarget {
   bool networks = true;    ///< nodes have their own network
 };
 
-/// Reads each text, and holds them against each other and the cluster.
+/// Reads each text, and checks it against the others and the cluster.
 FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground);
 
 /// Whether it happens to a node's links, so that nodes need their own network.

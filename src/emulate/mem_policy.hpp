@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From which of a node's memory domains a thread requires its memory: what set_mempolicy accepts and
-// get_mempolicy tells.
+// From which of a node's memory domains a thread gets its memory: what set_mempolicy accepts and
+// get_mempolicy returns.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ struct MemPolicy {
   int mode = 0;       ///< MPOL_DEFAULT
   int flags = 0;      ///< MPOL_F_STATIC_NODES and the like
   model::IdSet nodes; ///< empty for MPOL_DEFAULT and MPOL_LOCAL
-  model::IdSet shown; ///< what get_mempolicy tells: the numbers as they were given where a flag states how to
-                      ///< read them
+  model::IdSet shown; ///< what get_mempolicy returns: the numbers as given, if a flag of the mode defines how
+                      ///< they are read
   bool operator==(const MemPolicy&) const = default;
 };
 
@@ -24,8 +24,8 @@ struct MemPolicy {
 std::optional<MemPolicy> make_mem_policy(int mode_and_flags, const model::IdSet& wanted,
                                          const model::IdSet& present);
 
-/// The domain from which a thread with this policy gets its next page, as MPOL_F_NODE | MPOL_F_ADDR tells.
-/// `local`: the domain of the thread's CPUs.
+/// Returns the domain from which a thread with this policy gets its next page, as MPOL_F_NODE | MPOL_F_ADDR
+/// does. `local`: the domain of the thread's CPUs.
 unsigned choose_memory_node(const MemPolicy& policy, unsigned local);
 
 } // namespace hpcml::emulate

@@ -10,8 +10,8 @@
 
 namespace hpcml::emulate {
 
-/// What a process has in common with all others of its node: the name space of host names. Empty where the
-/// process has ended (also if nobody has waited for it yet), or may not be looked at.
+/// Returns what a process has in common with all others of its node: the namespace of host names. Empty if
+/// the process has exited (also before its parent has waited for it), or is not accessible.
 std::string read_node_mark(pid_t pid);
 
 /// Kills every process with the mark, also those that are started meanwhile, and returns when none is left.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Preemption on an emulated cluster: what its Slurm is told, and the job that takes the others' nodes.
+// Preemption on an emulated cluster: the settings of its Slurm, and the job that preempts the others.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ std::string make_partition_grace(const std::vector<ClusterFault>& faults);
 /// The QoS whose jobs are preempted where QoS decide: those that the profile calls preemptible, else all.
 std::vector<std::string> list_preempted_qos(const model::Site& site);
 
-/// What sacctmgr is told so that a QoS preempts those, one list of words each; empty where QoS do not decide.
-/// `enforced`: Slurm holds jobs to the QoS that they may have.
+/// Returns the command lines for sacctmgr that make a QoS preempt those; empty if QoS do not decide.
+/// `enforced`: Slurm restricts jobs to the QoS that they may use.
 std::vector<std::vector<std::string>>
 make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>& faults, bool enforced);
 

@@ -126,7 +126,7 @@ private:
     ::setsid();
     ::prctl(PR_SET_NAME, "hpcml-janitor");
     const int end = close_all_but(life);
-    for (int standard = 0; standard < 3; ++standard) ::close(standard); // nobody waits for its output's end
+    for (int standard = 0; standard < 3; ++standard) ::close(standard); // so that no reader waits for it
     if (::chdir("/") != 0) ::_exit(1);
     char byte;
     while (::read(end, &byte, 1) < 0 && errno == EINTR) {

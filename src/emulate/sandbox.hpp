@@ -97,7 +97,7 @@ public:
   /// Makes all links of a node this many times slower, both ways, than a cable of k_cable_speed; 1:
   /// unchanged.
   virtual util::Status slow_links(pid_t daemon, unsigned factor) = 0;
-  /// Ends a node as a loss of power does: nobody receives from it again, and all its processes are gone.
+  /// Ends a node like a loss of power: its peers receive nothing more from it, and its processes are killed.
   virtual util::Status end_node(pid_t daemon) = 0;
   /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).
   virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv,

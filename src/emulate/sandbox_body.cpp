@@ -186,7 +186,7 @@ util::Status BodySandbox::slow_links(pid_t daemon, unsigned factor) {
 
 util::Status BodySandbox::end_node(pid_t daemon) {
   const auto& node = x_started.at(daemon);
-  // First the links: the kernel tells peers of the end of each connection of a process that it ends.
+  // First the links: the kernel closes the connections of a process that it kills, which peers would notice.
   TRY_DONE(switch_links(daemon, false));
   return end_processes_of(node.mark);
 }

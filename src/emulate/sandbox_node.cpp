@@ -29,7 +29,7 @@ namespace hpcml::emulate {
 
 namespace {
 
-// A service of a node that costs nothing until somebody connects.
+// A service of a node that costs nothing until a client connects.
 
 util::Result<int> listen_at(unsigned port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -69,7 +69,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
 [[noreturn]] void wait_at(int listener, const NodeService& service, const ProcessIsolation& isolation) {
   ::prctl(PR_SET_NAME, "hpcml-port");
   reset_signals();
-  ::signal(SIGCHLD, SIG_IGN); // nobody waits for the children
+  ::signal(SIGCHLD, SIG_IGN); // the children are not waited for
   listener = close_all_but(listener);
   if (!detach_from_terminal(service.log_file)) ::_exit(1);
   for (;;) {

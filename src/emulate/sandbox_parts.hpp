@@ -27,7 +27,7 @@ struct SandboxPlan {
   SandboxOptions options;
   ProcessIsolation isolation;
   SandboxPipes pipes;
-  std::function<void()> restore_signals; ///< dispositions as they were before run_in_sandbox
+  std::function<void()> restore_signals; ///< restores the dispositions from before run_in_sandbox
   std::function<int(Sandbox&)> body;
 };
 
@@ -44,7 +44,7 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
 /// What the node's first process needs besides the node itself.
 struct NodeStart {
   ProcessIsolation isolation;
-  std::string scratch;              ///< an empty directory of its own, on the sandbox's file system
+  std::string scratch;              ///< a private empty directory on the sandbox's file system
   std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
   unsigned first_tag = 0;
 };

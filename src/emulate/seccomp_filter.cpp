@@ -85,7 +85,7 @@ std::vector<sock_filter> make_filter(bool only_root_exists) {
   text.notify(SYS_mbind);
   // A user namespace with one user forbids setgroups, and daemons that drop to a user's groups would fail.
   if (only_root_exists) text.answer_zero(SYS_setgroups);
-  // Timer slack carries the thread's mask: a program that sets its own is told that it did.
+  // The timer slack stores the thread's mask: a program that sets its slack gets success without an effect.
   text.unless_equal(SYS_prctl, 3);
   text.load(arg_offset(0));
   text.unless_equal(PR_SET_TIMERSLACK, 1);

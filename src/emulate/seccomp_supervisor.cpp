@@ -91,7 +91,7 @@ public:
       if (ready.revents & POLLIN)
         serve_one();
       else if (ready.revents & (POLLHUP | POLLERR))
-        return; // nobody is under the filter any more
+        return; // no process uses the filter any more
     }
   }
 

@@ -24,7 +24,7 @@ bool is_version(const std::string& version, const std::string& requested);
 /// The version in the text of a source tree's META ("  Version:  22.05.8"); empty where it names none.
 std::string find_meta_version(const std::string& meta);
 
-/// What Slurm's configure is told, but for directories and flags of the compiler.
+/// Returns the options of Slurm's configure, without directories and compiler flags.
 std::vector<std::string> slurm_configure_options();
 
 /// Where built Slurms are kept, a directory per version: $XDG_CACHE_HOME/hpcml/slurm, else
@@ -34,9 +34,9 @@ util::Result<std::string> slurm_cache(const util::EnvSnapshot& env);
 /// The versions in the cache, the newest first.
 std::vector<std::string> list_built_slurms(const std::string& cache);
 
-/// The folder of a Slurm that the wish means, built from its sources where the cache has none yet (minutes;
-/// `report` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails
-/// with what to do.
+/// Returns the directory of the requested Slurm, which is built from its sources if the cache does not have
+/// it (minutes; `report` gets the progress). VERSION.log in the cache contains the output of the build. The
+/// hint of an error says what to do.
 util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::EnvSnapshot& env,
                                        const std::function<void(const std::string&)>& report);
 

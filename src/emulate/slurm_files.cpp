@@ -239,7 +239,7 @@ model::IdSet widen_to_sockets(const model::IdSet& cores, const model::CpuShape& 
   return wide;
 }
 
-/// Slurm's core numbers near a GPU (its NUMA domain, as Slurm's own detection tells it); empty when unknown.
+/// Returns Slurm's core numbers near a GPU (its NUMA domain, as Slurm detects it); empty if unknown.
 std::string cores_near(const model::NodeType& type, const model::GpuPlace& place,
                        const std::vector<std::size_t>& order, bool whole_sockets) {
   if (!place.numa) return {};

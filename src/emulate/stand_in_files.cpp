@@ -98,7 +98,7 @@ std::string module_lines(const Site& site) {
          shell_array("conda_modules", conda_modules) + shell_array("conda_envs", conda_envs);
 }
 
-/// What ibrun tells its tasks: as the profile names it, and the rest as MPI has it.
+/// Returns the variables that ibrun sets for its tasks: those of the profile, and the rest as in MPI.
 model::LauncherRule ibrun_variables(const Site& site) {
   const auto* ibrun = launcher(site, "ibrun");
   if (ibrun == nullptr) return {};

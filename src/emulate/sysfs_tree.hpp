@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files in which Linux tells programs about CPUs and memory, made from a node's shape.
+// The files in which Linux describes CPUs and memory, generated from the shape of a node.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct GeneratedView {
 };
 
 /// Writes the trees for /sys/devices/system/{cpu,node}, /sys/bus/{cpu,node}/devices, /proc/cpuinfo and
-/// /proc/meminfo below `folder` (made if need be). `mem_mib` 0: memory as on this machine. Sizes of caches
-/// are typical ones: profiles don't tell them.
+/// /proc/meminfo below `folder` (created if needed). `mem_mib` 0: memory as on this machine. Sizes of caches
+/// are typical ones, because profiles do not contain them.
 util::Result<std::vector<GeneratedView>>
 write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib);
 

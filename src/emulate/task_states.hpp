@@ -50,7 +50,7 @@ private:
   unsigned x_first_tag;
   unsigned x_cpu_ids = 0;
   std::vector<TaskState> x_states;          ///< by tag - x_first_tag; no CPUs: a free place
-  std::map<pid_t, TaskState> x_without_tag; ///< where the kernel lets nobody set another task's tag
+  std::map<pid_t, TaskState> x_without_tag; ///< used if the kernel does not allow setting another task's tag
 };
 
 } // namespace hpcml::emulate
