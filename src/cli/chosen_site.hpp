@@ -10,9 +10,9 @@
 
 namespace hpcml::cli {
 
-/// The site's id: `named`, or the one whose profile recognises this machine, which is said on stderr with
-/// what told it. Without any, or with several, prints what can be done, sets the exit code and returns
-/// nothing.
+/// Returns the site's id: `named`, or the one whose profile recognises this machine, which is printed on
+/// stderr with the reason. Without any, or with several, prints what can be done, sets the exit code and
+/// returns nothing.
 std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context,
                                           int& exit_code);
 
@@ -20,8 +20,8 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
 std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context,
                                        int& exit_code);
 
-/// The site that a person's own settings or this machine tell; nothing, and no word, where that is none or
-/// several.
+/// Returns the site of the user's configuration, or the one that recognises this machine; nothing, without a
+/// message, if there are none or several.
 std::optional<model::Site> find_own_site(const Context& context);
 
 /// The network of the site that HPCML_SITE names, else of the one above; empty where none is known.

@@ -23,8 +23,8 @@ struct Context {
   std::vector<std::string> sites_dirs; ///< from --sites-dir, before all other places
   bool colour = false;                 ///< stderr is a terminal and takes_colour()
   std::vector<std::string> argv;       ///< as typed, for the script's head
-  std::vector<std::string> program;    ///< words behind "--", literal
-  bool has_program = false;            ///< there was a "--", even with nothing behind it
+  std::vector<std::string> program;    ///< words after "--", literally
+  bool has_program = false;            ///< there was a "--", also without words after it
   std::vector<std::string> words = {}; ///< hpcml's own, those before "--"
   bool every_flag = true; ///< register also the flags that no word names, for help and for what an error says
 

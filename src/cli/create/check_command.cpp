@@ -39,7 +39,7 @@ namespace {
 struct JobCheck {
   check::Findings findings;
   std::string source;
-  bool is_valid = true; ///< false: it is no job file, or one with wrong values
+  bool is_valid = true; ///< false: not a job file, or one with wrong values
 };
 
 class JobChecker {
@@ -119,8 +119,8 @@ private:
     }
   }
 
-  /// Where the value stands that "request/gpus-per-node" is about: the key of that name, in the job's own
-  /// part or the whole file's.
+  /// Returns the place of the value that "request/gpus-per-node" is about: the key of that name, in the part
+  /// of the job or of the whole file.
   diag::Span place_of(const std::string& code, const std::string& part) const {
     const auto key = code.substr(code.find('/') + 1);
     const auto* jobs = x_root ? x_root->find("jobs") : nullptr;

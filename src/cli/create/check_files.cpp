@@ -40,8 +40,8 @@ public:
     }
   }
 
-  /// Sorted, so that two runs say the same; links are not followed: they lead out of the folder, or to what
-  /// is found anyway.
+  /// Visits the files in sorted order, so that two runs print the same. Links are not followed: they lead out
+  /// of the directory, or to files that are found anyway.
   void directory(const fs::path& path) {
     std::vector<std::pair<std::string, bool>> names;
     std::error_code error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where hpcml check finds what it reads: named files, standard input, and the job scripts below a folder.
+// The input of hpcml check: named files, standard input, and the job scripts below a directory.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,9 @@
 
 namespace hpcml::cli {
 
-/// Whether a file found below a folder is a batch script: a line of its first 100 begins with "#SBATCH", and
-/// it has the first line or the name of a script (a manual that shows one has neither). `head`: its first
-/// bytes.
+/// True if a file found below a directory is a batch script: one of its first 100 lines begins with
+/// "#SBATCH", and it has the first line or the name of a script (a manual that shows one has neither).
+/// `head`: its first bytes.
 bool is_job_script(const std::string& name, std::string_view head);
 
 /// The file's bytes; of one that is larger than Slurm takes as a script, or has no end, one byte more than
@@ -27,9 +27,9 @@ util::Result<std::string> read_script_file(const std::filesystem::path& path);
 /// Nothing for the standard input's.
 std::optional<std::string> read_named_file(const std::string& script, const std::string& name);
 
-/// Hands every file to `visit`, in order, one at a time; of folders the job scripts and hpcml.json below
-/// them. "-" is standard input. `only_scripts`: of the named files, too, only job scripts. False where
-/// something could not be read, which is said on stderr.
+/// Passes every file to `visit`, in order; of directories the job scripts and hpcml.json below them. "-" is
+/// standard input. `only_scripts`: also of the named files only job scripts. Prints an error and returns
+/// false if a file cannot be read.
 bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,
                  const std::function<void(const std::string& name, std::string text)>& visit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml check --all-sites: where a script would run as it is, and what would have to change elsewhere.
+// hpcml check --all-sites: where a script would run unchanged, and what would have to change elsewhere.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,7 @@ hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json \
     .described_in = "gen",
 };
 
-/// "x": fails where the file is there, in the same step that makes it.
+/// Creates the file with "x", which fails if it exists, without a race.
 int write_new(const std::string& path, const std::string& text, const Context& context) {
   const bool standard = path == "-";
   std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "wx");
@@ -73,7 +73,7 @@ diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const mode
 }
 
 int run(const InitOptions& options, const Context& context) {
-  // What stands in a job file of this folder belongs to that file.
+  // The values of an existing job file in this directory are not used.
   MergedRequest request;
   request.config_file = config::config_path(context.env);
   const auto config = config::load_config(request.config_file);

@@ -9,8 +9,8 @@
 
 namespace hpcml::cli {
 
-/// hpcml.json for the site with what the request says already, each key with what the site allows. What is
-/// needed and not known stands there as a comment to fill in. Pure.
+/// Returns hpcml.json for the site with the values of the request, and for each key what the site allows.
+/// Required values that are unknown are comments to fill in. Pure.
 std::string render_job_file(const model::Site& site, const model::JobSpec& job);
 
 } // namespace hpcml::cli

@@ -69,8 +69,8 @@ std::string python_program_of(const std::vector<std::string>& command) {
   return found == command.end() ? "" : util::read_input(*found, k_program_file).value_or("");
 }
 
-/// A program that the node could not execute: a script without the permission, or Python's without a word of
-/// it.
+/// Warns of a program that the node cannot execute: a script without the permission, or a Python script
+/// without python before it.
 void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
   if (plan.command.empty() || plan.launcher.choice.is_agent() || plan.body) return;
   const auto& program = plan.command.front();
@@ -170,7 +170,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
     part.script = render::render_script(part.plan);
     const auto lines = util::split(part.script, '\n');
     for (auto& [what, place, fix] : check::check_script("", part.script, {{}, &planned.site})) {
-      // What the site makes of the request is worth a word where it is no more than a note, too.
+      // How the site changes the request is reported also if it is only a note.
       const bool note = what.severity == diag::Severity::note;
       if (what.code == seen_to || (note && !what.code.starts_with("site/"))) continue;
       if (const auto at = what.span.line; at > 0 && at <= lines.size()) {

@@ -37,8 +37,8 @@ struct PlannedRequest {
 std::optional<PlannedRequest> run_planning(const MergedRequest& request, const Context& context,
                                            int& exit_code);
 
-/// What `hpcml check --site` would say of the plans' scripts, as warnings on standard error: what is written
-/// is said to be doubtful before it waits in a queue. `seen_to`: the code of what the command does itself.
+/// Prints the findings of `hpcml check --site` for the plans' scripts as warnings on standard error, before
+/// the job waits in a queue. `seen_to`: the code of what the command does itself.
 void print_script_findings(PlannedRequest& planned, const Context& context, std::string_view seen_to = {});
 
 /// A request that is one script.
@@ -47,8 +47,8 @@ struct PlannedJob {
   model::Plan plan;
   std::string script = {}; ///< where it is what is wanted
 };
-/// The same for a request of one job; of several, one must have been chosen. With what is to be said of its
-/// script, unless that is not what is wanted.
+/// Does the same for a request of one job; of several, one must have been chosen. Prints the findings for its
+/// script, unless that is not requested.
 std::optional<PlannedJob> run_planning_of_one(const MergedRequest& request, const Context& context,
                                               int& exit_code, bool for_script = true);
 

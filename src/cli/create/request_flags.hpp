@@ -35,8 +35,8 @@ inline constexpr std::string_view k_common_request_flags =
 /// Registers the flags that the line may need; `flags` outlives the parser.
 void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& context);
 
-/// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says
-/// comes below all of them, once the site is known.
+/// A merged request: flags over HPCML_* variables over the job file. The values of the user's configuration
+/// come below all of them, once the site is known.
 struct MergedRequest {
   std::vector<config::JobPart> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
@@ -49,8 +49,8 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context);
 
 /// The jobs of a file, or the one that it is without a list.
 std::vector<config::JobPart> parts_of(const config::JobLoad& file);
-/// Makes the paths of a request whole: a compute node knows neither the person's "~" nor the folder they
-/// worked in.
+/// Makes the paths of a request absolute: a compute node has neither the user's "~" nor their working
+/// directory.
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings);
 
 /// The flags alone as a request; what is wrong goes to `findings`.

@@ -38,11 +38,11 @@ private:
 /// A node, and what is known of the steps on it.
 struct AffinityNode {
   topo::Node node;
-  std::string shared; ///< why a step may not have all of its CPUs; empty: it has them, or nobody tells
+  std::string shared; ///< why a step may not have all of its CPUs; empty: it has them, or that is unknown
 };
 
-/// The node of the topology file, of the site, or this one, which a site completes where placement on it is
-/// to be verified or "live" is asked for, too; on failure says why and returns nothing.
+/// Returns the node of the topology file, of the site, or this one, which a site completes if its placement
+/// is verified or "live" is requested. Prints the error and returns nothing on failure.
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
                                                ErrorPrinter& failure, int& exit_code);
 
@@ -54,12 +54,12 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure);
 std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
                                                            ErrorPrinter& failure);
 
-/// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for
-/// its GPUs.
+/// Checks the CPUs and memory of the ranks that run on this node; if they are wrong for a rank, compares them
+/// with the plan for its GPUs.
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
                 ErrorPrinter& failure, int& exit_code);
 
-/// A Markdown table for each kind of node whose profile tells where its GPUs are, one rank per GPU.
+/// Prints a Markdown table for each node type whose profile has the places of its GPUs, one rank per GPU.
 void print_site_tables(const Context& context);
 
 } // namespace hpcml::cli

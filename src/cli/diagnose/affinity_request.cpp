@@ -40,7 +40,7 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
                            std::to_string(each) + " share one, the node has " + std::to_string(gpus),
                        "without --ranks-per-gpu as many share one as must"};
   const auto& list = request.order.list;
-  const auto named = model::IdSet::of(list); // one twice, or one that is not there, is for the planner to say
+  const auto named = model::IdSet::of(list); // the planner reports duplicate and unknown GPUs
   const bool good =
       !list.empty() && named.size() == list.size() && *std::max_element(list.begin(), list.end()) < gpus;
   if (good && list.size() < std::min(needed, gpus))

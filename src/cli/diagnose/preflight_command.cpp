@@ -86,7 +86,7 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
 
 void print_text(const preflight::PreflightResult& result, const Context& context) {
   print_output(result.table);
-  // In a step every task runs this command; the one that names the culprit is enough.
+  // In a step every task runs this command; the report of the task that names the faulty rank is enough.
   if (result.faulty_rank && result.speaks)
     print_error("preflight failed: " + *result.faulty_rank, "", context.colour);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml why: what a job's log tells: which network carries the ranks' traffic, what failed, what to do.
+// hpcml why: reads a job's log: which network carries the ranks' traffic, what failed, what to do.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>

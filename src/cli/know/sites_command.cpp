@@ -66,7 +66,7 @@ hpcml sites schema --format markdown)",
 
 void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
-/// Rows that were worked out when the program was built, of sites that no profile of the person's changes.
+/// Returns the rows that were computed at build time, of sites that no profile of the user changes.
 std::map<std::string, std::vector<std::string>> built_in_rows(const std::set<std::string>& own) {
   std::map<std::string, std::vector<std::string>> rows;
   for (auto& row : parse_site_rows(embedded::site_rows()))
@@ -180,8 +180,8 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   return k_ok;
 }
 
-/// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks
-/// like a slip is told.
+/// Finds rules for options that neither sbatch nor srun has. A site's own plugins may have some, so that only
+/// likely typos are reported.
 diag::Diagnostics find_slips(const config::JsonNode& profile) {
   diag::Diagnostics slips;
   const auto* flags = profile.find("flags");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sites as tables for people. Pure.
+// Sites as tables of text. Pure.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ std::vector<std::string> sites_head();
 /// "?" is what no source says, "-" what there is not.
 std::vector<std::string> sites_row(const model::Site& site);
 
-/// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" where none of its facts says
-/// so); empty when the profile has none.
+/// Returns the site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" if the profile does
+/// not state it); empty if the profile has none.
 std::string render_partitions(const model::Site& site, const config::SiteFacts& facts);
 /// What the QoS limit; empty where the profile names none.
 std::string render_qos(const model::Site& site);

@@ -28,12 +28,12 @@ hpcml completion fish > hpcml.fish)",
         "Completes commands, options and values: sites, a site's partitions, rules, job numbers and files.",
 };
 
-/// A name with a control character would not come through a line of text, and nobody wants it.
+/// False for a name with a control character, which a line of text cannot carry.
 bool is_printable(const std::string& text) {
   return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// What stands between quotes, behind a backslash or bare in a word as bash has read it; nothing is expanded.
+/// Returns a word as bash reads it, without quotes and backslashes; nothing is expanded.
 std::string unquoted(const std::string& word) {
   std::string text;
   char quote = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can stand at the end of a line that somebody types: words, files, or another program's words.
+// What can complete a command line: words, files, or another program's words.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ class Option;
 
 namespace hpcml::cli {
 
-/// A word that can stand there, and what it means.
+/// A word that completes the line, and its meaning.
 struct CompletionCandidate {
   std::string text;
   std::string about;
 };
 
-/// All that can stand there.
+/// All words that complete the line.
 struct Completion {
   enum class Kind {
     words,   ///< those of the list, no others
@@ -48,11 +48,11 @@ struct TypedLine {
 /// the user's jobs, files. Nothing of the line is run.
 Completion complete_value(const CLI::Option& option, const TypedLine& line, const Context& context);
 
-/// `words`: what is typed behind "hpcml", the last one being completed, perhaps empty.
+/// `words`: those after "hpcml"; the last one, which may be empty, is completed.
 Completion complete_words(const std::vector<std::string>& words, Context context);
 
-/// Prints the completions of the words behind "--": in the first line what kind they are, below it each one's
-/// text, a tab, what it means.
+/// Prints the completions of the words after "--": their kind on the first line, then for each its text, a
+/// tab and its meaning.
 int run_complete(const Context& context);
 
 } // namespace hpcml::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a line means up to its end, and what can stand there.
+// What a line means up to its end, and what can complete it.
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <utility>
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// What can stand in place of the last word.
+  /// Returns what can replace the last word.
   Completion finish(const std::string& word, std::size_t index) const {
     if (x_program_at) return {Completion::Kind::program, *x_program_at, {}};
     if (x_open != nullptr && !(is_flag(word) && x_open->get_items_expected_min() == 0))
@@ -60,7 +60,7 @@ private:
     return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
   }
 
-  /// The commands whose flags can stand here: the last one, and those before it that hand theirs on.
+  /// Returns the commands whose flags are valid here: the last one, and those before it that pass theirs on.
   std::vector<const CLI::App*> owners() const {
     std::vector<const CLI::App*> list = {x_command};
     for (const auto* at = x_command; at->get_fallthrough() && at->get_parent() != nullptr; at = list.back())
@@ -105,7 +105,7 @@ private:
     return values;
   }
 
-  /// Every flag that can stand here, by all of its names.
+  /// Returns every flag that is valid here, by all of its names.
   Completion flags() const {
     Completion found;
     for (const auto* owner : owners())
@@ -145,7 +145,7 @@ private:
   TypedLine x_line;
 };
 
-/// The folders of --sites-dir, which say what sites there are.
+/// Reads the directories of --sites-dir, which may contain more sites.
 void take_sites_dirs(const std::vector<std::string>& words, Context& context) {
   constexpr std::string_view k_flag = "--sites-dir";
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {

@@ -118,7 +118,7 @@ Candidates node_types(const Question& question) {
   return list;
 }
 
-/// The user's jobs, where Slurm says so soon.
+/// Returns the user's jobs, if Slurm answers soon.
 Candidates jobs(const Question& question) {
   const auto answer = slurm::run_command({"squeue", "--me", "--noheader", "--format=%i\t%j, %T"},
                                          slurm::make_plain(question.context.env), std::chrono::seconds(2));

@@ -99,12 +99,12 @@ std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
   print_diagnostics(load.diagnostics, load.source, context.colour);
   editor.config = std::move(load.config);
   if (!diag::has_errors(load.diagnostics)) return editor;
-  exit_code = k_invalid_file; // writing it anew would lose what it says
+  exit_code = k_invalid_file; // writing it again would lose its values
   return std::nullopt;
 }
 
 int save(const ConfigEditor& editor, const Context& context) {
-  std::error_code ignored; // of writing it is said
+  std::error_code ignored; // writing the file reports the error
   std::filesystem::create_directories(std::filesystem::path(editor.path).parent_path(), ignored);
   // Others may have changed it since it was read: what they wrote stays.
   const util::FileLock alone(editor.path + ".lock");
@@ -215,7 +215,7 @@ int run_unset(const ConfigOptions& options, const Context& context) {
   return k_usage;
 }
 
-/// One of the names: the only one, or the one that a person at a terminal chooses.
+/// Returns one of the names: the only one, or the one that the user chooses at a terminal.
 std::optional<std::string> choose(const std::vector<std::string>& names, const std::string& what) {
   if (names.size() == 1) return names.front();
   for (std::size_t i = 0; i < names.size(); ++i) print_line(fmt::format("{:3}  {}", i + 1, names[i]));
@@ -228,7 +228,7 @@ std::optional<std::string> choose(const std::vector<std::string>& names, const s
   return names[static_cast<std::size_t>(*number) - 1];
 }
 
-/// The person's accounts on this cluster, or why they are not known.
+/// Returns the user's accounts on this cluster, or why they are unknown.
 util::Result<std::vector<std::string>> ask_account_names(const Context& context) {
   const slurm::LiveCommands commands(context.env);
   const auto reply = commands.ask({"scontrol", "show", "config"});

@@ -21,7 +21,7 @@ namespace {
 
 // A command's help as a page for man. Pure.
 
-/// The character at `at` of a text in UTF-8, which goes on behind it.
+/// Returns the UTF-8 character at `at`, and moves `at` after it.
 unsigned take_character(std::string_view text, std::size_t& at) {
   const auto first = static_cast<unsigned char>(text[at++]);
   if (first < 0x80) return first;
@@ -103,7 +103,7 @@ std::string render_options(const CLI::App& command, const std::string& heading) 
          bold("hpcml-" + std::string(help_of(command).described_in)) + "(1): " + elsewhere + ".\n";
 }
 
-/// Lines that stand as they are.
+/// Returns lines that are shown unchanged.
 std::string render_block(const std::vector<std::string>& lines) {
   std::string text = ".nf\n.RS\n";
   for (const auto& line : lines) text += (line.empty() ? "\\&" : roff_line(line)) + "\n";

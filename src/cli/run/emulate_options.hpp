@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml emulate between its options and its run.
+// The options of hpcml emulate.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace hpcml::cli {
 
-/// What stands on its command line.
+/// The options of the command line.
 struct EmulateOptions {
-  std::string site; ///< empty: the one that the script names
+  std::string site; ///< empty: that of the script
   emulate::ClusterRequest request;
   std::optional<unsigned> nodes; ///< of each type
   std::optional<unsigned> cpus_per_node;
@@ -23,18 +23,18 @@ struct EmulateOptions {
   std::vector<std::string> accounts;
   std::string record_file;
   std::string logs_dir;
-  std::string evaluated_job; ///< a submitted job that is only to be judged, as a file
+  std::string evaluated_job; ///< file of a submitted job that is only checked
   emulate::SlurmChoice slurm;
-  std::vector<std::string> faults; ///< what is to go wrong, as it was written
-  bool submits = false;            ///< this process is on the login node, and only submits the script
+  std::vector<std::string> faults; ///< faults to inject, as given on the command line
+  bool submits = false;            ///< this process runs on the login node and only submits the script
   bool accounting = false;
-  bool limit_memory = false;  ///< jobs get no more than they asked for
-  bool limit_devices = false; ///< tasks may open no other GPUs than their own
+  bool limit_memory = false;  ///< jobs cannot use more memory than they requested
+  bool limit_devices = false; ///< tasks can only open their own GPUs
   bool shared_network = false;
   bool quiet = false;
 };
 
-/// The whole command; its exit code.
+/// Runs the command and returns its exit code.
 int run_emulate(const EmulateOptions& options, const Context& context);
 
 } // namespace hpcml::cli

@@ -15,7 +15,7 @@
 namespace hpcml::cli {
 namespace {
 
-/// As srun writes them (strsignal). TERM and KILL are what it sends itself.
+/// Signals by the names that srun prints (strsignal), without TERM and KILL, which srun itself sends.
 constexpr std::array<std::pair<std::string_view, int>, 7> k_signals = {{{"Segmentation fault", SIGSEGV},
                                                                         {"Aborted", SIGABRT},
                                                                         {"Bus error", SIGBUS},
@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, int>, 7> k_signals = {{{"Segmen
 
 constexpr std::string_view k_out_of_memory = "Out Of Memory";
 
-/// The text up to `end`, which is taken off together with it; nothing where it is not there.
+/// Removes and returns the text up to `end`, which is removed as well; nothing if the text does not have it.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
   const auto at = text.find(end);
   if (at == std::string_view::npos) return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
   return head;
 }
 
-/// `early`: srun has not begun to end tasks, so that one which was killed was killed by somebody else, such
-/// as the kernel for want of memory.
+/// `early`: srun has not begun to stop tasks. A task that was killed was then killed by another process, such
+/// as the kernel if the node was out of memory.
 std::optional<int> code_of(std::string_view how, bool early) {
   constexpr std::string_view k_exit = "Exited with exit code ";
   constexpr int k_killed = 128 + SIGKILL;

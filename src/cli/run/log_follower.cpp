@@ -8,8 +8,8 @@
 
 namespace hpcml::cli {
 
-// A file that was absent at first, or that has changed since, is the job's, whatever a file server's clock
-// has for its time.
+// A file that was absent at first, or that has changed since, belongs to the job, even if the clock of a file
+// server gives it an earlier time.
 bool LogFollower::is_earlier(const Version& version) {
   if (!x_earlier) return false;
   const bool is_first = !x_version;
@@ -23,7 +23,7 @@ bool LogFollower::is_earlier(const Version& version) {
 }
 
 std::string LogFollower::read_more() {
-  // Opened anew each time: a network file system shows what other nodes wrote at open.
+  // Opened again for each read, because a network file system shows what other nodes wrote at open.
   const int fd = ::open(x_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     x_earlier.reset();

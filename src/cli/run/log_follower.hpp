@@ -8,20 +8,20 @@
 
 namespace hpcml::cli {
 
-/// How a file at the path of a log may be of an earlier job.
+/// Facts by which a file at the path of a log is recognised as that of an earlier job.
 struct EarlierLog {
   std::chrono::nanoseconds
-      submitted;        ///< since 1970, when the job was: what was written before is not its log
+      submitted;        ///< time of submission since 1970: a file written before it is not the job's log
   bool appends = false; ///< --open-mode=append: the earlier log stays in the file
 };
 
-/// Reads what a log has got since the last call. The file may not be there yet; one that became shorter is
-/// read from its start.
+/// Reads what was appended to a log since the last call. The file need not exist yet; one that became shorter
+/// is read from its start.
 class LogFollower {
 public:
   explicit LogFollower(std::string path, std::optional<EarlierLog> earlier = std::nullopt)
       : x_path(std::move(path)), x_earlier(earlier) {}
-  /// At most 1 MiB; empty when there is nothing new.
+  /// Returns at most 1 MiB; empty if there is nothing new.
   std::string read_more();
   bool found() const { return x_found; }
   const std::string& path() const { return x_path; }

@@ -7,17 +7,17 @@
 
 namespace hpcml::cli {
 
-/// A job that Slurm has taken.
+/// A job that Slurm has accepted.
 struct RunningJob {
   std::string id;
-  std::string cluster; ///< of several, where sbatch said that it is; else empty
+  std::string cluster; ///< the cluster that sbatch reported, of several; else empty
   std::string name;
   std::string log; ///< absolute; of an array with * for the task
   bool array = false;
   std::vector<std::string> after; ///< the jobs that it waits for
 };
 
-/// "VERB", as people must write it to reach the job: "SLURM_CLUSTERS=gh scancel".
+/// Returns a command as it must be written to reach the job's cluster: "SLURM_CLUSTERS=gh scancel".
 inline std::string reach(const RunningJob& job, const std::string& verb) {
   return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hpcml submit does: scripts to Slurm, job numbers and logs back.
+// hpcml submit: passes scripts to Slurm and prints job numbers and logs.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ struct SubmitCall {
   std::vector<std::size_t> after;  ///< indices of earlier calls
   std::string after_state = "any"; ///< "any" or "ok": how those must have ended
   std::size_t chain_first = 0;     ///< index of its chain's first call
-  unsigned chain_number = 0;       ///< calls of its chain before it; where there are none the script's own
-                                   ///< dependency holds, too
+  unsigned chain_number = 0;       ///< number of earlier calls of its chain; for the first call the script's
+                                   ///< own dependency applies as well
 };
 
-/// The calls of a request: its jobs in order, each as often as its chain says, waiting for what it names.
+/// Returns the calls of a request: its jobs in order, once for each link of their chains, with dependencies.
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
-/// Why the site does not let one user queue them all; nothing where it does, or does not say.
+/// Returns why the site does not let one user queue all of them; nothing if it does, or the limit is unknown.
 std::optional<util::Error> find_queue_fault(const PlannedRequest& request);
 /// The value of a directive of the plan ("--output"), or nothing.
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
@@ -34,17 +34,17 @@ std::string describe_request(const model::Plan& plan);
 /// GPU-hours if the job runs to its limit; nothing without a limit.
 std::optional<double> gpu_hours(const model::Plan& plan);
 
-/// What Slurm expects of the plan's script; nothing is submitted.
+/// Returns when and where Slurm would start the plan's script; nothing is submitted.
 util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context);
 /// Asks Slurm what it would do with each call; prints the answers.
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
-/// What has been submitted.
+/// The submitted jobs.
 struct SubmitResult {
   std::vector<RunningJob> jobs;
   int exit_code = k_ok;
 };
-/// Submits the calls in order; stops at the first refusal, and lists the jobs in the queue then. With format
-/// "text" prints each job as print_jobs does, its number as soon as Slurm has returned it.
+/// Submits the calls in order; stops at the first error, and then lists the queued jobs. With format "text"
+/// prints each job as print_jobs does, its number as soon as Slurm has returned it.
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
                         const std::string& format, const Context& context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Following submitted jobs: how they stand, their log, their end.
+// Following submitted jobs: their state, log and exit code.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace hpcml::cli {
 
-/// Of a person who ended the watching; the jobs go on.
+/// Exit code if the user stopped watching; the jobs continue.
 constexpr int k_detached = 130;
 
 /// How jobs are followed.
@@ -28,11 +28,11 @@ struct FollowOptions {
   bool is_quiet = false;   ///< only failures on stderr
 };
 
-/// Follows the jobs in order to their end. The log goes to stdout, everything else to stderr. Returns the
-/// last job's exit code (of an array the highest), 5 when Slurm does not tell it, 130 when Ctrl-C ended the
+/// Follows the jobs in order to their end. The log is written to stdout, everything else to stderr. Returns
+/// the last job's exit code (of an array the highest), 5 if Slurm does not report it, 130 if Ctrl-C stopped
 /// watching.
 int run_watch(const std::vector<RunningJob>& jobs, const Context& context, const FollowOptions& options = {});
-/// The job of that number, to be watched; what is wrong is printed and gives `exit_code`.
+/// Returns the job of that number, to be watched; prints an error and sets `exit_code` if there is none.
 std::vector<RunningJob> find_running(const std::string& id, const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml submit --where: one request, many places.
+// hpcml submit --where: compares the places where a request fits.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace hpcml::cli {
 
-/// A partition as a place for the request, or a QoS where these choose the partition.
+/// A partition as a place for the request, or a QoS if these choose the partition.
 struct CandidatePlace {
   std::string site;
-  std::string partition; ///< empty where Slurm chooses it
+  std::string partition; ///< empty: Slurm chooses it
   bool fits = false;
-  std::string start;               ///< Slurm's estimate; empty where it was not asked
+  std::string start;               ///< Slurm's estimate; empty if it was not asked
   std::optional<double> gpu_hours; ///< if the job runs to its limit
   std::string hardware;            ///< "16 x AMD MI250X (GCD)"
-  std::string note;                ///< why not, or what is still missing
-  std::string qos = {};            ///< that the request would name there; empty: its own
+  std::string note;                ///< why it does not fit, or which option is missing
+  std::string qos = {};            ///< the QoS to use in this place; empty: that of the request
 };
 
-/// Those that fit first: soonest start, then least cost; all others behind them.
+/// Sorts the places: first those that fit, by start time and cost, then all others.
 void sort_places(std::vector<CandidatePlace>& places);
-/// The places as a table or JSON.
+/// Returns the places as a table or JSON.
 std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format);
 
 /// The flags of submit --where.
@@ -33,8 +33,8 @@ struct PartitionSearchOptions {
   bool all_sites = false;
   std::string format;
 };
-/// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request
-/// fits somewhere, else 4.
+/// Prints the places, with Slurm's estimates for one site if it answers on this machine. Returns exit code 0
+/// if the request fits in one of them, else 4.
 int run_where(const MergedRequest& request, const PartitionSearchOptions& options, const Context& context);
 
 } // namespace hpcml::cli
