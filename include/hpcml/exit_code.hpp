@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The exit codes of hpcml's programs, for whoever runs them. C++17, header-only, no dependency.
+// The exit codes of hpcml's programs, for their callers. C++17, header-only, no dependency.
 #pragma once
 
 namespace hpcml {

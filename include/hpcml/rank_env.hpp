@@ -18,7 +18,7 @@ namespace hpcml {
 inline constexpr std::array<const char*, 6> k_rank_variables = {
     "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK"};
 
-/// The place of this process among the ranks of a job, and where they meet.
+/// The place of this process among the ranks of a job, and their rendezvous endpoint.
 struct RankEnv {
   int rank = 0;                 ///< RANK: 0 … world_size-1
   int world_size = 1;           ///< WORLD_SIZE

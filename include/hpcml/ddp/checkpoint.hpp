@@ -23,7 +23,7 @@ struct TrainingState {
   torch::optim::Optimizer& optimizer;
   DistributedSampler* sampler = nullptr; ///< nullptr: none, or its position is the program's own matter
   std::map<std::string, at::Tensor> values =
-      {}; ///< the program's own, from rank 0; loaded into what is there, by name
+      {}; ///< the program's own values, from rank 0; loaded into existing ones, by name
 };
 
 /// What was loaded.
@@ -34,12 +34,12 @@ struct Resumed {
   explicit operator bool() const { return step >= 0; }
 };
 
-/// Writes `folder`/step-N, all ranks together, and keeps the newest two. Rank 0 writes beside it
-/// (.step-N.part), to the disk, and renames: what stops half-way leaves nothing that load_checkpoint would
-/// take. Returns on all ranks when it is there; throws std::runtime_error on all, with rank 0's reason, if it
-/// cannot be written: the training can continue. A complete checkpoint is a directory step-N with a file
-/// `complete`: a first line "hpcml-checkpoint 1", then a line "SIZE CRC32 NAME" for each other file, in bytes
-/// and lower-case hexadecimal digits.
+/// Writes `directory`/step-N, on all ranks together, and keeps the newest two. Rank 0 writes to .step-N.part
+/// in the same directory, waits for the disk and renames it, so that load_checkpoint never uses an incomplete
+/// one. Returns on all ranks when it is written; throws std::runtime_error on all, with rank 0's reason, if
+/// that fails: the training can continue. A complete checkpoint is a directory step-N with a file `complete`:
+/// a first line "hpcml-checkpoint 1", then a line "SIZE CRC32 NAME" for each other file, in bytes and
+/// lower-case hexadecimal digits.
 void save_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, std::int64_t step,
                      const TrainingState& state);
 

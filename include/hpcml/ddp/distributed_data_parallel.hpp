@@ -82,8 +82,8 @@ private:
 ///     loss_of(model.forward(batch)).backward();  // gradients are means over the ranks when it returns
 ///     optimizer.step();
 ///
-/// The model's parameters may lie on several devices. Throws Error where the ranks' modules differ, a rank is
-/// lost, or a parameter gets no gradient (unless options say that this may be).
+/// The model's parameters may be on several devices. Throws Error if the ranks' modules differ, a rank is
+/// lost, or a parameter gets no gradient (unless the options allow this).
 template <class Module> class DistributedDataParallel {
 public:
   DistributedDataParallel(std::shared_ptr<Module> module, std::shared_ptr<ProcessGroup> group,
@@ -109,13 +109,13 @@ public:
   /// torch, a forward pass outside whose backward pass did not run makes the next backward pass reduce.
   [[nodiscard]] NoSync no_sync() { return NoSync(x_core); }
 
-  /// Of the next step: this rank's loss is a mean over so many samples, and the gradient becomes the mean
-  /// over all ranks' samples instead of over ranks. Before forward(), on all ranks or on none.
+  /// Sets the number of samples of the next step: this rank's loss is a mean over them, and the gradient
+  /// becomes the mean over all ranks' samples instead of over ranks. Before forward(), on all ranks or none.
   void set_batch_samples(double samples) { x_core.weigh(samples); }
 
-  /// Calls `loop`, in which ranks may have unequally many batches: one that is done takes part in the others'
-  /// steps with nothing of its own (0 samples, or gradients of 0), until all are. All then have the
-  /// parameters and buffers of the last one. On all ranks.
+  /// Calls `loop`, in which ranks may have different numbers of batches: a rank that is done takes part in
+  /// the others' steps without samples (or with gradients of 0) until all are done. Then all have the
+  /// parameters and buffers of the last one. Must be called on all ranks.
   template <class Loop> void join(Loop&& loop) {
     x_core.begin_join();
     std::forward<Loop>(loop)();

@@ -11,11 +11,11 @@
 
 namespace hpcml::ddp {
 
-/// Deals 0 … size-1 to the ranks, one by one, so that each gets equally many; for torch::data's loaders. With
-/// `shuffle` the order is that of torch.randperm with the seed `seed` + epoch: the same on all ranks, another
-/// in each epoch. Where the samples do not divide evenly the first ones come twice, or, with `drop_last`, the
-/// last ones not at all. LibTorch's own DistributedRandomSampler shuffles otherwise, and begins each epoch
-/// anew when it is loaded.
+/// Distributes the indices 0 … size-1 to the ranks in turn, the same number to each, for torch::data's
+/// loaders. With `shuffle` the order is that of torch.randperm with the seed `seed` + epoch: the same on all
+/// ranks, different in each epoch. If the samples do not divide evenly, the first ones are used twice, or,
+/// with `drop_last`, the last ones are not used. LibTorch's own DistributedRandomSampler shuffles in another
+/// way, and restarts the epoch when it is loaded.
 class DistributedSampler : public torch::data::samplers::Sampler<> {
   template <class Argument> static Argument argument_of(void (torch::data::samplers::Sampler<>::*)(Argument));
   // std::optional since LibTorch 2, its own before.
@@ -40,7 +40,7 @@ public:
   void reset(Size new_size) override;
   /// At most `batch_size` indices; nothing once all were handed out.
   Batch next(std::size_t batch_size) override;
-  /// Epoch and position: a training that is resumed goes on with the sample that would have been the next.
+  /// Saves epoch and position: a resumed training continues with the sample that would have been next.
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How operations of several ranks fail: who is to blame, and while doing what.
+// How operations of several ranks fail: which ranks caused it, and in which operation.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 namespace hpcml::ddp {
 
 /// An operation of all ranks that failed, or a use of this library that would make the ranks wait for each
-/// other. `what()` is a sentence that names this rank, the ranks to blame with their hosts, and the
+/// other. `what()` is a sentence with this rank, the ranks that caused it with their hosts, and the
 /// operation.
 class Error : public std::runtime_error {
 public:

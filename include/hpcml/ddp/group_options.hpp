@@ -14,7 +14,7 @@ enum class ReduceOp { sum, product, min, max };
 struct GroupOptions {
   std::string backend = "auto"; ///< "nccl", "gloo", or "auto": NCCL where this rank has a GPU
   std::string interface_name;   ///< for Gloo, exact; empty: the variables', else the way to rank 0
-  std::chrono::milliseconds timeout{600000}; ///< for the meeting, and for each operation: at least 1 s
+  std::chrono::milliseconds timeout{600000}; ///< for the rendezvous, and for each operation: at least 1 s
 };
 
 } // namespace hpcml::ddp

@@ -25,7 +25,7 @@ public:
   Work() = default; ///< nothing has begun: done
   bool is_done() const;
   /// Returns when it is done; on a GPU, when what the current stream does next sees its results.
-  /// Throws Error, which names the rank to blame, when a rank is lost or the group's time is over.
+  /// Throws Error with the rank that caused it if a rank is lost or the group's timeout is exceeded.
   void wait();
 
 private:
@@ -36,9 +36,9 @@ private:
 };
 
 /// All ranks of the job. Every rank begins the same operations, in the same order, with tensors of the same
-/// shape and dtype, but for exchanges between two; a group is used by one thread at a time. Tensors are
-/// contiguous and on device(). Where that is a GPU they may be on another of this rank's GPUs, too, or on the
-/// CPU, whence they travel by Gloo; on all ranks alike.
+/// shape and dtype, except for exchanges between two ranks; one thread at a time uses a group. Tensors are
+/// contiguous and on device(). If that is a GPU, they may also be on another of this rank's GPUs, or on the
+/// CPU, from where Gloo transfers them; in the same way on all ranks.
 class ProcessGroup {
 public:
   ~ProcessGroup();
@@ -67,10 +67,10 @@ public:
   /// both begin before they wait, and with NCCL one of the two begins with its send, the other with its
   /// recv: a GPU does what two ranks have between them one after the other.
   Work send(const at::Tensor& tensor, int to_rank, int tag = 0);
-  /// The tensor becomes what `from_rank` sends to this rank with the same tag. Its size is not checked, since
-  /// no backend tells it before: with Gloo a smaller tensor fills the first bytes of this one and says
-  /// nothing, and a larger one ends this process ("op.preamble.length <= op.nbytes. SENT vs ROOM", in bytes),
-  /// which the others name as gone; with NCCL both are undefined.
+  /// Receives what `from_rank` sends to this rank with the same tag into the tensor. Its size is not checked,
+  /// because no backend reports it before. With Gloo a smaller tensor silently fills the first bytes of this
+  /// one, and a larger one aborts this process ("op.preamble.length <= op.nbytes. SENT vs ROOM", in bytes),
+  /// which the others report as lost; with NCCL both are undefined.
   Work recv(const at::Tensor& tensor, int from_rank, int tag = 0);
 
   /// Ends the program's part on all ranks: throws Error here, and soon on all others that wait for this one.
@@ -88,9 +88,9 @@ private:
   std::shared_ptr<State> x_state;
 };
 
-/// Meets all ranks of the job, as a client of the store that `hpcml launch` or torchrun serves, else at rank
-/// 0. Throws Error that names the ranks that did not come in time, std::runtime_error where the environment
-/// or the options are wrong. All ranks call it equally often.
+/// Connects all ranks of the job, as a client of the store that `hpcml launch` or torchrun serves, else of
+/// rank 0's. Throws Error with the ranks that did not connect in time, and std::runtime_error if the
+/// environment or the options are wrong. All ranks must call it the same number of times.
 std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options = {});
 
 } // namespace hpcml::ddp

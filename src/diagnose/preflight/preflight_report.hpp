@@ -14,7 +14,7 @@ struct PreflightResult {
   std::string table; ///< from the summary; empty unless this process ran rank 0 and all went well
   std::optional<std::string> faulty_rank; ///< message, hint and exclude list; empty unless a phase failed
   bool first = false;                     ///< rank 0 is among those that said something
-  bool speaks = false; ///< this rank names the culprit (rank 0, or another one if rank 0 cannot be reached)
+  bool speaks = false; ///< this rank names the faulty rank (rank 0, or another one without rank 0)
 };
 
 /// Reads the helper's output; lines that are not JSON objects are skipped. `launch` may have put "[3] "

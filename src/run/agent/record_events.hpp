@@ -57,7 +57,7 @@ struct RankStarted {
 /// A part of a rank's start-up is over.
 struct PhaseOfRank {
   unsigned attempt = 0, rank = 0;
-  std::string phase = {}; ///< "process", "meeting", "output"
+  std::string phase = {}; ///< "process", "rendezvous", "output"
   double took = 0;        ///< seconds since the attempt began
 };
 

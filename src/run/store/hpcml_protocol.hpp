@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The protocol of hpcml's own processes with a store, in addition to the programs' messages. It uses values
-// of keys that no program can see, set or list. Pure.
+// The protocol of hpcml's processes with a store, in addition to the programs' messages. It uses values of
+// keys that no program can see, set or list. Pure.
 #pragma once
 
 #include <cstdint>

@@ -37,10 +37,10 @@ struct FaultAttribution {
   bool certain() const { return !faulty.empty(); }
 };
 
-/// Returns the ranks at fault. A rank that reports a wrong tensor of its own is guilty. Otherwise the
-/// smallest set of ranks (or, without one, of hosts) that is part of every failed pair, if it is the only
-/// such set and each of them failed with at least two partners and with most of them. Otherwise absent
-/// ranks.
+/// Returns the faulty ranks: those that report that their own tensor is wrong. Otherwise the smallest set of
+/// ranks (or, without one, of hosts) that is part of every failed pair, if it is the only such set and each
+/// of them failed with at least two partners and with most of them. Otherwise ranks that do not
+/// respond.
 FaultAttribution attribute_fault(const Evidence& evidence);
 
 /// "rank 3", "ranks 4, 5"; more than eight are counted.

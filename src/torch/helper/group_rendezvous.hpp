@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ranks meet at the store before they depend on each other, so that missing ranks are known by number
+// The ranks connect to the store before they depend on each other, so that missing ranks are known by number
 // within a limit.
 #pragma once
 
@@ -53,8 +53,8 @@ struct Fault {
   bool own = false; ///< the fault is in this rank, whatever the others observe
 };
 
-/// A meeting of all ranks. Every call takes at most the timeout plus a few seconds for the agreement of the
-/// ranks.
+/// A rendezvous of all ranks. Every call takes at most the timeout plus a few seconds for the agreement of
+/// the ranks.
 class PhaseBarrier {
 public:
   /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the
@@ -76,7 +76,7 @@ public:
   PhaseOutcome conclude(const std::string& phase, const std::string& error) {
     return conclude(phase, Fault{error, false});
   }
-  /// Returns the reported error of a phase that ended without a culprit, on rank 0; else empty.
+  /// Returns the reported error of a phase that ended without a faulty rank, on rank 0; else empty.
   const std::string& reason() const { return x_reason; }
   /// Hands a text to rank 0, before this rank concludes the phase.
   void note(const std::string& phase, const std::string& text);

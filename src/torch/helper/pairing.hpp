@@ -6,7 +6,7 @@
 
 namespace hpcml::helper {
 
-/// Returns the number of rounds after which each of `count` players has met each other one once.
+/// Returns the number of rounds after which each of `count` players was paired once with each other one.
 int rounds_of(int count);
 
 /// Returns the partner of `player` in round 0, 1, … of `rounds_of(count)`; nothing if it rests because the

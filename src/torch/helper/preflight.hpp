@@ -52,8 +52,8 @@ struct PairFindings {
 /// std::runtime_error where they cannot exchange.
 PairFindings check_pair(Communicator& pair, long long bytes, int round);
 
-/// Searches the rank at fault after a phase with faults of unknown origin: all ranks meet in pairs, whose
-/// results identify it. Ends with PhaseError on every rank, within about two timeouts.
+/// Searches the faulty rank after a phase with faults of unknown origin: all ranks are tested in pairs, whose
+/// results identify it. Throws PhaseError on every rank, within about two timeouts.
 [[noreturn]] void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env,
                                      const PreflightOptions& options, const std::string& phase,
                                      long long bytes);

@@ -13,7 +13,7 @@
 namespace hpcml::helper {
 
 /// Returns the time after which a rank ends itself in any wait: six phases, each with its limit and the time
-/// for the agreement of the ranks, and the search for a culprit.
+/// for the agreement of the ranks, and the search for the faulty rank.
 constexpr std::chrono::milliseconds watchdog_limit(std::chrono::milliseconds timeout) {
   return 8 * timeout + std::chrono::seconds(150);
 }

@@ -26,8 +26,8 @@ public:
 
 namespace rendezvous {
 
-/// The functions that LibTorch's wrapper of its own store overrides, in Gloo's order. Our programs create
-/// none.
+/// The functions that LibTorch's store wrapper overrides, in Gloo's order. Our programs do not create
+/// objects of it.
 class Store {
 public:
   virtual ~Store();
