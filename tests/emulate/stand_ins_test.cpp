@@ -142,8 +142,10 @@ TEST_CASE("singularity checks its image, its binds and its options") {
     std::string output;
   };
   const Case cases[] = {
-      {"exec /nowhere/x.sif true", "image /nowhere/x.sif does not exist"},
-      {"exec -B /nowhere/y:/z " + image + " true", "mount source /nowhere/y does not exist"},
+      {"exec " + image + "2 true",
+       "image " + image + "2 does not exist (to rehearse without the image, create"},
+      {"exec x.sif true", "image x.sif does not exist"},
+      {"exec -B " + image + "2:/z " + image + " true", "mount source " + image + "2 does not exist"},
       {"exec --frobnicate " + image + " true", "unknown option --frobnicate"},
       {"exec --rocm " + image + " true", "--rocm is for amd GPUs"},
       {"exec " + image, "no program to run"},
@@ -157,6 +159,21 @@ TEST_CASE("singularity checks its image, its binds and its options") {
     CHECK(result.exit_code == 255);
     CHECK(result.err.find(output) != std::string::npos);
   }
+}
+
+TEST_CASE("singularity assumes images and binds of directories that only the site has") {
+  const Installed installed;
+  const std::string words =
+      "singularity exec -B /nowhere/data:/data /nowhere/x.sif bash -c 'echo $SINGULARITY_NAME'";
+  const auto first = installed.bash("SLURM_PROCID=0 " + words);
+  CHECK(first.out == "x.sif\n");
+  CHECK(first.err ==
+        "singularity: assuming that image /nowhere/x.sif is at the site: this machine does not have it\n"
+        "singularity: assuming that mount source /nowhere/data is at the site: this machine does not have "
+        "it\n");
+  const auto second = installed.bash("SLURM_PROCID=1 " + words);
+  CHECK(second.out == "x.sif\n");
+  CHECK(second.err.empty());
 }
 
 TEST_CASE("singularity maps its binds without a trace on this machine") {

@@ -56,3 +56,13 @@ hpcml_among() {
   done
   return 1
 }
+
+# True for an absolute path in a directory that this machine lacks: a path of the site, which a rehearsal cannot look at.
+hpcml_only_at_site() {
+  [[ $1 == /* && ! -e $1 && ! -d ${1%/*} ]]
+}
+
+# hpcml_assume TOOL WHAT: reports once per step what is assumed to be at the site.
+hpcml_assume() {
+  [[ ${SLURM_PROCID-0} != 0 ]] || printf '%s: assuming that %s is at the site: this machine does not have it\n' "$1" "$2" >&2
+}

@@ -75,7 +75,13 @@ take() { # OPTION VALUE
       while IFS= read -r line; do [[ $line == [A-Za-z_]*=* ]] && settings+=("$line"); done < "$2"
       ;;
     --pwd | --cwd) where=$2 ;;
-    --overlay | -o) [[ -e ${2%%:*} ]] || fail "overlay ${2%%:*} does not exist" ;;
+    --overlay | -o)
+      if hpcml_only_at_site "${2%%:*}"; then
+        hpcml_assume "$tool" "overlay ${2%%:*}"
+      else
+        [[ -e ${2%%:*} ]] || fail "overlay ${2%%:*} does not exist"
+      fi
+      ;;
     *) ;;
   esac
 }
@@ -93,6 +99,7 @@ resolve_binds() {
     if [[ ! -e $source ]]; then
       # shellcheck disable=SC2154 # from site.sh
       hpcml_among "$source" "${hpcml_site_paths[@]}" && continue
+      hpcml_only_at_site "$source" && hpcml_assume "$tool" "mount source $source" && continue
       fail "mount source $source does not exist"
     fi
     source=$(realpath -- "$source")
@@ -147,11 +154,15 @@ main() {
   image=${rest[0]-}
   [[ -n $image ]] || fail "no image given"
   [[ $image == *://* ]] && fail "$image: images from a registry are not emulated, give a file"
-  [[ -e $image ]] || fail "image $image does not exist"
-  image=$(realpath -- "$image")
+  if hpcml_only_at_site "$image"; then
+    hpcml_assume "$tool" "image $image"
+  else
+    [[ -e $image ]] || fail "image $image does not exist (to rehearse without the image, create an empty file there)"
+    image=$(realpath -- "$image")
+  fi
   # A module's image activates its environment by itself.
   [[ ${image%/*} -ef $hpcml_state/image ]] && hpcml_image_path=$hpcml_state/image/bin:$hpcml_state/image/env/bin
-  if [[ $(head -c 33 -- "$image" | tr -d '\0') == "hpcml: an image that cotainr buil"* ]]; then # its environment needs no entering
+  if [[ $(head -c 33 -- "$image" 2> /dev/null | tr -d '\0') == "hpcml: an image that cotainr buil"* ]]; then # its environment needs no entering
     [[ -z $hpcml_enter_variable ]] || hpcml_image_path+=:${hpcml_image_path%/bin}/env/bin
     hpcml_enter_variable=
   fi
