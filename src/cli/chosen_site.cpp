@@ -94,6 +94,13 @@ std::optional<model::Site> find_own_site(const Context& context) {
       .site;
 }
 
+bool is_for_other_machine(const std::string& site_id, const Context& context) {
+  const auto load = config::load_site(site_id, config::site_directories(context.sites_dirs, context.env),
+                                      embedded::merged_sites());
+  if (!load.site || (load.site->detect.env.empty() && load.site->detect.hostnames.empty())) return false;
+  return !config::match_site(site_id, load.site->detect, context.env, util::read_host_names());
+}
+
 std::string find_own_fabric(const Context& context) {
   if (const auto named = context.env.get("HPCML_SITE"); named && !named->empty()) {
     const auto load = config::load_site(*named, config::site_directories(context.sites_dirs, context.env),

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/model/gpu_vendor.hpp"
@@ -212,9 +213,17 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   return ready;
 }
 
+/// Jobs of a site with RDMA may lock memory. The limit of this machine says nothing about the site, and
+/// only root can raise it.
+void allow_locked_memory() {
+  const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+  (void)::setrlimit(RLIMIT_MEMLOCK, &unlimited);
+}
+
 int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
              int failure_code) {
   const std::string& state_dir = sandbox.state_dir();
+  allow_locked_memory();
   std::error_code ignored;
   run.temporary = find_temporary_places(run.env, fs::current_path(ignored).string());
   for (const auto& note : run.temporary.notes) run.narrator.note(note);

@@ -183,9 +183,9 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("MessageTimeout", "60");
   line("KillWait", "5");
   line("SlurmdTimeout", std::to_string(choose_node_timeout(options.faults)));
-  // A requeued job waits until nothing of its first start is valid any more; two minutes are long in a
-  // rehearsal.
-  if (!options.faults.empty()) line("AuthInfo", "cred_expire=10");
+  // A requeued job waits until the credentials of its first start have expired, by default two minutes. A
+  // busy machine must be able to start a step within that time.
+  line("AuthInfo", options.faults.empty() ? "cred_expire=30" : "cred_expire=10");
   // Without its own network no other process may reach a Slurm that asks for no credentials.
   if (layout.login_interfaces.empty()) line("CommunicationParameters", "NoInAddrAny,NoCtldInAddrAny");
   if (options.job_policy) {

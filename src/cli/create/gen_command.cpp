@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <string>
 
@@ -164,6 +165,17 @@ std::string render(PlannedJob job, const GenOptions& options) {
   return options.interactive ? render::render_interactive(job.plan) : std::move(job.script);
 }
 
+/// Reports that a script for another machine names this machine's hpcml: its nodes may have it elsewhere.
+void report_path(const std::string& script, const model::Plan& plan, const std::string& file,
+                 const Context& context) {
+  const bool to_file = !file.empty() && file != "-";
+  if (!to_file || plan.hpcml_path.origin.kind != model::OriginKind::rule ||
+      script.find("\nHPCML=") == std::string::npos || !is_for_other_machine(plan.site_id, context))
+    return;
+  print_note(fmt::format("{} starts hpcml as {}; use --hpcml-path if {} has it elsewhere", file,
+                         plan.hpcml_path.value, plan.site_id));
+}
+
 /// Gives parts without a program the name of an interactive job. True if there are any.
 bool name_shells(MergedRequest& request) {
   bool any = false;
@@ -208,8 +220,12 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (options.format != "json")
       std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
-  const int code = write_script(render(std::move(*job), options), options.output_file, context.colour);
-  if (code == k_ok) ensure_user_key(context);
+  const auto plan = job->plan;
+  const auto text = render(std::move(*job), options);
+  const int code = write_script(text, options.output_file, context.colour);
+  if (code != k_ok) return code;
+  report_path(text, plan, options.output_file, context);
+  ensure_user_key(context);
   return code;
 }
 

@@ -341,7 +341,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
                        fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
     for (const auto& outer : started->before)
       if (outer != "nsys" && outer != "ncu")
-        return not_found(Kind::unknown, fmt::format("{} selects the imported torch", outer));
+        return not_found(Kind::unknown, fmt::format("it depends on what {} runs", outer));
     for (const auto& [name, value] : started->sets) variables.set(name, value);
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
   }

@@ -35,8 +35,8 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
       return leave_to_program(
-          fmt::format("rank 0's program provides the rendezvous store, because its torch version is "
-                      "unknown: {}\nhint: use --store own if it is 2.7 or later",
+          fmt::format("ranks that do not connect to the rendezvous will not be named, because the program's "
+                      "torch version is unknown: {}\nhint: use --store own if it is 2.7 or later",
                       torch.why),
           true);
     return leave_to_program(
