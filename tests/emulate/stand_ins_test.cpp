@@ -161,7 +161,7 @@ TEST_CASE("singularity checks its image, its binds and its options") {
   }
 }
 
-TEST_CASE("singularity assumes images and binds of directories that only the site has") {
+TEST_CASE("singularity assumes images and binds that only the site has") {
   const Installed installed;
   const std::string words =
       "singularity exec -B /nowhere/data:/data /nowhere/x.sif bash -c 'echo $SINGULARITY_NAME'";
