@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The comparison of the import trials, and their page: held_out_test.py"""
+import copy
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+import compare  # noqa: E402
+import run  # noqa: E402
+import table  # noqa: E402
+import test_data  # noqa: E402
+
+ENTRY = {"id": "00", "intent": {
+    "launches": [{"program": "python", "arguments": "train.py --run re:run-\\\\d+", "ranks": 4, "ranks_per_node": 2, "gpus_per_rank": 1, "gpus_visible": "node"}],
+    "environment": {"MODE": "fast"}, "image": "a.sif", "binds": ["/data:/mnt"], "staging": ["/tmp/x"],
+    "helpers": [{"command": "prepare.sh", "runs": "node"}]}}
+CALLS = [{"tool": "apptainer", "argv": ["exec", "--bind", "/data:/mnt", "a.sif", "python", "train.py"]}]
+
+
+def record(program, rank, **changed):
+    """Returns what a process of the job above writes down."""
+    environment = {"RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank % 2), "CUDA_VISIBLE_DEVICES": "0,1", "MODE": "fast"}
+    environment.update(changed)
+    return {"program": program, "arguments": ["train.py", "--run", "run-7"] if program == "python3" else [], "environment": environment,
+            "node": f"node{rank // 2}", "files": ["/tmp/x"]}
+
+
+def job():
+    """Returns the records of a run with the intent of ENTRY."""
+    return [record("python3", rank) for rank in range(4)] + [record("prepare.sh", rank) for rank in (0, 2)]
+
+
+def differences(records, calls=None, entry=None):
+    return compare.compare(entry or ENTRY, records, CALLS if calls is None else calls, lambda text: text)
+
+
+class Compare(unittest.TestCase):
+    def test_a_run_with_the_intent_has_no_differences(self):
+        self.assertEqual(differences(job()), [])
+
+    def test_missing_and_repeated_ranks_are_reported(self):
+        self.assertIn("3 processes instead of 4", differences(job()[1:]))
+        records = job()
+        records[1]["environment"]["RANK"] = "0"
+        self.assertTrue(differences(records)[0].startswith("ranks ['0', '0', '2', '3']"))
+
+    def test_another_world_size_is_reported(self):
+        records = [record("python3", rank, WORLD_SIZE="8") for rank in range(4)] + job()[4:]
+        self.assertEqual(differences(records), ["world sizes ['8'] instead of 4"])
+
+    def test_hidden_gpus_are_reported(self):
+        records = [record("python3", rank, CUDA_VISIBLE_DEVICES="0") for rank in range(4)] + job()[4:]
+        self.assertTrue(any("sees [1] GPUs instead of [2]" in line for line in differences(records)))
+
+    def test_a_shared_gpu_is_reported_when_each_rank_has_its_own(self):
+        entry = copy.deepcopy(ENTRY)
+        entry["intent"]["launches"][0]["gpus_visible"] = "own"
+        records = [record("python3", rank, CUDA_VISIBLE_DEVICES="0") for rank in range(4)] + job()[4:]
+        self.assertEqual(differences(records, entry=entry), ["processes share a GPU"])
+        records = [record("python3", rank, CUDA_VISIBLE_DEVICES=str(rank % 2)) for rank in range(4)] + job()[4:]
+        self.assertEqual(differences(records, entry=entry), [])
+
+    def test_other_arguments_are_reported_with_the_program(self):
+        records = job()
+        records[0]["arguments"][2] = "run"
+        self.assertEqual(differences(records)[:2], ["3 processes instead of 4", "1 times started, not in the intent: python3 train.py --run run"])
+
+    def test_a_lost_variable_is_reported(self):
+        records = job()
+        del records[3]["environment"]["MODE"]
+        self.assertEqual(differences(records), ["MODE is None instead of 'fast'"])
+
+    def test_a_helper_step_that_runs_once_per_rank_is_reported(self):
+        records = job() + [record("prepare.sh", rank) for rank in (1, 3)]
+        self.assertEqual(differences(records), ["prepare.sh ran 4 times instead of 2"])
+
+    def test_a_lost_bind_and_another_image_are_reported(self):
+        self.assertEqual(differences(job(), [{"tool": "singularity", "argv": ["exec", "b.sif", "python"]}]), ["no bind to /mnt", "image a.sif is not used"])
+
+    def test_a_program_outside_its_container_is_reported(self):
+        self.assertEqual(differences(job(), []), ["no container was started"])
+        self.assertEqual(compare.compare(ENTRY, job(), [], str, engine=False), [])
+
+    def test_a_bind_that_is_lost_without_a_warning_is_reported(self):
+        self.assertEqual(compare.check_lost_binds(ENTRY["intent"], ""), ["the bind to /mnt is lost without a warning"])
+        self.assertEqual(compare.check_lost_binds(ENTRY["intent"], "warning: bind '/data:/mnt' is removed"), [])
+
+    def test_a_file_that_was_not_staged_is_reported(self):
+        records = job()
+        records[2]["files"] = []
+        self.assertEqual(differences(records), ["/tmp/x does not exist for the program"])
+
+    def test_a_launch_is_repeated_for_each_set_of_values(self):
+        launch = {"arguments": "--lr {lr} {more}", "each": [{"lr": 1, "more": ""}, {"lr": 2, "more": "--a --b"}]}
+        self.assertEqual([one["arguments"] for one in compare.expand(launch, lambda text: text)], [["--lr", "1"], ["--lr", "2", "--a", "--b"]])
+
+
+class Page(unittest.TestCase):
+    def test_every_script_has_an_intent_or_a_refusal(self):
+        for entry in run.read_intents():
+            self.assertTrue("launches" in entry["intent"] or "refuse" in entry["intent"], entry["id"])
+
+    def test_every_refusal_is_judged(self):
+        results = json.loads(test_data.read(str(HERE / "results.json")))["results"]
+        refusals = json.loads((HERE / "refusals.json").read_text(encoding="utf-8"))["refusals"]
+        self.assertEqual(len(results), len(run.read_intents()) * len(run.SITES))
+        self.assertEqual([result["id"] for result in results if table.judge(result, refusals)[1] == "not judged"], [])
+
+    def test_the_page_is_written_from_the_results(self):
+        trials = json.loads(test_data.read(str(HERE / "results.json")))
+        path = os.path.join(HERE, "../../../docs/development/import-trials.md")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), table.page(run.read_intents(), trials, list(run.SITES)))
+
+
+if __name__ == "__main__":
+    unittest.main()

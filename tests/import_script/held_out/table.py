@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Writes docs/development/import-trials.md from intents, results and judged refusals."""
+import json
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PLACE = "tests/import_script/held_out"
+WORDS = {"same": "same", "wrong": "**wrong**", "well": "refused", "badly": "**refused badly**"}
+
+HEAD = """# Import trials
+
+40 public Slurm scripts, imported to five sites. Each result that hpcml wrote ran on the emulated
+site, with programs that record their arguments, variables, ranks and GPUs. The records are compared
+with an intent that was written down before any import.
+
+Run `python3 {place}/run.py SCRIPTS --results {place}/results.json` to repeat the trials, and
+`run.py --table` to write this page. The intents are in `{place}/intents.json.gz`. The scripts are
+not part of this repository; the table of sources names them.
+
+## Method
+
+- An import is *same* if launches, number of ranks, visible GPUs, arguments, named variables, helper
+  steps, image, binds and staged files equal the intent, and the job exits with 0.
+- An import is *wrong* if anything differs. A refusal is reviewed by hand: a support engineer would
+  give the same reason, or not.
+- Modules, accounts and partitions of the old site are not compared. Paths exist on every site.
+- Each import has the account, `--time 30` if the script has no time limit or one above the site's, and
+  `--venv` or, for images of a registry or a wrapper, `--container`. CPU jobs name a partition on Vista
+  and Zurada. Zurada has no container engine and gets `--venv`.
+- Programs are stand-ins: nothing was trained. Variables of the network and the rendezvous are not
+  compared, because each site has its own values.
+"""
+
+
+def judge(result, refusals):
+    """Returns the outcome of a trial: same, wrong, well or badly refused; a refusal without a judgement counts as poor."""
+    if result["outcome"] != "refused":
+        return result["outcome"], ""
+    text = " ".join(result["reasons"])
+    for refusal in refusals:
+        if refusal["id"] == result["id"] and re.search(refusal["pattern"], text):
+            return refusal["verdict"], refusal["why"]
+    return "badly", "not judged"
+
+
+def cell(text):
+    """Returns text for a cell of a table."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def totals(outcomes, sites, first):
+    """Returns the table of totals, one column for each site."""
+    lines = ["## Totals", "", "| result | " + " | ".join(sites) + " | all |", "|---|" + "---|" * (len(sites) + 1)]
+    for name, title in (("same", "written, same intent"), ("wrong", "written, wrong"), ("well", "refused, good reason"), ("badly", "refused, poor reason")):
+        counts = [sum(outcomes[key] == name for key in outcomes if key[1] == site) for site in sites]
+        lines.append(f"| {title} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
+    written = [value for value in outcomes.values() if value in ("same", "wrong")]
+    same = sum(value == "same" for value in written)
+    lines += ["", f"{len(written)} of {len(outcomes)} imports were written ({share(len(written), len(outcomes))}; goal: 75 %). "
+              f"{same} of them have the same intent ({share(same, len(written))}; goal: 97 %)."]
+    if first:
+        lines += ["", f"In the first run, before the defects that it found were fixed, {first['written']} were written, {first['same']} of them with the same "
+                  f"intent ({share(first['same'], first['written'])}), {first['well']} were refused with a good reason and {first['badly']} with a poor one."]
+    return lines
+
+
+def group(rows):
+    """Returns [(text, ids and sites)] of (id, site, text), equal texts of one script together."""
+    merged = {}
+    for identifier, site, text in rows:
+        merged.setdefault((identifier, text), []).append(site)
+    return [(identifier, sites, text) for (identifier, text), sites in merged.items()]
+
+
+def page(intents, trials, sites):
+    """Returns the text of the page."""
+    results, first = trials["results"], trials.get("first", {})
+    with open(os.path.join(HERE, "refusals.json"), encoding="utf-8") as file:
+        refusals = json.load(file)["refusals"]
+    judged = {(result["id"], result["site"]): judge(result, refusals) for result in results}
+    outcomes = {key: value[0] for key, value in judged.items()}
+    lines = HEAD.format(place=PLACE).splitlines() + [""] + totals(outcomes, sites, first) + [""]
+    lines += ["## Imports", "", "| script | form | " + " | ".join(sites) + " |", "|---|---|" + "---|" * len(sites)]
+    for entry in intents:
+        words = [WORDS.get(outcomes.get((entry["id"], site), ""), "not run") for site in sites]
+        lines.append(f"| {entry['id']} | {cell(entry['kind'])} | " + " | ".join(words) + " |")
+    wrong = [(r["id"], r["site"], "; ".join(r["differences"])) for r in results if r["outcome"] == "wrong"]
+    lines += ["", "## Differences", ""]
+    lines += ["| script | sites | difference |", "|---|---|---|"] if wrong else ["None."]
+    lines += [f"| {identifier} | {', '.join(where)} | {cell(text)[:240]} |" for identifier, where, text in group(wrong)]
+    refused = [(r["id"], r["site"], "\0".join([re.sub(r"^\S+?: (?=error)", "", r["reasons"][0]), *judged[r["id"], r["site"]]])) for r in results if r["outcome"] == "refused"]
+    lines += ["", "## Refusals", "", "| script | sites | message of hpcml | reason | why |", "|---|---|---|---|---|"]
+    for identifier, where, text in group(refused):
+        message, verdict, why = text.split("\0")
+        lines.append(f"| {identifier} | {', '.join(where)} | `{cell(message)[:200]}` | {'good' if verdict == 'well' else 'poor'} | {cell(why)} |")
+    corrected = [entry for entry in intents if "corrected" in entry]
+    lines += ["", "## Corrected intents", "", "These intents had an error, which was found when their imports were read by hand.", "", "| script | correction |", "|---|---|"]
+    lines += [f"| {entry['id']} | {cell(entry['corrected'])} |" for entry in corrected]
+    lines += ["", "## Sources", "", "\"Changed\" lists what was changed before the import, to fit at most 16 emulated nodes, or because a user gives it to `sbatch`.", "",
+              "| script | repository | file | commit | changed |", "|---|---|---|---|---|"]
+    for entry in intents:
+        source = entry["source"]
+        changes = [f"`{old[:40]}` to `{new}`" for old, new in entry.get("scaled", [])] + [f"`#SBATCH {option}` added" for option in entry.get("directives", [])]
+        lines.append(f"| {entry['id']} | {source['repository']} | `{source['path']}` | {source['commit'][:12]} | {cell(', '.join(changes))} |")
+    return "\n".join(lines) + "\n"
