@@ -286,7 +286,9 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
   put_gpu_tools(files, layout, options);
   put_containers(files, site, options);
   put_python_tools(files, site, options);
-  if (!plugin_options(site).empty())
+  const bool has_plugins = !plugin_options(site).empty();
+  put(files, options, has_plugins ? "lib/sbatch" : "bin/sbatch", "sbatch.sh", 0755);
+  if (has_plugins)
     for (const auto* tool : {"sbatch", "srun", "salloc"})
       put(files, options, std::string("bin/") + tool, "plugin_options.sh", 0755);
   if (launcher(site, "ibrun") != nullptr) {

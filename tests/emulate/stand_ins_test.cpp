@@ -247,6 +247,57 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }
 
+TEST_CASE("sbatch waits for the end of a job") {
+  const Installed installed;
+  const auto real = installed.folder.path() / "real";
+  fs::create_directories(real);
+  const auto site_file = installed.folder.path() / "lib/site.sh";
+  REQUIRE(util::write_file(site_file,
+                           *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
+  REQUIRE(util::write_file(real / "sbatch", R"(#!/bin/bash
+echo "Submitted batch job 7"
+[[ "$* ${SBATCH_WAIT+W}" != *W* ]] || { echo $$ > pid; exec sleep 500; }
+)",
+                           0755));
+  REQUIRE(util::write_file(real / "scontrol", R"(#!/bin/bash
+echo "$@" >> asked
+(($(wc -l < asked) > 2)) || { echo "JobId=7 JobState=RUNNING ExitCode=0:0 "; exit; }
+cat end
+)",
+                           0755));
+  struct Case {
+    const char* command;
+    const char* records; ///< at the end
+    int code;
+  };
+  const Case cases[] = {
+      {"sbatch -W job.sh", "JobId=7 JobState=COMPLETED ExitCode=0:0 ", 0},
+      {"sbatch -W job.sh", "JobId=7 JobState=FAILED Reason=x ExitCode=3:0 ", 3},
+      {"sbatch -W job.sh", "JobId=7 JobState=CANCELLED ExitCode=0:15 ", 1},
+      {"sbatch -QW job.sh", "JobId=7 JobState=FAILED ExitCode=2:0 \nJobId=8 JobState=FAILED ExitCode=9:0 ",
+       9},
+      {"SBATCH_WAIT=1 sbatch job.sh", "JobId=7 JobState=TIMEOUT ExitCode=0:0 ", 0},
+      {"sbatch --parsable job.sh", "", 0},
+      {"sbatch --wrap true", "", 0},
+  };
+  for (const auto& [command, records, code] : cases) {
+    CAPTURE(command, records);
+    REQUIRE(util::write_file(installed.folder.path() / "end", std::string(records) + "\n"));
+    const auto result = installed.bash(
+        "cd " + installed.folder.path().string() + "; rm -f asked pid; touch job.sh; " + command +
+        "; code=$?; [ ! -e pid ] || ! kill -0 $(cat pid) || code=running; exit $code");
+    INFO(result.err);
+    CHECK(result.exit_code == code);
+    CHECK(result.out == "Submitted batch job 7\n");
+    CHECK(fs::exists(installed.folder.path() / "asked") == (*records != '\0'));
+  }
+  const auto directive = installed.bash("cd " + installed.folder.path().string() +
+                                        "; . lib/common.sh; printf '#SBATCH -n1 --wait\n' > waits.sh; "
+                                        ". <(sed '$d' bin/sbatch); may_wait waits.sh && ! may_wait job.sh");
+  INFO(directive.err);
+  CHECK(directive.exit_code == 0);
+}
+
 TEST_CASE(
     "an environment of the person's own on the site is this machine's Python, and said, also under set -eu") {
   const Installed installed;

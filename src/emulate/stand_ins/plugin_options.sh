@@ -31,6 +31,7 @@ main() {
   hpcml_record "$tool" true "${words[@]}"
   # shellcheck disable=SC2154 # from site.sh
   local real=${hpcml_srun%/*}/$tool
+  [[ $tool != sbatch ]] || real=$hpcml_state/lib/sbatch
   if [[ $tool != sbatch || ! -f ${1-} ]]; then exec "$real" "${kept[@]}" "$@"; fi
   script=$1
   shift
