@@ -30,7 +30,7 @@ esac
 # The tests find what this script installs and nothing else: no program of /usr/local or of the user, and no Python package of
 # theirs. A virtual environment with torch stays active, because it names the LibTorch to build with.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONNOUSERSITE=1
-unset PYTHONPATH PYTHONHOME CMAKE_PREFIX_PATH Torch_DIR
+unset PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE CMAKE_PREFIX_PATH Torch_DIR
 torch_folder=$(active_torch)
 [ -n "$torch_folder" ] || unset VIRTUAL_ENV CONDA_PREFIX
 
@@ -70,9 +70,9 @@ if [ ${#selection[@]} -gt 0 ]; then
   exit
 fi
 
-# The layers that read foreign input. `.ci/full asan` covers the others that it can: LeakSanitizer cannot follow processes into
-# namespaces or through exec.
-asan_folders=(util store diag topo slurm shell config launch_chain site_rules node_health check import_script find_torch launch agent torchrun discover joblog)
+# The layers that read foreign input. `.ci/full asan` covers the others that it can (util diag site_rules find_torch torchrun model affinity
+# failures plan render cli): LeakSanitizer cannot follow processes into namespaces or through exec.
+asan_folders=(store topo slurm shell config launch_chain node_health check import_script launch agent discover joblog)
 asan_tests="^($(IFS='|'; echo "${asan_folders[*]}"))\$"
 
 say "tests; beside them the core is built and tested under AddressSanitizer and UBSan (build/asan.log)"
@@ -90,8 +90,9 @@ build_with_other_torch() {
   if [ -n "$torch_folder" ]; then
     (unset VIRTUAL_ENV CONDA_PREFIX && cmake --preset release -B build/torch-other) || { echo "configuring with libtorch-dev failed"; return 1; }
   else
+    # Not compiled here: of the 70 MB of Python in torch and its packages the tests import a part, and CMake's own import writes most of that.
     if [ ! -f build/venv-torch/complete ]; then
-      if ! { /usr/bin/python3 -m venv --clear build/venv-torch && build/venv-torch/bin/pip install -q torch==2.13.0; }; then
+      if ! { /usr/bin/python3 -m venv --clear build/venv-torch && build/venv-torch/bin/pip install -q --no-compile torch==2.13.0; }; then
         echo "pip could not install torch==2.13.0: check the network, and that python3-venv is installed"
         return 1
       fi
