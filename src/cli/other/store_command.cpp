@@ -2,6 +2,7 @@
 // hpcml store: the place where the ranks of a job meet.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -63,12 +64,15 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
     [[fallthrough]];
   case SessionError::none:
     if (found.job.job != 0)
-      return Error{"no store of job " + job + " answers: " + none.what,
-                   "ask within the job: srun --jobid=" + job + " --overlap -n1 hpcml store show"};
+      return Error{
+          fmt::format("no store of job {} answers: {}", job, none.what),
+          fmt::format("only ranks that hpcml launch starts have a store that can be shown; if these have "
+                      "one, query it in the job: srun --jobid={} --overlap -n1 hpcml store show",
+                      job)};
     break;
   default: break;
   }
-  return Error{none.what};
+  return Error{none.what, "only stores of hpcml answer; the store of a torch program cannot be shown"};
 }
 
 Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {

@@ -257,6 +257,7 @@ private:
     return Error{fmt::format("rendezvous timed out after {} s: {}", x_timeout.count(),
                              missing && !missing->empty() ? util::join(util::split(*missing, '\n'), "; ")
                                                           : "some ranks did not connect"),
+                 "check what these tasks do before hpcml launch, and their nodes (log, sacct, file systems); "
                  "set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"};
   }
 

@@ -224,8 +224,12 @@ std::vector<std::string> RankRegistry::missing(Time now, std::size_t unknown) co
   const auto waited = seconds_text(x_first, now);
   auto lines = describe_missing(
       unannounced(),
-      fmt::format("have not connected for {}: their tasks did not start or exited early", waited),
-      fmt::format("has not connected for {}: its task did not start or exited early", waited));
+      fmt::format("have not connected for {}: their tasks have not started, have exited, or have not reached "
+                  "hpcml launch",
+                  waited),
+      fmt::format(
+          "has not connected for {}: its task has not started, has exited, or has not reached hpcml launch",
+          waited));
   const auto program_waited = seconds_text(x_first_program, now);
   for (auto& line : describe_missing(
            ranks_without_program(unknown),

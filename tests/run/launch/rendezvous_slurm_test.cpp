@@ -175,7 +175,8 @@ echo "left: $(pgrep -xc hpcml-store)" >> script.out)sh");
       count(
           died,
           "rank 0/6 \\(node001, local 0\\): rendezvous timed out after 8 s: rank 4/6 \\(node003, local 0\\) "
-          "has not connected for [0-9]+ s: its task did not start or exited early\n") == 1);
+          "has not connected for [0-9]+ s: its task has not started, has exited, or has not reached hpcml "
+          "launch\n") == 1);
   CHECK(count(died, "started\n") == 4); // all but rank 0's and the dead one's
   CHECK_THAT(died, Contains("\ncode 125\n"));
   const auto stranger = nodes.read("stranger.out");

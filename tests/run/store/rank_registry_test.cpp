@@ -44,13 +44,13 @@ TEST_CASE("a rank that has not come is named with its node after 20 s, and later
   auto roster = all_but({9}, block);
   CHECK_FALSE(roster.complete());
   CHECK(roster.due_messages(k_start + seconds(19), 0).empty());
-  CHECK(
-      roster.due_messages(k_start + seconds(20), 0) ==
-      Lines{"rank 9/16 (nid3, local 1) has not connected for 20 s: its task did not start or exited early"});
+  CHECK(roster.due_messages(k_start + seconds(20), 0) ==
+        Lines{"rank 9/16 (nid3, local 1) has not connected for 20 s: its task has not started, has exited, "
+              "or has not reached hpcml launch"});
   CHECK(roster.due_messages(k_start + seconds(59), 0).empty());
-  CHECK(
-      roster.due_messages(k_start + seconds(61), 0) ==
-      Lines{"rank 9/16 (nid3, local 1) has not connected for 61 s: its task did not start or exited early"});
+  CHECK(roster.due_messages(k_start + seconds(61), 0) ==
+        Lines{"rank 9/16 (nid3, local 1) has not connected for 61 s: its task has not started, has exited, "
+              "or has not reached hpcml launch"});
   CHECK(roster.announce(block(9), "10.0.0.3", k_start + seconds(75)) ==
         Lines{"rank 9/16 (nid3, local 1) connected, 75 s after the first rank"});
   CHECK(roster.complete());
@@ -75,9 +75,12 @@ TEST_CASE("without rank 0 the place of a rank that has not come is not known") {
 TEST_CASE("many missing ranks are named by their nodes") {
   auto roster = all_but({3, 8, 9, 10, 11, 14}, block);
   CHECK(roster.due_messages(k_start + seconds(25), 0) ==
-        Lines{"rank 3/16 (nid1) has not connected for 25 s: its task did not start or exited early",
-              "ranks 8-11/16 (nid3) have not connected for 25 s: their tasks did not start or exited early",
-              "rank 14/16 (nid4) has not connected for 25 s: its task did not start or exited early"});
+        Lines{"rank 3/16 (nid1) has not connected for 25 s: its task has not started, has exited, or has not "
+              "reached hpcml launch",
+              "ranks 8-11/16 (nid3) have not connected for 25 s: their tasks have not started, have exited, "
+              "or have not reached hpcml launch",
+              "rank 14/16 (nid4) has not connected for 25 s: its task has not started, has exited, or has "
+              "not reached hpcml launch"});
 }
 
 TEST_CASE("missing ranks after the first nodes are ranges") {
@@ -93,8 +96,8 @@ TEST_CASE("missing ranks after the first nodes are ranges") {
   }
   const auto lines = roster.due_messages(k_start + seconds(25), 0);
   REQUIRE(lines.size() == 9);
-  CHECK(lines.front() ==
-        "ranks 1-7/96 (n10) have not connected for 25 s: their tasks did not start or exited early");
+  CHECK(lines.front() == "ranks 1-7/96 (n10) have not connected for 25 s: their tasks have not started, have "
+                         "exited, or have not reached hpcml launch");
   CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not connected for 25 s: their tasks did not "
                         "start or exited early");
 }

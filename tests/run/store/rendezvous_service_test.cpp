@@ -159,7 +159,8 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
   CHECK_THAT(waited.error().what,
              Contains("127.0.0.1:" + std::to_string(service.port())) && Contains("in time"));
   CHECK(service.says("rank 2/3 has not connected for "));
-  CHECK_THAT(service.output(), Contains(" s: its task did not start or exited early"));
+  CHECK_THAT(service.output(),
+             Contains(" s: its task has not started, has exited, or has not reached hpcml launch"));
   // Late, but the answer to the question is still for it.
   auto late = seek(launcher(2), {at(service.port())});
   auto later = seek(launcher(1), {at(service.port())});
