@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/assumed_nodes.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
+#include "core/util/text.hpp"
 #include "emulate/cluster_layout.hpp"
 
 namespace hpcml::emulate {
@@ -30,6 +32,24 @@ void add_partition(model::Site& site, const std::string& name) {
   site.partitions = {only};
 }
 
+/// A node of the requested size; what is unset is assumed.
+model::NodeType assumed_type(const NodeOptions& options) {
+  model::NodeType type;
+  type.id = "assumed";
+  type.cpu = model::make_regular_cpus(1, options.cpus.value_or(k_cpus), 1, 0, 0);
+  type.memory =
+      model::Sourced<model::MemSize>{options.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
+  type.host_prefix = "node";
+  if (const unsigned gpus = options.gpus.value_or(k_gpus); gpus > 0) {
+    type.gpu = model::GpuShape{};
+    type.gpu->per_node = gpus;
+    type.gpu->vendor = model::GpuVendor::nvidia;
+    type.gpu->model = "NVIDIA GPU";
+    type.gpu->slurm_type = options.gpu_type;
+  }
+  return type;
+}
+
 } // namespace
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
@@ -47,22 +67,31 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
   if (options.cpus == 0U)
     return util::Error{"--cpus-per-node 0 is not valid: a node needs at least one CPU",
                        "use --cpus-per-node 1 or more"};
-  model::NodeType type;
-  type.id = "assumed";
-  type.cpu = model::make_regular_cpus(1, options.cpus.value_or(k_cpus), 1, 0, 0);
-  type.memory =
-      model::Sourced<model::MemSize>{options.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
-  type.host_prefix = "node";
-  if (const unsigned gpus = options.gpus.value_or(k_gpus); gpus > 0) {
-    type.gpu = model::GpuShape{};
-    type.gpu->per_node = gpus;
-    type.gpu->vendor = model::GpuVendor::nvidia;
-    type.gpu->model = "NVIDIA GPU";
-    type.gpu->slurm_type = options.gpu_type;
-  }
-  site.node_types = {type};
+  site.node_types = {assumed_type(options)};
   add_partition(site, partition);
   return site;
+}
+
+std::vector<std::string> complete_nodes(model::Site& site, const std::string& partition) {
+  std::vector<std::string> assumed;
+  const auto named = std::find_if(site.partitions.begin(), site.partitions.end(),
+                                  [&](const auto& candidate) { return candidate.name == partition; });
+  if (named != site.partitions.end() &&
+      std::none_of(named->node_types.begin(), named->node_types.end(),
+                   [&](const auto& id) { return site.find_node_type(id) != nullptr; })) {
+    site.node_types.push_back(assumed_type({}));
+    named->node_types = {site.node_types.back().id};
+    assumed.push_back(fmt::format("the profile does not describe the nodes of partition {}; these have {}",
+                                  partition, describe_nodes(site.node_types.back())));
+  }
+  for (auto& type : site.node_types) {
+    if (type.cpu.cores > 0 || (named != site.partitions.end() && !util::contains(named->node_types, type.id)))
+      continue;
+    type.cpu = model::make_regular_cpus(1, k_cpus, 1, 0, 0);
+    assumed.push_back(
+        fmt::format("the profile does not state the cores of node type {}: {} are assumed", type.id, k_cpus));
+  }
+  return assumed;
 }
 
 std::string describe_nodes(const model::NodeType& type) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/mem_size.hpp"
 #include "core/model/site.hpp"
@@ -24,6 +25,10 @@ struct NodeOptions {
 /// requested. Fails for a site that describes its nodes and for one without a Slurm.
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
                                        const NodeOptions& options);
+
+/// Gives cores to the node types, of the partition if one is named, whose cores the profile does not state,
+/// and nodes to a partition of which it describes none. Returns a sentence for each assumption.
+std::vector<std::string> complete_nodes(model::Site& site, const std::string& partition);
 
 /// The nodes as a sentence: "64 CPUs, 4 GPUs and 256G of memory".
 std::string describe_nodes(const model::NodeType& type);

@@ -75,12 +75,20 @@ util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
   return {fmt::format("cannot keep the logs in {}: {}", run.logs_dir, why), {}};
 }
 
-/// Login files of the site in the place of this machine's, whose `module` would win over the site's.
+/// Login files of the site in the place of this machine's, whose `module` would win over the site's, and
+/// empty ones in the place of the user's: what those set up is of this machine.
 util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   TRY(const auto directory, write_login_profile(*run.site, sandbox.state_dir(), user));
   for (const std::string place : {"/etc/profile.d", "/etc/bash.bashrc.d"})
     if (std::error_code error; fs::is_directory(place, error))
       TRY_DONE(sandbox.mount_on_login({directory, place}));
+  const auto empty = sandbox.state_dir() + "/login_file";
+  TRY_DONE(util::write_file(empty, ""));
+  for (const auto* name : {".bashrc", ".bash_profile", ".bash_login", ".profile"}) {
+    const auto file = fs::path(run.env.get_or("HOME", "/")) / name;
+    if (std::error_code error; fs::is_regular_file(file, error))
+      TRY_DONE(sandbox.mount_on_login({empty, fs::canonical(file, error).string()}));
+  }
   return util::Done{};
 }
 

@@ -137,17 +137,18 @@ std::string tail(const Daemon& daemon) {
 util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const auto& state_dir = sandbox.state_dir();
   std::error_code error;
-  std::vector<std::string> directories = {"slurmctld",       "log",          "dev", "local",
-                                          "scratch/" + user, "work/" + user, "root"};
+  std::vector<std::string> directories = {"slurmctld", "log", "dev", "local", "root"};
   for (const auto& node : run.layout.nodes) {
     directories.push_back("slurmd/" + node.name);
     directories.push_back("nodes/" + node.name + "/local");
     TRY_DONE(make_own_directories(own_directories_of(run.temporary, state_dir, node.name)));
   }
+  for (auto& directory : directories) directory = state_dir + "/" + directory;
+  for (auto& directory : storage_directories(*run.site, state_dir, user))
+    directories.push_back(std::move(directory));
   for (const auto& directory : directories) {
-    fs::create_directories(fs::path(state_dir) / directory, error);
-    if (error)
-      return util::Error{fmt::format("cannot make {}/{}: {}", state_dir, directory, error.message())};
+    fs::create_directories(directory, error);
+    if (error) return util::Error{fmt::format("cannot make {}: {}", directory, error.message())};
   }
   SlurmFileOptions options{state_dir,
                            sandbox.user_id(),

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "core/model/site_queries.hpp"
 #include "core/util/file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 #include "emulate/stand_in_files.hpp"
 
 namespace hpcml::emulate {
@@ -16,29 +18,30 @@ namespace {
 
 using model::Site;
 
-bool mentions(const std::string& text, const std::string& variable) {
-  return text.find("$" + variable) != std::string::npos || text.find("${" + variable) != std::string::npos;
+/// The variables that these paths begin with, without those that every login has.
+std::vector<std::string> leading_variables(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const auto& path : paths)
+    if (const auto name = util::leading_variable(path); !name.empty() && !model::is_common_variable(name))
+      util::add_once(names, name);
+  return names;
 }
 
-/// True when a path in the profile is under the variable: then jobs of the site have it.
-bool site_mentions(const Site& site, const std::string& variable) {
-  const auto any = [&](const auto& list, const auto& text) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const auto& item) { return mentions(text(item), variable); });
-  };
-  return mentions(site.storage.scratch, variable) ||
-         any(site.python, [](const auto& rule) { return rule.where; }) ||
-         any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
-         any(site.caches, [](const auto& rule) { return rule.base; }) ||
-         any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
-}
+bool is_of_job(const std::string& name) { return name.starts_with("SLURM_"); }
 
 /// $SCRATCH and the like, which are the user's directories in the state directory.
 std::map<std::string, std::string> storage_variables(const Site& site, const std::string& state_dir,
                                                      const std::string& user) {
+  std::vector<std::string> paths = {site.storage.scratch, site.storage.project};
+  for (const auto& rule : site.python) paths.push_back(rule.where);
+  for (const auto& rule : site.caches) paths.push_back(rule.base);
+  for (const auto& rule : site.env) paths.push_back(rule.expression ? rule.value : std::string());
+  for (const auto& path : site.submit.require_directories) paths.push_back(path);
+  const auto of_jobs = job_directory_variables(site);
   std::map<std::string, std::string> variables;
-  for (const auto* name : {"SCRATCH", "WORK"})
-    if (site_mentions(site, name)) variables[name] = state_dir + "/" + util::to_lower(name) + "/" + user;
+  for (const auto& name : leading_variables(paths))
+    if (!is_of_job(name) && !util::contains(of_jobs, name))
+      variables[name] = state_dir + "/" + util::to_lower(name) + "/" + user;
   return variables;
 }
 
@@ -49,7 +52,22 @@ std::string module_function(const std::string& state_dir) {
   return fmt::format("() {{ . {}common.sh && . {}module.sh && hpcml_module \"$@\"; }}", lib, lib);
 }
 
-bool has_job_directory(const Site& site) { return site_mentions(site, "SLURM_TMPDIR"); }
+std::vector<std::string> job_directory_variables(const Site& site) {
+  std::vector<std::string> paths;
+  for (const auto& type : site.node_types) paths.push_back(type.local_disk.value_or(""));
+  auto names = leading_variables(paths);
+  for (const auto& name : model::site_variables(site))
+    if (is_of_job(name) && !model::is_common_variable(name)) util::add_once(names, name);
+  return names;
+}
+
+std::vector<std::string> storage_directories(const Site& site, const std::string& state_dir,
+                                             const std::string& user) {
+  std::vector<std::string> directories;
+  for (const auto& [name, directory] : storage_variables(site, state_dir, user))
+    directories.push_back(directory);
+  return directories;
+}
 
 std::map<std::string, std::string> make_login_variables(const Site& site, const std::string& state_dir,
                                                         const std::string& user) {
@@ -61,6 +79,8 @@ std::map<std::string, std::string> make_login_variables(const Site& site, const 
 
 std::string make_login_profile(const Site& site, const std::string& state_dir, const std::string& user) {
   auto text = util::replace_all(std::string(stand_in_text("login_profile.sh")), "@STATE_DIR@", state_dir);
+  text = util::replace_all(text, "@PROGRAM_DIRECTORY@",
+                           util::shell_quote(util::own_executable().parent_path().string()));
   for (const auto& [name, value] : storage_variables(site, state_dir, user))
     text += "export " + name + "=" + util::shell_quote(value) + "\n";
   return text;

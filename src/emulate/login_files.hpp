@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/model/site.hpp"
 #include "core/util/result.hpp"
@@ -19,8 +20,11 @@ std::string module_function(const std::string& state_dir);
 std::map<std::string, std::string> make_login_variables(const model::Site& site, const std::string& state_dir,
                                                         const std::string& user);
 
-/// True where jobs of the site find $SLURM_TMPDIR.
-bool has_job_directory(const model::Site& site);
+/// The variables that name the private directory of a job on the node's disk: SLURM_TMPDIR.
+std::vector<std::string> job_directory_variables(const model::Site& site);
+/// The user's directories that $SCRATCH and the like name.
+std::vector<std::string> storage_directories(const model::Site& site, const std::string& state_dir,
+                                             const std::string& user);
 
 /// The file from which login shells have the same variables and find the stand-ins first: what jobs without
 /// the caller's environment and scripts under `bash -l` read.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/model/hostlist.hpp"
+#include "core/site_rules/limits.hpp"
 #include "core/site_rules/site_text.hpp"
 #include "core/slurm/cpu_numbering.hpp"
 #include "core/util/text.hpp"
@@ -33,7 +34,7 @@ std::string gres_name(const Site& site, const model::NodeType& type) {
 
 /// What --constraint can ask of these nodes: the features that the profile lists, and those by which it
 /// selects them and their own disks.
-std::string features_of(const model::NodeType& type) {
+std::vector<std::string> features_of(const model::NodeType& type) {
   std::vector<std::string> names = type.features;
   std::string word;
   constexpr std::string_view k_option = "--constraint=";
@@ -46,6 +47,22 @@ std::string features_of(const model::NodeType& type) {
     }
     if (!word.empty()) util::add_once(names, word);
     word.clear();
+  }
+  return names;
+}
+
+/// The node type's features, and those that jobs of the site may name and that no node type has by itself:
+/// a file system, a setting of the system.
+std::string features_of(const Site& site, const model::NodeType& type) {
+  auto names = features_of(type);
+  for (const auto& name : site.constraints) {
+    const bool of_type =
+        std::any_of(site.node_types.begin(), site.node_types.end(),
+                    [&](const auto& candidate) { return util::contains(features_of(candidate), name); });
+    const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+      return util::is_name_char(c) || std::string_view(".:-").find(c) != std::string_view::npos;
+    });
+    if (!of_type && plain) util::add_once(names, name);
   }
   return util::join(names, ",");
 }
@@ -78,7 +95,7 @@ std::string gres_of(const Site& site, const ClusterNode& node) {
   return util::join(parts, ",");
 }
 
-std::string node_shape(const model::NodeType& type, const std::string& gres) {
+std::string node_shape(const Site& site, const model::NodeType& type, const std::string& gres) {
   const auto& cpu = type.cpu;
   const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
   std::string text = " Sockets=" + std::to_string(sockets);
@@ -87,7 +104,7 @@ std::string node_shape(const model::NodeType& type, const std::string& gres) {
   text += " ThreadsPerCore=" + std::to_string(threads);
   text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
   if (!gres.empty()) text += " Gres=" + gres;
-  if (const auto features = features_of(type); !features.empty()) text += " Feature=" + features;
+  if (const auto features = features_of(site, type); !features.empty()) text += " Feature=" + features;
   const auto reserved = slurm::to_slurm_cpus(cpu.reserved, cpu);
   if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
   return text;
@@ -115,6 +132,16 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
 
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
+/// The partition's limit, or that of a QoS there which goes beyond it; nothing if there is none.
+std::optional<model::Walltime> longest_time(const Site& site, const Partition& partition) {
+  if (!partition.max_time) return std::nullopt;
+  auto longest = partition.max_time->value;
+  for (const auto& qos : site.qos)
+    if (qos.max_time && site_rules::is_place_of(&qos, partition.name) && qos.max_time->value > longest)
+      longest = qos.max_time->value;
+  return longest;
+}
+
 std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition,
                            const SlurmFileOptions& options) {
   std::string text = "PartitionName=" + partition.name;
@@ -122,7 +149,8 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   const bool has_nodes = !nodes.empty();
   if (has_nodes) text += " Nodes=" + nodes;
   if (has_nodes && partition.name == layout.default_partition) text += " Default=YES";
-  text += " MaxTime=" + (partition.max_time ? minutes(partition.max_time->value) : std::string("UNLIMITED"));
+  const auto longest = longest_time(site, partition);
+  text += " MaxTime=" + (longest ? minutes(*longest) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
   if (suspends_jobs(options.faults))
@@ -210,17 +238,17 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   unsigned weight = 0; // jobs that do not mind get the first kind
   for (const auto& kind : group_by_kind(layout)) {
     const auto& first = *kind.front();
-    const auto shape = node_shape(*first.type, gres_of(site, first)) +
+    const auto shape = node_shape(site, *first.type, gres_of(site, first)) +
                        (++weight > 1 ? " Weight=" + std::to_string(weight) : std::string());
     for (const auto* node : kind)
       text += "NodeName=" + node->name + " NodeHostname=" + node->name + " NodeAddr=" + node->address +
               " Port=" + std::to_string(node->port) + shape + " State=UNKNOWN\n";
   }
   for (const auto& group : layout.dormant)
-    text +=
-        "NodeName=" + group.names +
-        (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) +
-        " State=CLOUD\n";
+    text += "NodeName=" + group.names +
+            (group.type ? node_shape(site, *group.type, gres_of(site, *group.type, group.slices))
+                        : unknown_shape()) +
+            " State=CLOUD\n";
   for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options);
   text += make_preemption_lines(options.faults);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)

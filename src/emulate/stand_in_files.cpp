@@ -7,6 +7,7 @@
 
 #include "core/model/launcher.hpp"
 #include "core/model/mpi_ranks.hpp"
+#include "core/model/site_queries.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
@@ -20,11 +21,6 @@ namespace {
 
 using model::Site;
 using Files = std::map<std::string, StandInFile>;
-
-bool has_python(const Site& site, model::PythonSource kind) {
-  return std::any_of(site.python.begin(), site.python.end(),
-                     [&](const auto& rule) { return rule.kind == kind; });
-}
 
 /// "PATH|NAME" for each module: PATH is where `module use` must have pointed before, or empty.
 void add_modules(std::vector<std::string>& into, const std::vector<std::string>& names) {
@@ -74,10 +70,18 @@ std::string enter_variable(const Site& site) {
   return {};
 }
 
-const model::LauncherRule* launcher(const Site& site, const std::string& name) {
-  for (const auto& rule : site.launchers)
-    if (rule.name == name) return &rule;
-  return nullptr;
+/// True if there is a stand-in for a program that only some sites have.
+bool has_stand_in(const std::string& program) {
+  const auto& files = embedded::stand_in_files();
+  return std::any_of(files.begin(), files.end(),
+                     [&](const auto& file) { return file.name == program + ".sh"; });
+}
+
+/// The site's own launcher for which there is a stand-in: ibrun.
+const model::LauncherRule* own_launcher(const Site& site) {
+  const auto found = std::find_if(site.launchers.begin(), site.launchers.end(),
+                                  [](const auto& rule) { return has_stand_in(rule.name); });
+  return found == site.launchers.end() ? nullptr : &*found;
 }
 
 std::string module_lines(const Site& site) {
@@ -98,11 +102,12 @@ std::string module_lines(const Site& site) {
          shell_array("conda_modules", conda_modules) + shell_array("conda_envs", conda_envs);
 }
 
-/// Returns the variables that ibrun sets for its tasks: those of the profile, and the rest as in MPI.
-model::LauncherRule ibrun_variables(const Site& site) {
-  const auto* ibrun = launcher(site, "ibrun");
-  if (ibrun == nullptr) return {};
-  auto rule = *ibrun;
+/// Returns the variables that the site\'s own launcher sets for its tasks: those of the profile, and the rest
+/// as in MPI.
+model::LauncherRule launcher_variables(const Site& site) {
+  const auto* own = own_launcher(site);
+  if (own == nullptr) return {};
+  auto rule = *own;
   if (rule.rank_variable.empty()) rule.rank_variable = model::k_mpi_ranks.front().rank;
   for (const auto& known : model::k_mpi_ranks) {
     if (rule.rank_variable != known.rank) continue;
@@ -122,6 +127,24 @@ std::string gpu_data(const Site& site, const model::NodeType& type) {
          set("count", std::to_string(gpu ? gpu->per_node : 0)) +
          set("gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0)) +
          set("in_slurm", gpu && counts_gpus(site) ? "1" : "0");
+}
+
+/// The architecture that programs on the login node see: that of the nodes if the profile does not name it.
+model::CpuArch login_arch(const Site& site, const ClusterLayout& layout) {
+  return site.login_arch == model::CpuArch::unknown ? layout.type->cpu_arch : site.login_arch;
+}
+
+/// The architecture of each node; empty if the profile names none.
+std::string arch_data(const Site& site, const ClusterLayout& layout) {
+  const auto set = [](model::CpuArch arch) {
+    return "hpcml_arch=" + util::shell_quote(model::word_of(arch)) + "\n";
+  };
+  const auto at_login = login_arch(site, layout);
+  std::string text = set(at_login) + "case $hpcml_host in\n";
+  for (const auto& node : layout.nodes)
+    if (node.type->cpu_arch != at_login)
+      text += util::shell_quote(node.name) + ")\n" + set(node.type->cpu_arch) + ";;\n";
+  return text + "esac\n";
 }
 
 /// For each device of a node with parts of GPUs: the GPU, the part's profile, number and UUID.
@@ -160,12 +183,13 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   for (const auto& node : layout.nodes)
     if (node.type != layout.type || node.slices)
       text += util::shell_quote(node.name) + ")\n" + gpu_data(site, *node.type) + part_data(node) + ";;\n";
-  text += "esac\n";
-  const auto variables = ibrun_variables(site);
+  text += "esac\n" + arch_data(site, layout);
+  const auto variables = launcher_variables(site);
   set("rank_variable", variables.rank_variable);
   set("local_rank_variable", variables.local_rank_variable);
   set("world_size_variable", variables.world_size_variable);
   set("python", options.python);
+  set("module_root_prefix", model::module_root_prefix(site));
   set("internet", site.network.internet_on_compute.value_or(true) ? "1" : "0");
   const std::string enter = enter_variable(site);
   set("enter_variable", enter);
@@ -180,13 +204,6 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("plugin_lines", util::join(plugins, "|"));
   return text + module_lines(site) + shell_array("site_paths", site_paths(site)) +
          shell_array("plugin_options", plugins);
-}
-
-/// Whether there is a stand-in for a program that only some sites have.
-bool has_stand_in(const std::string& program) {
-  const auto& files = embedded::stand_in_files();
-  return std::any_of(files.begin(), files.end(),
-                     [&](const auto& file) { return file.name == program + ".sh"; });
 }
 
 void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source,
@@ -229,16 +246,21 @@ void put_containers(Files& files, const Site& site, const StandInOptions& option
   for (const auto& tool : model::engine_programs())
     put(files, options, "bin/" + tool, has ? "container.sh" : "absent.sh", 0755);
   if (!has) return;
+  for (const auto& rule : site.containers)
+    if (has_stand_in(rule.prefix)) put(files, options, "bin/" + rule.prefix, rule.prefix + ".sh", 0755);
   put(files, options, "lib/container_root", "container_root.sh", 0755);
   put(files, options, "image/miniconda3/bin/activate", "image_activate.sh", 0644);
   put_python(files, options, "image/env/bin");
 }
 
+/// Conda, in PATH where the profile recommends it, else once a module that brings it is loaded.
 void put_conda(Files& files, const Site& site, const StandInOptions& options) {
-  for (const auto* tool : {"conda", "mamba"})
-    put(files, options, std::string("bin/") + tool, "conda.sh", 0755);
-  put(files, options, "bin/activate", "conda_activate.sh", 0644);
-  put(files, options, "conda/bin/activate", "conda_activate.sh", 0644);
+  const bool in_path = model::has_python(site, model::PythonSource::conda);
+  for (const std::string directory : {"bin/", "conda/bin/"}) {
+    if (directory == "bin/" && !in_path) continue;
+    for (const auto* tool : {"conda", "mamba"}) put(files, options, directory + tool, "conda.sh", 0755);
+    put(files, options, directory + "activate", "conda_activate.sh", 0644);
+  }
   put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
   put_python(files, options, "lib/python_stubs");
   for (const auto& rule : site.python)
@@ -246,18 +268,15 @@ void put_conda(Files& files, const Site& site, const StandInOptions& options) {
 }
 
 void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
-  const bool wheelhouse = has_python(site, model::PythonSource::wheelhouse);
-  const bool venv = has_python(site, model::PythonSource::venv) && !options.python.empty();
-  const bool conda = has_python(site, model::PythonSource::conda);
-  if (conda) put_conda(files, site, options);
+  const bool wheelhouse = model::has_python(site, model::PythonSource::wheelhouse);
+  const bool venv = model::has_python(site, model::PythonSource::venv) && !options.python.empty();
+  put_conda(files, site, options);
   if (venv)
     for (const auto* name : {"python", "python3"})
       put(files, options, std::string("bin/") + name, "python.sh", 0755);
   if (wheelhouse) put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
-  if (wheelhouse || venv || conda) {
-    put(files, options, "lib/python_env.sh", "python_env.sh", 0644);
-    put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
-  }
+  put(files, options, "lib/python_env.sh", "python_env.sh", 0644);
+  put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
   for (const auto& rule : site.python) {
     if (!rule.list_wheels.empty()) {
       put(files, options, "bin/" + rule.list_wheels, "avail_wheels.sh", 0755);
@@ -291,21 +310,22 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
   if (has_plugins)
     for (const auto* tool : {"sbatch", "srun", "salloc"})
       put(files, options, std::string("bin/") + tool, "plugin_options.sh", 0755);
-  if (launcher(site, "ibrun") != nullptr) {
-    put(files, options, "bin/ibrun", "ibrun.sh", 0755);
-    put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
+  if (const auto* own = own_launcher(site)) {
+    put(files, options, "bin/" + own->name, own->name + ".sh", 0755);
+    put(files, options, "lib/launcher_rank", "launcher_rank.sh", 0755);
   }
   if (!site.interactive.options.empty() && has_stand_in(site.interactive.program)) {
     put(files, options, "bin/" + site.interactive.program, site.interactive.program + ".sh", 0755);
     put(files, options, "lib/idev_shell", "idev_shell.sh", 0755);
   }
+  if (login_arch(site, layout) != model::CpuArch::unknown) put(files, options, "bin/uname", "uname.sh", 0755);
   put(files, options, "bin/ssh", "ssh.sh", 0755);
   put(files, options, "lib/ssh_step.sh", "ssh_step.sh", 0644);
   if (!options.accounting) put(files, options, "bin/sacct", "sacct.sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
   prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options.state_dir));
-  prolog = util::replace_all(prolog, "@JOB_DIRECTORY@", has_job_directory(site) ? "yes" : "no");
+  prolog = util::replace_all(prolog, "@JOB_DIRECTORIES@", util::join(job_directory_variables(site), " "));
   put(files, options, "lib/tidy_node.sh", "tidy_node.sh", 0644);
   for (const auto* program : {"prolog", "epilog"})
     put(files, options, std::string("lib/") + program, std::string(program) + ".sh", 0755);

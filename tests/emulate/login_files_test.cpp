@@ -63,7 +63,35 @@ TEST_CASE("the login file gives every shell the site's module, its folders and t
   const auto loaded =
       installed.bash("unset -f module; . " + util::shell_quote(state + "/site.sh") +
                      "; module use /appl/modules; module load bindings && bash -c 'module load "
-                     "nowhere || echo refused'");
+                     "nowhere && echo assumed'");
   INFO(loaded.err);
-  CHECK(loaded.out == "refused\n");
+  CHECK(loaded.out == "assumed\n");
+}
+
+TEST_CASE("the profile names directories of jobs and users") {
+  auto site = test::small_site();
+  site.storage.scratch = "$WRKDIR";
+  site.storage.project = "/project/$GROUP_NAME";
+  site.node_types.front().local_disk = "$LOCAL_SCRATCH";
+  CHECK(emulate::job_directory_variables(site) == std::vector<std::string>{"LOCAL_SCRATCH"});
+  CHECK(emulate::storage_directories(site, "/s", "me") == std::vector<std::string>{"/s/wrkdir/me"});
+  CHECK(emulate::job_directory_variables(test::shipped_site("narval")) ==
+        std::vector<std::string>{"SLURM_TMPDIR"});
+  CHECK(emulate::job_directory_variables(test::shipped_site("leonardo")).empty());
+}
+
+TEST_CASE("login shells find hpcml and no host login files", "[slurm]") {
+  const test::TempDirectory home;
+  for (const auto* name : {".bashrc", ".profile", ".bash_profile"})
+    REQUIRE(util::write_file(home / name, "echo \"from the host\"; export PATH=/nowhere\n"));
+  const auto hpcml = std::filesystem::path(HPCML_BINARY);
+  const std::string script =
+      "bash -lc 'command -v hpcml'; bash -ic 'echo interactive; command -v hpcml' 2> /dev/null";
+  const auto result =
+      util::run_process({"env", "-C", home.path().string(), "HOME=" + home.path().string(), HPCML_BINARY,
+                         "emulate", "--quiet", "--site", "narval", "--", "bash", "-c", script},
+                        util::EnvSnapshot::of_process(), std::chrono::seconds(600));
+  REQUIRE(result);
+  INFO(result->err);
+  CHECK(result->out == hpcml.string() + "\ninteractive\n" + hpcml.string() + "\n");
 }

@@ -4,6 +4,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "emulate/accounting.hpp"
+#include "emulate/assumed_nodes.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
@@ -203,6 +204,43 @@ TEST_CASE("jobs can ask for the features that a node's profile names") {
   }
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
   CHECK(line_of(conf, "NodeName=g002").find(" Feature=nvme,a100,gpu,hbm80g,bigdisk ") != std::string::npos);
+}
+
+TEST_CASE("nodes have the constraints of the whole site") {
+  auto site = test::small_site();
+  site.node_types[0].features = {"a100"};
+  site.node_types[1].features = {"milan"};
+  site.constraints = {"a100", "milan", "scratch", "GPU_SKU:*"};
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "NodeName=g002").find(" Feature=a100,scratch ") != std::string::npos);
+}
+
+TEST_CASE("a QoS extends the time limit of its partition") {
+  auto site = test::small_site();
+  model::Qos qos;
+  qos.name = "long";
+  qos.partitions = {"dev"};
+  qos.max_time = model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(96)), {}};
+  site.qos = {qos};
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "PartitionName=dev").find(" MaxTime=5760 ") != std::string::npos);
+  CHECK(line_of(conf, "PartitionName=main").find(" MaxTime=2880 ") != std::string::npos);
+}
+
+TEST_CASE("emulate assumes and reports missing facts of nodes") {
+  auto site = test::small_site();
+  CHECK(complete_nodes(site, "").empty());
+  site.node_types[1].cpu = {};
+  CHECK(complete_nodes(site, "main").empty()); // whose nodes are known
+  CHECK(complete_nodes(site, "other") ==
+        std::vector<std::string>{"the profile does not state the cores of node type cpu: 64 are assumed"});
+  CHECK(test::layout_of(site, "other").type->cpu.cores == 64);
+  site.partitions[1].node_types.clear();
+  CHECK(complete_nodes(site, "dev") ==
+        std::vector<std::string>{
+            "the profile does not describe the nodes of partition dev; these have 64 CPUs, 4 "
+            "GPUs and 256G of memory"});
+  CHECK(test::layout_of(site, "dev").type->gpu->per_node == 4);
 }
 
 TEST_CASE("a node whose number of cores is not known cannot be emulated, and that is said") {

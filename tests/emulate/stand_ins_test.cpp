@@ -18,8 +18,8 @@ TEST_CASE("a module that gives an image names a file, and the image is entered b
   site.containers.push_back(image);
   const Installed host(site);
   const auto loaded = host.bash("module load PyTorch/2.7.1-rocm && test -f \"$SIF\" && echo \"${SIF##*/}\"; "
-                                "module load PyTorchX || echo refused");
-  CHECK(loaded.out == "PyTorch_2.7.1-rocm.sif\nrefused\n");
+                                "unset SIF; module load PyTorchX && echo \"${SIF-no image}\"");
+  CHECK(loaded.out == "PyTorch_2.7.1-rocm.sif\nno image\n");
   const auto entered =
       host.bash("module load PyTorch/2.7.1-rocm; singularity exec \"$SIF\" bash -c 'echo $PATH'");
   INFO(entered.err);
@@ -75,7 +75,7 @@ TEST_CASE("the modules that a site's jobs load are known in its rehearsal") {
   CHECK(loads > 3);
 }
 
-TEST_CASE("module loads what the profile names and nothing else") {
+TEST_CASE("module load assumes and reports unknown modules") {
   const Installed installed;
   struct Case {
     const char* script;
@@ -87,9 +87,11 @@ TEST_CASE("module loads what the profile names and nothing else") {
       {"module load StdEnv/2023 python/3.11", 0, "StdEnv/2023:python/3.11", ""},
       {"module load python", 0, "python", ""},
       {"module load StdEnv", 0, "StdEnv/2023", ""},
-      {"module load StdEnv/2020", 1, "", "names StdEnv/2023"},
-      {"module load cuda", 1, "", "does not name it"},
+      {"module load StdEnv/2020", 0, "StdEnv/2020",
+       "Small names no module StdEnv/2020 (it names StdEnv/2023): assumed to exist"},
+      {"set -eu; module load cuda", 0, "cuda", "Small names no module cuda: assumed to exist"},
       {"module load bindings", 1, "", "module use /appl/modules"},
+      {"module load 'two words'", 1, "", "cannot load \"two words\""},
       {"module use /appl/modules && module load bindings", 0, "bindings", ""},
       {"module load python; module purge", 0, "", ""},
       {"module load python StdEnv; module unload python", 0, "StdEnv/2023", ""},
@@ -103,6 +105,39 @@ TEST_CASE("module loads what the profile names and nothing else") {
     CHECK(result.out == loaded);
     CHECK(result.err.find(output) != std::string::npos);
   }
+}
+
+TEST_CASE("an assumed module is reported once in a job") {
+  const Installed installed;
+  const auto result = installed.bash("for i in 1 2; do bash -c 'module load cuda'; done; "
+                                     "SLURM_JOB_ID=7 bash -c 'module load cuda'");
+  CHECK(util::split(result.err, '\n').size() == 3); // of the login node and of the job, and after the last
+}
+
+TEST_CASE("modules set their directory variables until they are unloaded") {
+  auto site = rich_site();
+  const std::string script = "module load cuda/12.2 SciPy-bundle; echo \"${EBROOTCUDA-none}\"; "
+                             "test -d \"${EBROOTCUDA-.}\" && echo \"${EBROOTSCIPYMINBUNDLE-none}\"; "
+                             "module unload cuda/12.2; echo \"${EBROOTCUDA-none}\"; module purge; "
+                             "echo \"${EBROOTSCIPYMINBUNDLE-none}\"";
+  CHECK(Installed(site).bash(script).out == "none\nnone\nnone\nnone\n");
+  site.libtorch_modules = {"cuda"};
+  site.libtorch_link_directories = {"$EBROOTCUDA/lib64"};
+  const Installed installed(site);
+  const auto software = installed.folder.path().string() + "/software/";
+  CHECK(installed.bash(script).out == software + "cuda/12.2\n" + software + "SciPy-bundle\nnone\nnone\n");
+}
+
+TEST_CASE("uname prints the site's architecture") {
+  auto site = rich_site();
+  CHECK_FALSE(fs::exists(Installed(site).folder.path() / "bin/uname"));
+  for (auto& type : site.node_types) type.cpu_arch = model::CpuArch::aarch64;
+  const Installed arm(site);
+  CHECK(arm.bash("uname -m; uname -s; uname -a | grep -o aarch64 | sort -u").out ==
+        "aarch64\nLinux\naarch64\n");
+  CHECK(arm.bash("uname --no-such-option").exit_code != 0);
+  site.login_arch = model::CpuArch::x86_64;
+  CHECK(Installed(site).bash("uname -m").out == "x86_64\n");
 }
 
 TEST_CASE("calls are recorded as JSON whatever their words are") {
@@ -323,6 +358,49 @@ TEST_CASE(
                                    "command -v python) & done; wait");
   CHECK(util::split(many.out, '\n').size() == 7); // ranks that are first at the same time
   CHECK(installed.bash("source activate ours; echo $CONDA_DEFAULT_ENV").out == "ours\n");
+}
+
+TEST_CASE("an unknown conda module provides conda") {
+  auto site = rich_site();
+  site.python.clear();
+  const Installed installed(site);
+  CHECK(installed.bash("command -v conda").exit_code != 0);
+  const auto result =
+      installed.bash("set -eu; module load anaconda/3; conda activate mine; python -c 'print(6*7)'; "
+                     "source activate other; echo $CONDA_DEFAULT_ENV");
+  INFO(result.err);
+  CHECK(result.out == "42\nother\n");
+}
+
+TEST_CASE("shifter runs the program in the image with its volumes") {
+  auto site = rich_site();
+  model::ContainerRule rule;
+  rule.engine = model::ContainerEngine::shifter;
+  rule.prefix = "shifter";
+  site.containers = {rule};
+  const Installed installed(site);
+  const auto root = installed.folder.path();
+  fs::create_directories(root / "data");
+  REQUIRE(util::write_file(root / "data/file", "inside\n"));
+  const auto volume = (root / "data").string() + ":/data-of-test";
+  const auto result = installed.bash("shifter -V " + volume +
+                                     " --module=gpu --env=A=1 bash -c 'cat /data-of-test/file; "
+                                     "echo $A'");
+  INFO(result.err);
+  CHECK(result.out == "inside\n1\n");
+  CHECK(installed.bash("shifter --frobnicate true").err.find("option --frobnicate is not emulated") !=
+        std::string::npos);
+  CHECK(installed.bash("shifter -V " + volume).err.find("no program to run") != std::string::npos);
+}
+
+TEST_CASE("bede-mpirun refuses what cannot work") {
+  auto site = rich_site();
+  site.launchers.front().name = "bede-mpirun";
+  const Installed installed(site);
+  CHECK(installed.bash("bede-mpirun true").err.find("inside a job") != std::string::npos);
+  CHECK(installed.bash("SLURM_JOB_ID=1 bede-mpirun --bede-par 2ppg true").err.find("must begin with 1ppn") !=
+        std::string::npos);
+  CHECK(installed.bash("SLURM_JOB_ID=1 bede-mpirun").err.find("no program to run") != std::string::npos);
 }
 
 TEST_CASE("sacct without accounting says how to have it") {

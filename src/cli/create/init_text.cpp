@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/config/job_keys.hpp"
+#include "core/model/site_queries.hpp"
 #include "core/site_rules/limits.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/json_string.hpp"
@@ -234,10 +235,8 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   };
   software("venv", job.venv, "~/venvs/train");
   software("conda", job.conda, "NAME");
-  const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) {
-    return rule.kind == model::PythonSource::wheelhouse;
-  });
-  if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
+  if (model::has_python(site, model::PythonSource::wheelhouse))
+    software("wheelhouse", job.wheelhouse, "torch numpy");
   write_images(file, site, job);
   if (job.env.empty()) file.open_key("env", "{\"NAME\": \"value\"}");
 }

@@ -86,7 +86,11 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
 /// For a profile without nodes, those that the person sizes; says what is assumed.
 bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& sizes,
                     const Context& context) {
-  if (!site.partitions.empty() && !sizes.any()) return true;
+  if (!site.partitions.empty() && !sizes.any()) {
+    for (const auto& assumption : emulate::complete_nodes(site, options.request.partition))
+      make_narrator(context, options.quiet).note(assumption);
+    return true;
+  }
   const bool described = !site.node_types.empty() && !sizes.any();
   auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, sizes);
   if (!assumed) {

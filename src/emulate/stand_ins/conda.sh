@@ -1,10 +1,10 @@
 #!/bin/bash
 # conda, as far as scripts use it: environments that the profile names, that are made here, and that a person may have on the site.
-here=${BASH_SOURCE[0]%/*}
+here=${BASH_SOURCE[0]%/bin/*}
 # shellcheck source=/dev/null
-. "$here/../lib/common.sh"
+. "${here%/conda}/lib/common.sh"
 # shellcheck source=/dev/null
-. "$here/../lib/python_env.sh"
+. "${here%/conda}/lib/python_env.sh"
 # shellcheck disable=SC2154 # from common.sh
 words=("$@") envs=$hpcml_state/conda/envs
 fail() { hpcml_fail conda 1 "$1" "${words[@]}"; }
@@ -78,6 +78,7 @@ create() {
 adopt() { # NAME-OR-PREFIX FOLDER
   need_python
   local made
+  mkdir -p "$envs"
   made=$(mktemp -d "$envs/.new-XXXXXX") || fail "could not make an environment"
   cp -- "$hpcml_state"/lib/python_stubs/* "$made"
   mkdir -p "$2"

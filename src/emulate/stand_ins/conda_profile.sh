@@ -12,7 +12,7 @@ conda() {
         [[ -x $hpcml_prefix/bin/python ]] || hpcml_prefix=@STATE_DIR@/conda/envs/${hpcml_name//\//_}
       fi
       if [[ ! -x $hpcml_prefix/bin/python ]]; then
-        @STATE_DIR@/bin/conda hpcml-adopt "$hpcml_name" "$hpcml_prefix" || return 1
+        @STATE_DIR@/conda/bin/conda hpcml-adopt "$hpcml_name" "$hpcml_prefix" || return 1
       fi
       conda deactivate
       export CONDA_PREFIX=$hpcml_prefix CONDA_DEFAULT_ENV=$hpcml_name CONDA_SHLVL=1
@@ -26,6 +26,6 @@ conda() {
       PATH=${PATH%:}
       unset CONDA_PREFIX CONDA_DEFAULT_ENV CONDA_SHLVL
       ;;
-    *) @STATE_DIR@/bin/conda "$@" ;;
+    *) @STATE_DIR@/conda/bin/conda "$@" ;;
   esac
 }

@@ -26,8 +26,8 @@ main() {
     hpcml_fail ibrun 1 "$number tasks do not fit the ${SLURM_NTASKS:-${SLURM_NNODES:-1}} that the job asked for" "${words[@]}"
   fi
   hpcml_record ibrun true "${words[@]}"
-  export HPCML_IBRUN_PROCID=${SLURM_PROCID-} HPCML_IBRUN_LOCALID=${SLURM_LOCALID-} HPCML_IBRUN_NODEID=${SLURM_NODEID-}
+  export HPCML_LAUNCHER_PROCID=${SLURM_PROCID-} HPCML_LAUNCHER_LOCALID=${SLURM_LOCALID-} HPCML_LAUNCHER_NODEID=${SLURM_NODEID-}
   # shellcheck disable=SC2154 # from site.sh
-  exec "$hpcml_srun" --mpi="$hpcml_mpi" --cpu-bind=none --kill-on-bad-exit=1 -n "$number" "$hpcml_state/lib/ibrun_rank" "$@"
+  exec "$hpcml_srun" --mpi="$hpcml_mpi" --cpu-bind=none --kill-on-bad-exit=1 -n "$number" "$hpcml_state/lib/launcher_rank" "$@"
 }
 main "$@"

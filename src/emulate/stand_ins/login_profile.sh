@@ -4,6 +4,11 @@ case ":$PATH:" in
   *":@STATE_DIR@/bin:"*) ;;
   *) export PATH="@STATE_DIR@/bin:$PATH" ;;
 esac
+# Whoever runs hpcml by its path types its name there anyway: last, as it may be among other programs.
+case ":$PATH:" in
+  *:@PROGRAM_DIRECTORY@:*) ;;
+  *) export PATH="$PATH":@PROGRAM_DIRECTORY@ ;;
+esac
 module() {
   # shellcheck source=/dev/null
   . "@STATE_DIR@/lib/common.sh" && . "@STATE_DIR@/lib/module.sh" && hpcml_module "$@"

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The `module` command: a function, because it changes the caller's environment. Knows the modules that the profile names.
+# The `module` command: a function, because it changes the caller's environment. Modules that the profile does not name are assumed and
+# reported.
 
 hpcml_module_known() { # NAME: prints the known module that NAME means
   local entry path name
@@ -31,35 +32,63 @@ hpcml_module_variable() { # NAME: the variable in which a module that gives an i
   done
 }
 
-hpcml_module_why() { # NAME: why it cannot be loaded
+hpcml_module_path() { # NAME: the directory that "module use" must name before the module can be loaded; nothing for other modules
   local entry
   for entry in "${hpcml_modules[@]}"; do
     if [[ -n ${entry%%|*} && ${entry#*|} == "$1" ]]; then
-      printf 'module %s needs "module use %s" first\n' "$1" "${entry%%|*}"
-      return
-    fi
-    if [[ ${entry#*|} == "${1%%/*}"/* ]]; then
-      # shellcheck disable=SC2154 # from site.sh
-      printf 'module %s is unknown; the profile of %s names %s\n' "$1" "$hpcml_site_name" "${entry#*|}"
+      printf '%s\n' "${entry%%|*}"
       return
     fi
   done
-  printf 'module %s is unknown: the profile of %s does not name it\n' "$1" "$hpcml_site_name"
+}
+
+hpcml_module_assumed() { # NAME: reports, once a job, a module that the profile does not name, and that the site may have
+  local entry named=''
+  # shellcheck disable=SC2154 # from common.sh
+  mkdir -p "$hpcml_state/assumed_modules"
+  mkdir "$hpcml_state/assumed_modules/${SLURM_JOB_ID-login}-${1//\//_}" 2> /dev/null || return 0
+  for entry in "${hpcml_modules[@]}"; do
+    if [[ ${entry#*|} == "${1%%/*}"/* ]]; then named=" (it names ${entry#*|})"; fi
+  done
+  # shellcheck disable=SC2154 # from site.sh
+  printf 'module: the profile of %s names no module %s%s: assumed to exist, and to change nothing\n' \
+    "$hpcml_site_name" "$1" "$named" >&2
+}
+
+hpcml_module_root_variable() { # NAME: the variable in which the site's modules give their directory, as EasyBuild names it: EBROOTCUDA
+  local name=${1%%/*}
+  # shellcheck disable=SC2154 # from site.sh
+  [[ -n $hpcml_module_root_prefix ]] || return 0
+  name=${name//-/min}
+  name=${name//+/plus}
+  name=${name^^}
+  printf '%s%s\n' "$hpcml_module_root_prefix" "${name//[^A-Z0-9_]/_}"
 }
 
 hpcml_module_load() {
-  local name known variable failed=0
+  local name known variable path failed=0
   for name in "$@"; do
     if ! known=$(hpcml_module_known "$name"); then
-      hpcml_module_why "$name" >&2
-      failed=1
-      continue
+      path=$(hpcml_module_path "$name")
+      if [[ -n $path || $name == -* || $name == *[[:space:]]* || -z $name ]]; then
+        printf 'module: cannot load "%s"%s\n' "$name" "${path:+: it needs \"module use $path\" first}" >&2
+        failed=1
+        continue
+      fi
+      known=$name
+      hpcml_module_assumed "$name"
     fi
     [[ $name == */* ]] && known=$name
     case ":${LOADEDMODULES-}:" in
       *":$known:"*) ;;
       *) export LOADEDMODULES="${LOADEDMODULES:+$LOADEDMODULES:}$known" ;;
     esac
+    variable=$(hpcml_module_root_variable "$known")
+    if [[ -n $variable ]]; then
+      # shellcheck disable=SC2154 # from common.sh
+      export "$variable=$hpcml_state/software/$known"
+      mkdir -p "${!variable}"
+    fi
     variable=$(hpcml_module_variable "$known")
     if [[ -n $variable ]]; then
       # shellcheck disable=SC2154 # from common.sh
@@ -67,7 +96,8 @@ hpcml_module_load() {
       : > "${!variable}"
     fi
     # shellcheck disable=SC2154 # from site.sh
-    if hpcml_among "${known%%/*}" "${hpcml_conda_modules[@]%%/*}"; then
+    if hpcml_among "${known%%/*}" "${hpcml_conda_modules[@]%%/*}" || [[ ${known,,} == *conda* || ${known,,} == *forge* ]]; then
+      [[ :$PATH: == *:$hpcml_state/conda/bin:* ]] || export PATH=$hpcml_state/conda/bin:$PATH
       # shellcheck source=/dev/null
       . "$hpcml_state/conda/etc/profile.d/conda.sh"
     fi
@@ -76,9 +106,11 @@ hpcml_module_load() {
 }
 
 hpcml_module_unload() {
-  local name list=":${LOADEDMODULES-}:"
+  local name variable list=":${LOADEDMODULES-}:"
   for name in "$@"; do
     list=${list//:$name:/:}
+    variable=$(hpcml_module_root_variable "$name")
+    [[ -z $variable ]] || unset "$variable"
   done
   list=${list#:}
   export LOADEDMODULES="${list%:}"
@@ -95,7 +127,10 @@ hpcml_module() {
       ;;
     unuse) MODULEPATH=:${MODULEPATH-}: && MODULEPATH=${MODULEPATH//:$2:/:} && MODULEPATH=${MODULEPATH#:} && export MODULEPATH="${MODULEPATH%:}" ;;
     unload | rm | del) hpcml_module_unload "${@:2}" ;;
-    purge | reset) export LOADEDMODULES= ;;
+    purge | reset)
+      while [[ -n ${LOADEDMODULES-} ]]; do hpcml_module_unload "${LOADEDMODULES%%:*}"; done
+      export LOADEDMODULES=
+      ;;
     swap | switch) hpcml_module_unload "${2-}" && { hpcml_module_load "${@:3}" || hpcml_code=1; } ;;
     list) printf '%s\n' "${LOADEDMODULES//:/$'\n'}" >&2 ;;
     avail | av | spider) printf '%s\n' "${hpcml_modules[@]#*|}" >&2 ;;

@@ -7,8 +7,8 @@ case ":$PATH:" in
     echo 'export BASH_FUNC_module%%=@MODULE_FUNCTION@'
     ;;
 esac
-job_directory=@JOB_DIRECTORY@
-if [ "$job_directory" = yes ]; then
-  dir="@STATE_DIR@/local/${SLURM_JOB_USER:-$USER}.$SLURM_JOB_ID.0"
-  mkdir -p "$dir" && echo "export SLURM_TMPDIR=$dir"
-fi
+dir="@STATE_DIR@/local/${SLURM_JOB_USER:-$USER}.$SLURM_JOB_ID.0"
+# shellcheck disable=SC2043 # several names, or none
+for name in @JOB_DIRECTORIES@; do
+  mkdir -p "$dir" && echo "export $name=$dir"
+done

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/model/site_queries.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
 
@@ -16,12 +17,6 @@ std::string text_of(const shell::Word& word) {
   std::string text;
   for (const auto& part : word.parts) text += part.text;
   return text;
-}
-
-/// Whether environments are built in jobs, of wheels for each version of Python.
-bool has_wheelhouse(const model::Site& site) {
-  return std::any_of(site.python.begin(), site.python.end(),
-                     [](const auto& rule) { return rule.kind == model::PythonSource::wheelhouse; });
 }
 
 void add_module(ImportState& porting, const std::string& module) {
@@ -39,8 +34,11 @@ std::string replacement_of(const ImportState& porting, const std::string& module
     return base_of(candidate) == base_of(module);
   });
   if (same == usual.end()) return {};
-  const bool same_stack = has_wheelhouse(porting.to) &&
-                          (porting.source ? has_wheelhouse(*porting.source) : !porting.is_of_other_site);
+  const auto has_wheels = [](const model::Site& site) {
+    return model::has_python(site, model::PythonSource::wheelhouse);
+  };
+  const bool same_stack =
+      has_wheels(porting.to) && (porting.source ? has_wheels(*porting.source) : !porting.is_of_other_site);
   return same_stack && same->find('/') == std::string::npos ? module : *same;
 }
 

@@ -2,9 +2,9 @@
 #include "generate/plan/software.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
+#include "core/model/site_queries.hpp"
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
@@ -87,29 +87,12 @@ void plan_environment_of(const LaunchInput& input, StepResult<Software>& result,
   add_host_modules(input, result, way);
 }
 
-/// Whether jobs of the site have the variable: Slurm's, the user's, the site's, or one of the request.
-bool has_variable(const LaunchInput& input, const std::string& name) {
-  static constexpr std::array<std::string_view, 5> k_everywhere = {"HOME", "USER", "LOGNAME", "TMPDIR",
-                                                                   "PWD"};
-  if (name.starts_with("SLURM_") ||
-      std::find(k_everywhere.begin(), k_everywhere.end(), name) != k_everywhere.end())
-    return true;
-  const auto& site = input.site;
-  const auto reads = [&](const std::string& path) { return util::leading_variable(path) == name; };
-  return reads(site.storage.scratch) || reads(site.storage.project) ||
-         std::any_of(site.node_types.begin(), site.node_types.end(),
-                     [&](const auto& node) { return node.local_disk && reads(*node.local_disk); }) ||
-         std::any_of(site.python.begin(), site.python.end(),
-                     [&](const auto& rule) { return reads(rule.where); }) ||
-         std::any_of(site.env.begin(), site.env.end(), [&](const auto& rule) { return rule.name == name; }) ||
-         std::any_of(input.job.env.begin(), input.job.env.end(),
-                     [&](const auto& entry) { return entry.first == name; });
-}
-
 void check_variable(const LaunchInput& input, const char* option, const std::string& path,
                     StepDiagnostics& diagnostics) {
   const auto name = util::leading_variable(path);
-  if (name.empty() || has_variable(input, name)) return;
+  const bool is_set = std::any_of(input.job.env.begin(), input.job.env.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  if (name.empty() || is_set || model::has_job_variable(input.site, name)) return;
   diagnostics.error(
       std::string("usage/") + (option + 2),
       fmt::format("{} names variable '{}', which jobs on {} do not have", option, name, input.site.id),

@@ -7,10 +7,10 @@ virtualenv --no-download --clear ENV && source ENV/bin/activate
 pip install --no-index torch numpy
 python -I -c 'import torch, numpy; print("for LibTorch:", torch.__version__)'
 pip install --no-index torch==1.9.1
-# The same with hpcml: the list of wheels leaves the user's own alone, and LibTorch's module may be missing.
+# The same with hpcml: the list of wheels leaves the user's own alone.
 deactivate; module purge
 echo mine > requirements.txt
 hpcml env wheelhouse --packages numpy > setup.sh; bash setup.sh; cat requirements.txt
 rm requirements.txt; bash setup.sh; cat requirements.txt
 mkdir built; hpcml env libtorch --venv built/env > libtorch.sh
-bash libtorch.sh; ls built; export EBROOTCUDA=/cuda; bash libtorch.sh; bash libtorch.sh; ls built/env/libtorch.cmake
+bash libtorch.sh; bash libtorch.sh; grep -o '[^/]*/cuda/[^"]*' built/env/libtorch.cmake

@@ -69,6 +69,16 @@ TEST_CASE("an environment per node lies in Slurm's folder of the job, or in one 
   CHECK(result.plan->python.remove);
 }
 
+TEST_CASE("gen rejects paths with variables that jobs lack") {
+  auto job = job_for("leonardo");
+  job.venv = text("$SLURM_TMPDIR/env");
+  CHECK(
+      holds(test::error_of(job, "leonardo", "usage/venv").message, "'SLURM_TMPDIR', which jobs on leonardo"));
+  job = job_for("narval");
+  job.venv = text("$SLURM_TMPDIR/env");
+  CHECK(test::planned(job, "narval").python.where == "$SLURM_TMPDIR/env");
+}
+
 TEST_CASE("an environment is activated inside the image, by the name that it has there") {
   auto job = lumi_container("/project/me:/workdir");
   job.venv = text("/project/me/env");

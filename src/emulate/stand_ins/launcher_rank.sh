@@ -1,5 +1,5 @@
 #!/bin/bash
-# One rank of ibrun: the site's rank variables instead of Slurm's.
+# One rank of ibrun or bede-mpirun: the site's rank variables instead of Slurm's.
 here=${BASH_SOURCE[0]%/*}
 # shellcheck source=/dev/null
 . "$here/site.sh"
@@ -13,10 +13,10 @@ here=${BASH_SOURCE[0]%/*}
 restore() {
   if [[ -n $2 ]]; then export "$1=$2"; else unset "$1"; fi
 }
-restore SLURM_PROCID "${HPCML_IBRUN_PROCID-}"
-restore SLURM_LOCALID "${HPCML_IBRUN_LOCALID-}"
-restore SLURM_NODEID "${HPCML_IBRUN_NODEID-}"
-unset HPCML_IBRUN_PROCID HPCML_IBRUN_LOCALID HPCML_IBRUN_NODEID
+restore SLURM_PROCID "${HPCML_LAUNCHER_PROCID-}"
+restore SLURM_LOCALID "${HPCML_LAUNCHER_LOCALID-}"
+restore SLURM_NODEID "${HPCML_LAUNCHER_NODEID-}"
+unset HPCML_LAUNCHER_PROCID HPCML_LAUNCHER_LOCALID HPCML_LAUNCHER_NODEID
 for name in "${!SLURM_STEP@}"; do
   # Without the step's number Open MPI believes that nobody started it, and each rank is a world of its own.
   [[ $name == SLURM_STEP_ID ]] || unset "$name"
