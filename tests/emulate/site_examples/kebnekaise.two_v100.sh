@@ -1,0 +1,9 @@
+#!/bin/bash
+# Source: github:hpc2n/intro-course:docs/batch.md @0718c324, read 2026-11-29
+# Expected: 1 task on 1 node, 2 GPUs each
+#SBATCH -A hpc2n2026-001
+#SBATCH --time=00:10:00
+#SBATCH --gpus=v100:2
+module purge > /dev/null 2>&1
+ml fosscuda/2021b
+python3 train.py
