@@ -65,6 +65,7 @@ import_script::Chosen choices_of(const model::JobSpec& job) {
   };
   import_script::Chosen chosen;
   chosen.environment = job.venv || job.conda || job.container || job.wheelhouse;
+  chosen.container = job.container.has_value();
   chosen.partition = is_set(job.partition);
   chosen.account = is_set(job.account);
   chosen.qos = is_set(job.qos);

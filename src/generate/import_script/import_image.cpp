@@ -83,15 +83,12 @@ public:
 
   void port() {
     auto image = find();
+    if (x_porting.chosen.environment) return replace_image(image);
     if (!image) {
       refuse_unnamed();
       return check_hidden_engines();
     }
     const diag::Place place = image->word.place;
-    if (x_porting.chosen.environment)
-      return x_porting.note(
-          place, "port/container",
-          fmt::format("image '{}' is removed: the request names an environment", image->word.text()));
     const auto text = image->word.text();
     const auto source = image->word.known() || !(image->of_family || is_file_name(text))
                             ? std::nullopt
@@ -277,6 +274,45 @@ private:
     diag::Place place;
   };
 
+  void replace_image(const std::optional<Image>& image) {
+    if (image)
+      x_porting.note(
+          image->word.place, "port/container",
+          fmt::format("image '{}' is removed: the request names an environment", image->word.text()));
+    port_binds_of_request();
+  }
+
+  /// The request names an environment: its image has the binds of the old one, and a program outside of
+  /// images loses them.
+  void port_binds_of_request() {
+    const auto& rules = x_porting.to.containers;
+    if (x_porting.chosen.container && !rules.empty()) return port_binds(model::row_of(rules.front().engine));
+    for (const auto& mount : x_mounts) report_lost_binds(mount.text, mount.place);
+    for (auto& found : x_programs) {
+      if (const auto* step = found.launch->step())
+        for (const auto& option : step->options)
+          if (const auto* engine = model::find_image_option(option.name);
+              engine && engine->binds_option == option.name && option.value)
+            report_lost_binds(option.value->text(), option.place);
+      if (const auto* container = found.launch->container())
+        for (const auto& option : container->options)
+          if (option.value && is_bind(option)) report_lost_binds(option.value->text(), option.place);
+    }
+  }
+
+  void report_lost_binds(const std::string& text, diag::Place place) {
+    for (const auto& mount : util::split(util::replace_all(text, ";", ","), ','))
+      if (!mount.empty())
+        x_porting.warn(place, "port/container",
+                       fmt::format("bind '{}' is removed: the program runs outside of a container", mount),
+                       "use the directory itself in the program's command, or a link to it");
+  }
+
+  static bool is_bind(const GivenOption& option) {
+    static constexpr std::string_view k_binds = " B bind V volume v container-mounts ";
+    return holds(std::string(k_binds), " " + option.name + " ");
+  }
+
   void port_binds(const EngineRow& engine) {
     for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
     for (auto& found : x_programs) {
@@ -297,14 +333,13 @@ private:
 
   void port_option(FoundLaunch& found, const Link& container, const GivenOption& option,
                    const EngineRow& engine) {
-    static constexpr std::string_view k_binds = " B bind V volume v container-mounts ";
     static constexpr std::string_view k_directories = " pwd cwd workdir w ";
     const auto is_in = [&](std::string_view names) {
       return holds(std::string(names), " " + option.name + " ");
     };
     const auto* old = model::find_engine_program(container.program);
     if (option.name == "nv" || option.name == "rocm" || (old && option.name == old->image_option)) return;
-    if (is_in(k_binds)) return add_bind(found, option, engine);
+    if (is_bind(option)) return add_bind(found, option, engine);
     const bool same_family = old && !old->family.empty() && old->family == engine.family;
     if (!same_family && is_in(k_directories)) return add_directory(found, option, engine);
     const bool same_setting = option.name == "env" && !engine.bind.empty();
@@ -336,7 +371,7 @@ private:
   void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
     if (!option.value) return;
     const auto place = option.place;
-    if (option.value->known()) return add_mounts(option.value->text(), place);
+    if (option.value->known()) return add_known_bind(found, option.value->text(), place, engine);
     const auto text =
         engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
@@ -345,6 +380,26 @@ private:
     found.program.image_options.push_back(std::string(engine.bind) + *text);
     x_porting.note(place, "port/container",
                    fmt::format("this bind stays: its directory must exist on {}", x_porting.to.id), "");
+  }
+
+  /// A bind that the plan cannot write, because its path is relative or because it mounts a part of an image
+  /// file, stays as the script has it if the engine reads it the same way.
+  void add_known_bind(FoundLaunch& found, const std::string& text, diag::Place place,
+                      const EngineRow& engine) {
+    std::vector<std::string> plain;
+    for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
+      if (mount.empty()) continue;
+      const bool special = mount.front() != '/' || holds(mount, ":image-src=");
+      if (!special || engine.family.empty()) {
+        plain.push_back(mount);
+        continue;
+      }
+      found.program.image_options.push_back(std::string(engine.bind) + util::shell_quote(mount));
+      x_porting.note(place, "port/container",
+                     fmt::format("bind '{}' stays: {} must exist on {}", mount,
+                                 mount.substr(0, mount.find(':')), x_porting.to.id));
+    }
+    add_mounts(util::join(plain, ","), place);
   }
 
   /// Binds with plain paths belong to the request: the plan knows them.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/diag/visible_text.hpp"
+#include "core/model/site_queries.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
@@ -20,27 +21,6 @@ bool is_common_directory(const std::string& directory) {
                                                                 "mnt", "opt",  "proc", "root", "run", "sbin",
                                                                 "sys", "tmp",  "usr",  "var"};
   return std::find(k_common.begin(), k_common.end(), std::string_view(directory)) != k_common.end();
-}
-
-/// Variables that bash, the login or Slurm itself sets.
-bool is_common_variable(const std::string& name) {
-  static constexpr std::array<std::string_view, 45> k_common = {
-      "BASH",         "BASHPID",  "BASH_SOURCE",     "BASH_VERSION",
-      "COLUMNS",      "CPATH",    "DISPLAY",         "EDITOR",
-      "EPOCHSECONDS", "EUID",     "FUNCNAME",        "GROUPS",
-      "HOME",         "HOSTNAME", "HOSTTYPE",        "IFS",
-      "LANG",         "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
-      "LINENO",       "LOGNAME",  "MACHTYPE",        "MASTER_ADDR",
-      "MASTER_PORT",  "OLDPWD",   "OPTARG",          "OPTIND",
-      "OSTYPE",       "PATH",     "PIPESTATUS",      "PPID",
-      "PS1",          "PWD",      "PYTHONPATH",      "RANDOM",
-      "REPLY",        "SECONDS",  "SHELL",           "SHLVL",
-      "SRANDOM",      "TERM",     "TMPDIR",          "UID",
-      "USER"};
-  if (std::find(k_common.begin(), k_common.end(), std::string_view(name)) != k_common.end()) return true;
-  if (name.starts_with("SLURMD_")) return true;
-  if (name.starts_with("SLURM_")) return name == "SLURM_TMPDIR" ? false : true;
-  return name.find("RANK") != std::string::npos || name == "WORLD_SIZE" || name == "LOCAL_WORLD_SIZE";
 }
 
 /// Notes of a kind: a script with more has more than a reader takes in.
@@ -100,11 +80,10 @@ public:
     }
     if (!x_porting.is_of_new_site()) report_names();
     note_suffixes();
+    warn_of_numbers();
+    warn_of_vendor();
     note_hidden();
-    const auto& python = x_porting.to.python;
-    const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
-      return rule.kind == model::PythonSource::wheelhouse;
-    });
+    const bool wheels = model::has_python(x_porting.to, model::PythonSource::wheelhouse);
     if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
       x_porting.note(
           *at, "port/wheels", "pip --no-index uses the wheels of the site that the script was written for",
@@ -132,6 +111,62 @@ private:
                                    "your login environment",
                                    name),
                        fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
+  }
+
+  /// Numbers of nodes that the remaining commands read, and that are others in the new job.
+  void warn_of_numbers() const {
+    const auto& nodes = x_porting.result.job.nodes;
+    if (!nodes || nodes->value == x_porting.old_nodes) return;
+    for (const std::string name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"})
+      if (reads(name))
+        x_porting.warn(
+            place_of_variable(name), "port/nodes",
+            fmt::format("{} is {} in the new job and was {}: what the script computes from it changes", name,
+                        nodes->value, x_porting.old_nodes),
+            fmt::format("use the number {} instead if the program's arguments depend on it",
+                        x_porting.old_nodes));
+  }
+
+  /// Variables and programs of the other vendor's GPUs.
+  void warn_of_vendor() const {
+    const auto* node = target_node(x_porting);
+    const auto vendor = node && node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+    if (vendor == model::GpuVendor::unknown) return;
+    const bool amd = vendor == model::GpuVendor::amd;
+    const std::string tool = amd ? "nvidia-smi" : "rocm-smi", now = amd ? "rocm-smi" : "nvidia-smi";
+    if (const auto at = find_kept(tool))
+      x_porting.warn(*at, "port/gpus",
+                     fmt::format("{} has {} GPUs: {} does not exist there", x_porting.to.id,
+                                 amd ? "AMD" : "NVIDIA", tool),
+                     fmt::format("use {}, or remove it", now));
+    if (amd && reads("CUDA_VISIBLE_DEVICES"))
+      x_porting.warn(place_of_variable("CUDA_VISIBLE_DEVICES"), "port/gpus",
+                     fmt::format("jobs on {} have ROCR_VISIBLE_DEVICES: CUDA_VISIBLE_DEVICES is not set",
+                                 x_porting.to.id),
+                     "use ROCR_VISIBLE_DEVICES in its place");
+  }
+
+  /// Whether the line of a place only prints.
+  static bool is_printed(const std::string& text, std::size_t at) {
+    const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
+    const auto first = util::trim(std::string_view(text).substr(line, at - line));
+    return first.starts_with("echo ") || first.starts_with("printf ");
+  }
+
+  /// Whether a text that stays, other than a comment or a line that prints, expands the variable.
+  bool reads(const std::string& name) const {
+    return std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
+      CommentFinder comments(text);
+      for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const auto end = at + name.size();
+        if (at == 0 || (end < text.size() && shell::is_name_char(text[end])) || comments.holds(at) ||
+            is_printed(text, at))
+          continue;
+        if (text[at - 1] == '$' || text[at - 1] == '{' || text[at - 1] == '(' || text[at - 1] == ' ')
+          return true;
+      }
+      return false;
+    });
   }
 
   /// Reports characters that are invisible in an editor or change the direction of text: the first per line.
@@ -204,17 +239,6 @@ private:
       }
   }
 
-  /// Whether the new site's jobs have such a variable: its nodes' own disk, its scratch.
-  bool is_of_new_site(const std::string& name) const {
-    const auto& nodes = x_porting.to.node_types;
-    const auto& storage = x_porting.to.storage;
-    for (const auto* place : {&storage.scratch, &storage.project})
-      if (*place == "$" + name || place->starts_with("$" + name + "/")) return true;
-    return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
-      return node.local_disk && node.local_disk->starts_with("$" + name);
-    });
-  }
-
   void find_variables(const std::string& text) {
     CommentFinder comments(text);
     for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
@@ -226,7 +250,7 @@ private:
       if (name.size() < 2 || !shell::is_name_start(name[0]) || comments.holds(at)) continue;
       // ${NAME:-…} says itself what happens without it.
       if (brace && end < text.size() && text[end] != '}') continue;
-      if (x_set.contains(name) || is_common_variable(name) || is_of_new_site(name)) continue;
+      if (x_set.contains(name) || model::has_job_variable(x_porting.to, name)) continue;
       if (x_variables.size() < k_most_notes) x_variables.insert(name);
     }
   }

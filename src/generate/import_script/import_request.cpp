@@ -129,7 +129,7 @@ private:
   void port_option(const slurm::Setting& setting) {
     switch (fate_of(setting.option)) {
     case Fate::kept: return port_kept(setting);
-    case Fate::passed: x_job.sbatch.push_back({word_of(setting), origin(setting.option)}); return;
+    case Fate::passed: return pass(setting);
     case Fate::planned: return add_planned(setting);
     case Fate::dropped: break;
     }
@@ -160,6 +160,21 @@ private:
             ? fmt::format("use --{} to name one of {}", setting.option, name())
             : fmt::format("use --sbatch={} to keep it, if {} has the same",
                           same_flag ? std::string("--constraint=…") : word_of(setting), name()));
+  }
+
+  /// An option that means the same on every site, unless it has no value or the new site rejects it.
+  void pass(const slurm::Setting& setting) {
+    if (setting.value && setting.value->empty())
+      return x_porting.note(setting.place, "port/left-out",
+                            fmt::format("'{}' is removed: it has no value", word_of(setting)));
+    if (x_porting.to.flag(setting.option).policy != model::Policy::forbidden)
+      return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
+    const auto removed =
+        fmt::format("'{}' is removed: {} rejects --{}", word_of(setting), name(), setting.option);
+    if (setting.option == "export" && setting.value.value_or("") == "ALL")
+      x_porting.note(setting.place, "port/left-out", removed + ", and ALL is the default");
+    else
+      x_porting.warn(setting.place, "port/left-out", removed);
   }
 
   /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.

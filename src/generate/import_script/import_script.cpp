@@ -78,6 +78,30 @@ void report_unread(ImportState& porting, const std::vector<shell::Unread>& unrea
                   "run bash -n FILE to check a script without executing it");
 }
 
+/// The shell of the first line, if it is not bash or one whose scripts bash runs: "tcsh"; else empty.
+std::string foreign_shell(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> k_like_bash = {"bash", "sh", "dash", "ksh", "zsh", ""};
+  if (!text.starts_with("#!")) return {};
+  std::string name;
+  for (const auto& word : util::split(std::string(text.substr(2, text.find('\n') - 2)), ' ')) {
+    name = util::base_name(std::string(util::trim(word)));
+    if (!name.empty() && name != "env" && name.front() != '-') break;
+  }
+  return util::contains(k_like_bash, std::string_view(name)) ? std::string() : name;
+}
+
+/// Reports why no program is imported, at the first step whose program is unknown.
+void report_no_program(ImportState& porting, const std::vector<check::Launch>& launches) {
+  for (const auto& launch : launches)
+    if (const auto* step = launch.step(); step && &launch.last() == step && !step->operands.empty())
+      return porting.error(
+          step->place, "port/no-program",
+          fmt::format("what {} starts here is known only when the script runs", step->program),
+          "write the program into the script, or add it after -- without --from");
+  porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
+                "add the program after -- without --from, or to the script itself: srun python train.py");
+}
+
 /// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
 /// task reads those of the launcher.
 void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
@@ -99,6 +123,21 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
                        fmt::format("{} is replaced by {}: the launcher of {} does not set it in the tasks",
                                    old, now, porting.to.id));
       }
+}
+
+/// srun finds a program in its working directory as well, which is not in PATH for other launchers.
+void name_directory(FoundLaunch& found) {
+  const auto* step = found.launch->step();
+  auto& command = found.program.command;
+  auto& source = found.program.source;
+  if (!step || step->program != "srun" || found.in_batch || command.empty() || source.empty() ||
+      command.front() != source.front())
+    return;
+  const auto& name = command.front();
+  const bool is_script = name.ends_with(".sh") || name.ends_with(".py") || name.ends_with(".bash");
+  if (!is_script || name.find('/') != std::string::npos || name.find('$') != std::string::npos) return;
+  source.front() = "./" + name;
+  command.front() = source.front();
 }
 
 /// Returns the main program: the user's command, by which the plan chooses an environment.
@@ -149,6 +188,12 @@ void record_intent(ImportState& porting, const shell::View& view, const shell::S
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
                                  const Chosen& chosen, const std::vector<model::Site>& catalogue) {
   ImportState porting{file, text, to, chosen};
+  if (const auto shell = foreign_shell(text); !shell.empty()) {
+    porting.error({0, text.find('\n')}, "port/shell",
+                  fmt::format("the script is for {}, and only scripts for bash can be imported", shell),
+                  "rewrite it for bash first");
+    return std::move(porting.result);
+  }
   const auto [read, findings] = read_as_accepted(file, text);
   const auto& header = read.header;
   const auto& requests = read.requests;
@@ -167,9 +212,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   auto programs = find_programs(porting, launches, view, tree.program, sizes);
   port_request(porting, requests[0]);
   if (programs.empty()) {
-    if (!diag::has_errors(porting.result.findings))
-      porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
-                    "add the program after -- without --from, or to the script itself: srun python train.py");
+    if (!diag::has_errors(porting.result.findings)) report_no_program(porting, launches);
     return std::move(porting.result);
   }
   port_size(porting, requests[0], sizes, programs);
@@ -178,6 +221,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   if (!has_srun(to))
     for (auto& found : programs)
       if (!found.in_batch) read_launchers_ranks(porting, found);
+  for (auto& found : programs) name_directory(found);
   auto& job = porting.result.job;
   job.command = main_program(programs).command;
   // Without a name, sbatch names a job after its script.

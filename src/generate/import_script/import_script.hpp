@@ -17,6 +17,7 @@ namespace hpcml::import_script {
 /// What the new request chooses itself, so that the old script's choice is dropped.
 struct Chosen {
   bool environment = false;   ///< virtual environment, conda environment or image
+  bool container = false;     ///< an image
   std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
   std::string account = {};   ///< empty: not said
   std::string qos = {};

@@ -6,11 +6,14 @@
 #include "core/model/launcher_rows.hpp"
 #include "core/model/pattern.hpp"
 #include "core/site_rules/gpu_names.hpp"
+#include "core/slurm/gres.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 
 namespace hpcml::import_script {
 namespace {
+
+using GresItems = std::vector<slurm::GresItem>;
 
 /// For and against a site: each point is a name that it has.
 struct Score {
@@ -28,16 +31,15 @@ bool reads_variable(std::string_view text, std::string_view expression) {
   return name.size() > 5 && text.find(name) != std::string_view::npos;
 }
 
-/// "gpu:a100:4" -> "a100".
+/// The type of GPU that a request names: "a100" of "gpu:a100:4"; empty if it names none.
 std::string gpu_type_of(const slurm::JobOptions& request) {
-  for (const char* option : {"gres", "gpus-per-node", "gpus", "gpus-per-task"}) {
-    auto text = request.text(option);
-    if (text.starts_with("gpu:")) text = text.substr(4);
-    const auto colon = text.find(':');
-    if (colon != std::string::npos && !util::parse_unsigned(text.substr(0, colon)))
-      return text.substr(0, colon);
-  }
-  return {};
+  auto items = slurm::parse_gres(request.text("gres"), slurm::k_newest_version).value_or(GresItems());
+  for (const char* option : {"gpus-per-node", "gpus", "gpus-per-task"})
+    for (auto& item : slurm::parse_gpus(request.text(option), slurm::k_newest_version).value_or(GresItems()))
+      items.push_back(std::move(item));
+  const auto typed = std::find_if(items.begin(), items.end(),
+                                  [](const auto& item) { return item.name == "gpu" && !item.type.empty(); });
+  return typed == items.end() ? std::string() : typed->type;
 }
 
 void score_partition(const SiteEvidence& evidence, const model::Site& site, Score& score) {

@@ -17,20 +17,23 @@ namespace {
 
 // What of a site would take a job as it is planned: partitions and QoS, as words for hints.
 
+/// Returns a hint that names the partitions that a job can name and that suit it.
+template <class Suits> std::string partitions_hint(const LayoutInput& input, Suits suits) {
+  std::vector<std::string> names;
+  for (const auto& partition : input.site.partitions)
+    if (partition.nameable && suits(partition)) names.push_back(partition.name);
+  return names.empty() ? "" : fmt::format("use a partition that allows this: {}", util::join(names, ", "));
+}
+
 /// Returns a hint that names the partitions with these nodes whose limits allow `have`.
 std::string partitions_for(const LayoutInput& input, unsigned long long have,
                            model::Known<unsigned> model::Limits::*least,
                            model::Known<unsigned> model::Limits::*most) {
-  std::vector<std::string> names;
-  for (const auto& partition : input.site.partitions) {
+  return partitions_hint(input, [&](const model::Partition& partition) {
     const auto &low = partition.*least, &high = partition.*most;
-    const bool same_nodes =
-        input.node() && std::find(partition.node_types.begin(), partition.node_types.end(),
-                                  input.node()->id) != partition.node_types.end();
-    if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value))
-      names.push_back(partition.name);
-  }
-  return names.empty() ? "" : fmt::format("use a partition that allows this: {}", util::join(names, ", "));
+    const bool same_nodes = input.node() && util::contains(partition.node_types, input.node()->id);
+    return same_nodes && (!low || have >= low->value) && (!high || have <= high->value);
+  });
 }
 
 /// Returns a hint that names the QoS whose known limits allow `have`.
@@ -46,14 +49,12 @@ std::string qos_for(const LayoutInput& input, unsigned long long have,
                        : fmt::format("use a QoS whose known limits allow this: {}", util::join(names, ", "));
 }
 
-/// The partitions like the job's that take this many nodes.
+/// Returns a hint that names the partitions like the job's that allow this many nodes.
 std::string partitions_with_nodes(const LayoutInput& input, unsigned long long nodes) {
-  std::vector<std::string> names;
-  for (const auto& candidate : input.site.partitions)
-    if (candidate.nameable && input.partition() && candidate.cpu_only == input.partition()->cpu_only &&
-        (!candidate.max_nodes || candidate.max_nodes->value >= nodes))
-      names.push_back(candidate.name);
-  return util::join(names, ", ");
+  return partitions_hint(input, [&](const model::Partition& candidate) {
+    return input.partition() && candidate.cpu_only == input.partition()->cpu_only &&
+           (!candidate.max_nodes || candidate.max_nodes->value >= nodes);
+  });
 }
 
 /// The partitions with such nodes that give the time.
@@ -117,8 +118,7 @@ Wording words_of_nodes(const LayoutInput& input, const PolicyViolation& violatio
   const char* const k_code = "request/nodes";
   if (violation.rule == SiteRule::nodes_not_connected) return {k_code, "request one node"};
   if (violation.rule != SiteRule::nodes_over || (input.qos() && input.qos()->max_nodes)) return {k_code};
-  const auto others = partitions_with_nodes(input, violation.have);
-  return {k_code, others.empty() ? "" : fmt::format("use a partition that allows this: {}", others)};
+  return {k_code, partitions_with_nodes(input, violation.have)};
 }
 
 /// More GPUs of a node than it has.

@@ -187,6 +187,50 @@ TEST_CASE("An image that the site's engine cannot run is refused, one for other 
              "port/image-arch", "aarch64"));
 }
 
+TEST_CASE("binds stay with another image and are reported without") {
+  const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+                        "srun singularity exec -B /data:/in -B $HOME/x:/y old.sif python x.py");
+  import_script::Chosen chosen;
+  chosen.environment = chosen.container = true;
+  const auto image = ported(text, "narval", chosen);
+  CHECK_FALSE(image.job.container);
+  REQUIRE(image.job.binds.size() == 1);
+  CHECK(image.job.binds.front().value == "/data:/in");
+  CHECK(says(image, "port/container", "this bind stays"));
+  chosen.container = false;
+  const auto host = ported(text, "narval", chosen);
+  CHECK(host.job.binds.empty());
+  CHECK(says(host, "port/container", "bind '/data:/in' is removed: the program runs outside of a container"));
+  CHECK(says(host, "port/container", "x:/y' is removed"));
+  const auto shifter =
+      ported(job("-N 1 --gres=gpu:4 --image=a/b:c", "srun shifter -V /d:/in python x.py"), "zurada", chosen);
+  CHECK(says(shifter, "port/container", "bind '/d:/in' is removed"));
+}
+
+TEST_CASE("binds with relative paths or image parts stay unchanged") {
+  const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+                        "srun singularity exec -B ../env.sqsh:/user-software:image-src=/ a.sif python x.py");
+  const auto result = ported(text, "narval");
+  CHECK_FALSE(diag::has_errors(result.findings));
+  CHECK(has(written(text, "narval"), "../env.sqsh:/user-software:image-src=/"));
+}
+
+TEST_CASE("a script in the working directory gets its path") {
+  const auto script = written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4", "srun train.sh 1"), "narval");
+  CHECK(has(script, " ./train.sh 1"));
+  CHECK_FALSE(
+      has(written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4", "srun train 1"), "narval"), "./train"));
+}
+
+TEST_CASE("tools and variables of another GPU vendor are reported") {
+  const auto text =
+      job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+          "nvidia-smi\nN=$(jq -n \"[$CUDA_VISIBLE_DEVICES] | length\")\nsrun python x.py --n $N");
+  CHECK(says(ported(text, "lumi"), "port/gpus", "lumi has AMD GPUs: nvidia-smi does not exist there"));
+  CHECK(says(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
+  CHECK_FALSE(says(ported(text, "narval"), "port/gpus", "nvidia-smi"));
+}
+
 TEST_CASE("The program's own binds and settings of its image stay") {
   const auto script =
       written(job("-N 1 --gpus-per-node=8 --ntasks-per-node=8",

@@ -167,3 +167,41 @@ TEST_CASE("A script that cannot be ported says why") {
                       [&](const auto& finding) { return finding.code.starts_with(row.code); }));
   }
 }
+
+TEST_CASE("import rejects scripts for csh and other shells") {
+  struct Case {
+    const char* first;
+    const char* shell; ///< empty: it is imported
+  };
+  for (const auto& [first, shell] :
+       {Case{"#!/bin/tcsh", "tcsh"}, Case{"#!/usr/bin/env -S python3 -u", "python3"},
+        Case{"#!/bin/csh -f", "csh"}, Case{"#! /bin/sh -l", ""}, Case{"#!/usr/bin/env bash", ""},
+        Case{"#!/bin/bash -e", ""}}) {
+    CAPTURE(first);
+    const auto result = ported(std::string(first) + "\n#SBATCH -N 1 --gres=gpu:4 -t 10\nsrun python x.py\n");
+    CHECK(says(result, "port/shell", fmt::format("the script is for {},", shell)) == (shell[0] != 0));
+  }
+}
+
+TEST_CASE("options without a value or rejected by the site go") {
+  const auto result =
+      ported(job("-N 1 --gres=gpu:4 --ntasks-per-node=4 --mail-user= --mail-type=ALL --export=ALL",
+                 "srun python x.py"),
+             "vista");
+  CHECK_FALSE(diag::has_errors(result.findings));
+  CHECK(says(result, "port/left-out", "'--mail-user=' is removed: it has no value"));
+  CHECK(says(result, "port/left-out",
+             "'--export=ALL' is removed: vista rejects --export, and ALL is the default"));
+  REQUIRE(result.job.sbatch.size() == 1);
+  CHECK(result.job.sbatch.front().value == "--mail-type=ALL");
+  CHECK(ported(job("-N 1 --gres=gpu:4 --export=ALL", "srun python x.py"), "lumi").job.sbatch.size() == 1);
+}
+
+TEST_CASE("a changed number of nodes in arithmetic is reported") {
+  const std::string text = "B=$((1024 / SLURM_NNODES))\nsrun python x.py --batch $B";
+  const auto sizes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
+  CHECK(says(ported(job(sizes, text), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
+  CHECK_FALSE(says(ported(job(sizes, text), "narval"), "port/nodes", "SLURM_NNODES"));
+  CHECK_FALSE(
+      says(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes", "SLURM_NNODES"));
+}
