@@ -4,6 +4,7 @@ import collections
 import re
 import shlex
 
+LOST = "is lost without a warning"
 RUNS = {"once": 1, "twice": 2, "twice, in the batch script": 2}
 
 
@@ -143,7 +144,7 @@ def check_lost_binds(intent, report):
     """Returns binds that a job without a container loses, if the report of the import does not name them."""
     targets = [bind.split(":")[1].replace("//", "/") for bind in intent.get("binds", []) if ":/" in bind]
     lines = [line for line in report.replace("//", "/").splitlines() if re.search(r"\b(bind|binds|mount|mounted)\b", line)]
-    return [f"the bind to {target} is lost without a warning" for target in targets if not any(target in line for line in lines)]
+    return [f"the bind to {target} {LOST}" for target in targets if not any(target in line for line in lines)]
 
 
 def compare(entry, records, calls, fill, *, unlimited=0, engine=True, new_image=False):

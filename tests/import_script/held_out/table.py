@@ -6,7 +6,7 @@ import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLACE = "tests/import_script/held_out"
-WORDS = {"same": "same", "wrong": "**wrong**", "well": "refused", "badly": "**refused badly**"}
+WORDS = {"same": "same", "warned": "*warned*", "wrong": "**wrong**", "well": "refused", "badly": "**refused badly**"}
 
 HEAD = """# Import trials
 
@@ -22,7 +22,8 @@ not part of this repository; the table of sources names them.
 
 - An import is *same* if launches, number of ranks, visible GPUs, arguments, named variables, helper
   steps, image, binds and staged files equal the intent, and the job exits with 0.
-- An import is *wrong* if anything differs. A refusal is reviewed by hand: a support engineer would
+- An import is *wrong* if anything differs, and *warned* if hpcml printed a warning with the line and the
+  cause. Both count as written, not as same. A refusal is reviewed by hand: a support engineer would
   give the same reason, or not.
 - Modules, accounts and partitions of the old site are not compared. Paths exist on every site.
 - Each import has the account, `--time 30` if the script has no time limit or one above the site's, and
@@ -33,12 +34,19 @@ not part of this repository; the table of sources names them.
 """
 
 
-def judge(result, refusals):
-    """Returns the outcome of a trial: same, wrong, well or badly refused; a refusal without a judgement counts as poor."""
-    if result["outcome"] != "refused":
-        return result["outcome"], ""
+def judge(result, reviewed):
+    """Returns the outcome of a trial, and why: same, warned (different, and a warning names the cause), wrong, well or badly refused.
+
+    A refusal that was not reviewed counts as badly refused.
+    """
+    if result["outcome"] == "wrong":
+        known = [warning for warning in reviewed["warnings"] if warning["id"] == result["id"] and warning.get("site", result["site"]) == result["site"]]
+        named = any(re.search(warning["pattern"], line) for warning in known for line in result.get("warnings", []))
+        return "warned" if named else "wrong", ""
+    if result["outcome"] == "same":
+        return "same", ""
     text = " ".join(result["reasons"])
-    for refusal in refusals:
+    for refusal in reviewed["refusals"]:
         if refusal["id"] == result["id"] and re.search(refusal["pattern"], text):
             return refusal["verdict"], refusal["why"]
     return "badly", "not judged"
@@ -56,10 +64,10 @@ def share(part, whole):
 def totals(outcomes, sites, first):
     """Returns the table of totals, one column for each site."""
     lines = ["## Totals", "", "| result | " + " | ".join(sites) + " | all |", "|---|" + "---|" * (len(sites) + 1)]
-    for name, title in (("same", "written, same intent"), ("wrong", "written, wrong"), ("well", "refused, good reason"), ("badly", "refused, poor reason")):
+    for name, title in (("same", "written, same intent"), ("warned", "written, different with a warning"), ("wrong", "written, wrong without a warning"), ("well", "refused, good reason"), ("badly", "refused, poor reason")):
         counts = [sum(outcomes[key] == name for key in outcomes if key[1] == site) for site in sites]
         lines.append(f"| {title} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
-    written = [value for value in outcomes.values() if value in ("same", "wrong")]
+    written = [value for value in outcomes.values() if value in ("same", "warned", "wrong")]
     same = sum(value == "same" for value in written)
     lines += ["", f"{len(written)} of {len(outcomes)} imports were written ({share(len(written), len(outcomes))}; goal: 75 %). "
               f"{same} of them have the same intent ({share(same, len(written))}; goal: 97 %)."]
@@ -81,8 +89,8 @@ def page(intents, trials, sites):
     """Returns the text of the page."""
     results, first = trials["results"], trials.get("first", {})
     with open(os.path.join(HERE, "refusals.json"), encoding="utf-8") as file:
-        refusals = json.load(file)["refusals"]
-    judged = {(result["id"], result["site"]): judge(result, refusals) for result in results}
+        reviewed = json.load(file)
+    judged = {(result["id"], result["site"]): judge(result, reviewed) for result in results}
     outcomes = {key: value[0] for key, value in judged.items()}
     lines = HEAD.format(place=PLACE).splitlines() + [""] + totals(outcomes, sites, first) + [""]
     lines += ["## Imports", "", "| script | form | " + " | ".join(sites) + " |", "|---|---|" + "---|" * len(sites)]
