@@ -36,6 +36,10 @@ int main() {
 }
 END
 
+# The program of the guide
+sed -n '/^```cpp$/,/^```$/p' "$(dirname "$0")/../../../docs/guides/train-in-cpp.md" | sed '/^```$/q' | sed '/^```/d' >"$work/train.cpp"
+grep -q 'int main' "$work/train.cpp" || fail "docs/guides/train-in-cpp.md begins with another block"
+
 cat >"$work/files.cpp" <<'END'
 #include <ATen/Version.h>
 #include <cstdio>
@@ -91,6 +95,11 @@ try_torch() {
   c++ "$work/sum.cpp" "${flags[@]}" -o "$work/sum"
   "$work/bin/hpcml" launch --nproc-per-node 2 -- "$work/sum" >"$work/out"
   grep -q 'sum 3, gradient 8' "$work/out" || fail "the program's ranks did not sum right: $(cat "$work/out")"
+  c++ "$work/train.cpp" "${flags[@]}" -o "$work/train"
+  for step in 0 20; do # the second start resumes where the first one has ended
+    HPCML_CHECKPOINT_DIR=$work/checkpoints-$1 "$work/bin/hpcml" launch --nproc-per-node 2 -- "$work/train" >"$work/out"
+    [ "$(grep -c "of 2, from step $step: weight" "$work/out")" = 2 ] || fail "the guide's program did not begin at step $step: $(cat "$work/out")"
+  done
   if command -v cmake >/dev/null; then
     cmake -S "$work/project" -B "$work/build-$1" -DCMAKE_PREFIX_PATH="$("${build[@]}" --prefix)" >"$work/out" || fail "$(cat "$work/out")"
     cmake --build "$work/build-$1" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
