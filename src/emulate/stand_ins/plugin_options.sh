@@ -29,8 +29,9 @@ main() {
     if [[ -z $last && ${1-} != -* ]]; then break; fi
   done
   hpcml_record "$tool" true "${words[@]}"
-  # shellcheck disable=SC2154 # from site.sh
+  # shellcheck disable=SC2154 # from site.sh and common.sh
   local real=${hpcml_srun%/*}/$tool
+  # shellcheck disable=SC2154
   [[ $tool != sbatch ]] || real=$hpcml_state/lib/sbatch
   if [[ $tool != sbatch || ! -f ${1-} ]]; then exec "$real" "${kept[@]}" "$@"; fi
   script=$1
