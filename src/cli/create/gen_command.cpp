@@ -74,6 +74,7 @@ import_script::Chosen choices_of(const model::JobSpec& job) {
   chosen.launcher = job.launcher           ? std::string(job.launcher->value.name())
                     : model::is_agent(job) ? "hpcml"
                                            : "";
+  for (const auto& [name, value] : job.env) chosen.variables.push_back(name);
   chosen.gpus_seen = job.gpu_visibility.has_value();
   return chosen;
 }

@@ -276,9 +276,9 @@ private:
 
   void replace_image(const std::optional<Image>& image) {
     if (image)
-      x_porting.note(
-          image->word.place, "port/container",
-          fmt::format("image '{}' is removed: the request names an environment", image->word.text()));
+      x_porting.note(image->word.place, "port/container",
+                     fmt::format("image '{}' is removed: the request names {}", image->word.text(),
+                                 x_porting.chosen.container ? "another image" : "an environment"));
     port_binds_of_request();
   }
 

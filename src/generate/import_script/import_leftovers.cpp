@@ -102,7 +102,8 @@ private:
                       path, directory),
           fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
     const auto is_set = [&](const std::string& name) { // in front of the script's own text
-      return !x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos;
+      return util::contains(x_porting.chosen.variables, name) ||
+             (!x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos);
     };
     for (const auto& name : x_variables)
       if (!is_set(name))

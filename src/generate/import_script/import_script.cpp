@@ -90,14 +90,14 @@ std::string foreign_shell(std::string_view text) {
   return util::contains(k_like_bash, std::string_view(name)) ? std::string() : name;
 }
 
-/// Reports why no program is imported, at the first step whose program is unknown.
-void report_no_program(ImportState& porting, const std::vector<check::Launch>& launches) {
-  for (const auto& launch : launches)
-    if (const auto* step = launch.step(); step && &launch.last() == step && !step->operands.empty())
-      return porting.error(
-          step->place, "port/no-program",
-          fmt::format("what {} starts here is known only when the script runs", step->program),
-          "write the program into the script, or add it after -- without --from");
+/// Reports why no program is imported, at the first srun whose program is unknown.
+void report_no_program(ImportState& porting, const shell::View& view) {
+  for (const auto& command : view.commands)
+    if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
+                                                [](const auto& word) { return !word.known(); }))
+      return porting.error(command.place, "port/no-program",
+                           "what srun starts here is known only when the script runs",
+                           "write the program into the script, or add it after -- without --from");
   porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
                 "add the program after -- without --from, or to the script itself: srun python train.py");
 }
@@ -212,7 +212,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   auto programs = find_programs(porting, launches, view, tree.program, sizes);
   port_request(porting, requests[0]);
   if (programs.empty()) {
-    if (!diag::has_errors(porting.result.findings)) report_no_program(porting, launches);
+    if (!diag::has_errors(porting.result.findings)) report_no_program(porting, view);
     return std::move(porting.result);
   }
   port_size(porting, requests[0], sizes, programs);

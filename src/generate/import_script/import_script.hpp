@@ -21,10 +21,11 @@ struct Chosen {
   std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
   std::string account = {};   ///< empty: not said
   std::string qos = {};
-  bool nodes = false;        ///< the number of nodes or of GPUs
-  unsigned node_count = 0;   ///< the number of nodes; 0: not said
-  std::string launcher = {}; ///< what starts the ranks; empty: not said
-  bool gpus_seen = false;    ///< what a rank sees of its node's GPUs
+  bool nodes = false;                      ///< the number of nodes or of GPUs
+  unsigned node_count = 0;                 ///< the number of nodes; 0: not said
+  std::string launcher = {};               ///< what starts the ranks; empty: not said
+  std::vector<std::string> variables = {}; ///< that it sets
+  bool gpus_seen = false;                  ///< what a rank sees of its node's GPUs
 };
 
 /// The request, and a note on everything that changes, each at its place in the old script. Errors where it

@@ -230,3 +230,11 @@ TEST_CASE("Characters that nobody sees are said, once for a line") {
   CHECK(says(result, "port/hidden-character", "reverses the text direction (\\u{202e})"));
   CHECK(says(result, "port/hidden-character", "(\\u{200b})"));
 }
+
+TEST_CASE("a variable that the request sets is not reported") {
+  const auto text = job("-N 1 --gres=gpu:4", "srun python x.py --data $MY_DATA");
+  import_script::Chosen chosen;
+  CHECK(says(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
+  chosen.variables = {"MY_DATA"};
+  CHECK_FALSE(says(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
+}
