@@ -37,6 +37,7 @@ int main() {
 END
 
 # The program of the guide
+# shellcheck disable=SC2016 # the backquotes are those of Markdown
 sed -n '/^```cpp$/,/^```$/p' "$(dirname "$0")/../../../docs/guides/train-in-cpp.md" | sed '/^```$/q' | sed '/^```/d' >"$work/train.cpp"
 grep -q 'int main' "$work/train.cpp" || fail "docs/guides/train-in-cpp.md begins with another block"
 
