@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whether two builds of the program say the same, byte for byte: gen, gen --explain, check --site and affinity over all sites.
 #   bash tests/compare_binaries.sh OLD NEW [SCRIPTS_FOLDER] [ANSWERS_FOLDER]
-# SCRIPTS_FOLDER: batch scripts to check for each site (default: the rules' own examples). ANSWERS_FOLDER: where both answers stay.
+# SCRIPTS_FOLDER: batch scripts to check for each site (default: the examples of the rules). ANSWERS_FOLDER: where both answers stay.
 #   HPCML_COMPARE_MAP=FILE  a sed script (-E) for the answers of both, for example of names that changed
 # Exit code 0 where they are the same; else 1, after a list of what differs.
 set -euo pipefail
@@ -64,11 +64,13 @@ sites=$("$hpcml" sites list | awk 'NR > 1 {print $1}')
 if [ -n "$scripts" ]; then
   mapfile -t files < <(find "$scripts" -type f | sort)
 else
-  for rule in $("$hpcml" rules | awk '/\// {print $1}'); do
-    "$hpcml" rules "$rule" | awk -v out="$work/scripts/${rule//\//_}" '
-      /^  #!\// {n++; on = 1} /^$/ {on = 0} on {sub(/^  /, ""); print > (out "." n ".sh")}'
-  done
-  mapfile -t files < <(find "$work/scripts" -type f | sort)
+  "$hpcml" rules --format json | python3 -c '
+import json, pathlib, sys
+for rule in json.load(sys.stdin):
+    for kind in ("bad", "good"):
+        for example in rule[kind]:
+            pathlib.Path(sys.argv[1], rule["id"].replace("/", "_") + "." + kind + ".sh").write_text(example["script"])' "$work/scripts"
+  mapfile -t files < <(find "$work/scripts" "$(dirname "$0")/check/examples" -type f | sort)
 fi
 answer "$old" "$work/old"
 answer "$new" "$work/new"

@@ -7,7 +7,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -212,20 +211,9 @@ std::optional<Version> version_of(const Target& target) {
   return slurm::parse_version(target.site->slurm_version->value);
 }
 
-/// The rule that the refusal is one of, with its fix; nothing where it has none.
-const Rule* rule_of(const slurm::LocatedFinding& refusal) {
-  static const auto by_id = [] {
-    std::unordered_map<std::string_view, const Rule*> map;
-    for (const auto& rule : rules_without_examples()) map.emplace(rule.id, &rule);
-    return map;
-  }();
-  const auto found = by_id.find(refusal.code);
-  return found == by_id.end() ? nullptr : found->second;
-}
-
 /// The edits that fix a refusal by its rule.
 std::vector<Edit> fix_of(const slurm::LocatedFinding& refusal, const LintContext& subject) {
-  const auto* rule = refusal.place.length > 0 ? rule_of(refusal) : nullptr;
+  const auto* rule = refusal.place.length > 0 ? find_rule(refusal.code) : nullptr;
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
 
@@ -364,7 +352,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.names = names_in(text);
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
-  for (const auto& rule : rules_without_examples()) run_rule(rule, subject, findings);
+  for (const auto& rule : all_rules()) run_rule(rule, subject, findings);
   sort_by_place(findings);
   for (auto& finding : findings) finding.what.span = lines.span_at(file, finding.place);
   deduplicate(text, findings);

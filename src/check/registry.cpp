@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The list of rules. Each file NAME.cpp in rules/ defines `Rule rule_NAME()`; the build names them all in
 // check_rules.inc. Functions, not objects: every start of the program, also as a rank of a job, would pay for
-// objects with their thousand examples.
-#include <algorithm>
-#include <iterator>
+// objects.
+#include <unordered_map>
 
 #include "check/rule.hpp"
 
@@ -13,45 +12,23 @@ namespace hpcml::check {
 #include "check_rules.inc"
 #undef HPCML_RULE
 
-const std::vector<const Rule*>& all_rules() {
+std::span<const Rule> all_rules() {
 #define HPCML_RULE(NAME) NAME(),
   static const Rule rules[] = {
 #include "check_rules.inc"
   };
 #undef HPCML_RULE
-  static const auto list = [] {
-    std::vector<const Rule*> pointers;
-    for (const auto& rule : rules) pointers.push_back(&rule);
-    return pointers;
-  }();
-  return list;
-}
-
-const std::vector<Rule>& rules_without_examples() {
-#define HPCML_RULE(NAME) NAME,
-  static constexpr Rule (*k_makers[])() = {
-#include "check_rules.inc"
-  };
-#undef HPCML_RULE
-  static const auto list = [] {
-    std::vector<Rule> rules;
-    rules.reserve(std::size(k_makers));
-    for (auto* make : k_makers) {
-      auto& rule = rules.emplace_back(make());
-      // Freed at once: the next rule's examples take the same memory.
-      std::vector<Example>().swap(rule.bad);
-      std::vector<Example>().swap(rule.good);
-    }
-    return rules;
-  }();
-  return list;
+  return rules;
 }
 
 const Rule* find_rule(std::string_view id) {
-  const auto& rules = all_rules();
-  const auto found =
-      std::find_if(rules.begin(), rules.end(), [&](const Rule* rule) { return rule->id == id; });
-  return found == rules.end() ? nullptr : *found;
+  static const auto by_id = [] {
+    std::unordered_map<std::string_view, const Rule*> map;
+    for (const auto& rule : all_rules()) map.emplace(rule.id, &rule);
+    return map;
+  }();
+  const auto found = by_id.find(id);
+  return found == by_id.end() ? nullptr : found->second;
 }
 
 } // namespace hpcml::check

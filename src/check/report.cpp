@@ -84,7 +84,7 @@ class SarifReport : public Report {
 public:
   std::string begin() override {
     std::string rules;
-    for (const auto* rule : all_rules()) rules += (rules.empty() ? "" : ",\n  ") + rule_object(*rule);
+    for (const auto& rule : all_rules()) rules += (rules.empty() ? "" : ",\n  ") + rule_object(rule);
     const auto head =
         JsonLine()
             .add("$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
@@ -115,9 +115,9 @@ private:
     const auto& what = finding.what;
     JsonLine result;
     result.add("ruleId", what.code);
-    const auto& rules = all_rules();
+    const auto rules = all_rules();
     for (std::size_t i = 0; i < rules.size(); ++i)
-      if (rules[i]->id == what.code) result.add("ruleIndex", i);
+      if (rules[i].id == what.code) result.add("ruleIndex", i);
     const auto artifact = JsonLine().add("uri", file_uri(what.span.file));
     JsonLine place;
     place.add("artifactLocation", artifact);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,28 +64,27 @@ using Findings = std::vector<Finding>;
 
 /// A script for a rule's page and for its test.
 struct Example {
-  std::string_view script;
+  std::string_view script = {};
   std::string_view site = {};    ///< id; empty: no site is named
   std::string_view version = {}; ///< of Slurm; empty: the site's, else 23.11
+  constexpr Example() = default;
   /// The text may hold NUL characters.
   template <std::size_t N>
   constexpr Example(const char (&text)[N], const char* at_site = "", const char* for_version = "")
       : script(text, N - 1), site(at_site), version(for_version) {}
 };
 
-/// The last member of a rule whose warnings are most likely refusals.
-inline constexpr bool k_likely_refusal = true;
-
 /// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what
 /// its author requires; note: it could be better.
 struct Rule {
   std::string_view id; ///< "launch/fixed-port": the group, then the rule
   diag::Severity severity;
-  std::string_view title;    ///< a few words
-  std::string_view why;      ///< the failure that it prevents
-  std::string_view link;     ///< where that is written
-  std::vector<Example> bad;  ///< scripts that it must find
-  std::vector<Example> good; ///< scripts that it must leave alone
+  std::string_view title; ///< a few words
+  std::string_view why;   ///< the failure that it prevents
+  std::string_view link;  ///< where that is written
+  // Of its page. More are in tests/check/examples, and each is a test.
+  Example bad = {};  ///< a script that it must find; empty if it would be megabytes
+  Example good = {}; ///< a script that it must leave alone
   RuleMatches (*find)(const LintContext&) =
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const LintContext&,
@@ -97,10 +97,8 @@ struct Rule {
   std::string_view group() const { return id.substr(0, id.find('/')); }
 };
 
-/// Every rule, in the order of its pages.
-const std::vector<const Rule*>& all_rules();
-/// The same without their examples, which are most of the memory that rules take: what a check needs.
-const std::vector<Rule>& rules_without_examples();
+/// Every rule, in the order of its files.
+std::span<const Rule> all_rules();
 /// The rule of that id, or nothing.
 const Rule* find_rule(std::string_view id);
 

@@ -13,13 +13,11 @@
 namespace hpcml::check {
 namespace {
 
-/// Whether a fix comes with what it finds in its own examples.
+/// True if a fix comes with what the rule finds in its example.
 bool is_fixed(const Rule& rule, const SiteLookup& sites) {
-  return std::any_of(rule.bad.begin(), rule.bad.end(), [&](const Example& example) {
-    const auto findings = check_script("", example.script, example_target(example, sites));
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-      return finding.what.code == rule.id && !finding.fix.empty();
-    });
+  const auto findings = check_script("", rule.bad.script, example_target(rule.bad, sites));
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.what.code == rule.id && !finding.fix.empty();
   });
 }
 
@@ -59,31 +57,25 @@ std::string wrapped(std::string_view text, std::size_t width) {
 
 std::string silencing(const Rule& rule) { return fmt::format("# hpcml: disable={} because …", rule.id); }
 
-std::string examples_as_text(std::string_view head, const std::vector<Example>& examples) {
-  if (examples.empty()) return {};
-  std::string text = fmt::format("\n{}\n", head);
-  for (const auto& example : examples) {
-    const auto where = where_text(example);
-    text += "\n" + (where.empty() ? "" : "  (" + where + ")\n") + shown_script(example.script, "  ");
-  }
-  return text;
+std::string example_as_text(std::string_view head, const Example& example) {
+  if (example.script.empty()) return {};
+  const auto where = where_text(example);
+  return fmt::format("\n{}\n\n{}{}", head, where.empty() ? "" : "  (" + where + ")\n",
+                     shown_script(example.script, "  "));
 }
 
 std::string text_page(const Rule& rule, const SiteLookup& sites) {
   return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity),
                      is_fixed(rule, sites) ? ", fixed by hpcml check --fix" : "", wrapped(rule.why, 98),
                      rule.link) +
-         examples_as_text("It finds:", rule.bad) + examples_as_text("It leaves alone:", rule.good) +
+         example_as_text("It finds:", rule.bad) + example_as_text("It leaves alone:", rule.good) +
          fmt::format("\nTo ignore it, add a comment with the reason on its line or above it:\n\n  {}\n",
                      silencing(rule));
 }
 
-std::vector<JsonLine> json_examples(const std::vector<Example>& examples) {
-  std::vector<JsonLine> list;
-  for (const auto& example : examples)
-    list.push_back(
-        JsonLine().add("script", example.script).add("site", example.site).add("version", example.version));
-  return list;
+std::vector<JsonLine> json_examples(const Example& example) {
+  if (example.script.empty()) return {};
+  return {JsonLine().add("script", example.script).add("site", example.site).add("version", example.version)};
 }
 
 std::string json_page(const Rule& rule, const SiteLookup& sites) {
@@ -103,8 +95,8 @@ std::string json_page(const Rule& rule, const SiteLookup& sites) {
 /// Returns the rules of a group, sorted by ID.
 std::vector<const Rule*> rules_of(std::string_view group) {
   std::vector<const Rule*> list;
-  for (const auto* rule : all_rules())
-    if (rule->group() == group) list.push_back(rule);
+  for (const auto& rule : all_rules())
+    if (rule.group() == group) list.push_back(&rule);
   std::sort(list.begin(), list.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });
   return list;
 }

@@ -169,7 +169,7 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
       if (!find_rule(id)) {
         known = false;
         std::vector<std::string> ids;
-        for (const auto* rule : all_rules()) ids.emplace_back(rule->id);
+        for (const auto& rule : all_rules()) ids.emplace_back(rule.id);
         const auto near = util::nearest(id, ids);
         add(suppression, diag::Severity::warning, fmt::format("unknown rule '{}'", id),
             near ? fmt::format("use '{}' if that is meant", *near) : "run hpcml rules to list them");

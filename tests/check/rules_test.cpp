@@ -8,34 +8,16 @@
 #include "check/check_script.hpp"
 #include "check/fix.hpp"
 #include "check/rule.hpp"
-#include "core/config/site_store.hpp"
+#include "check/rule_examples.hpp"
 
 using namespace hpcml;
 
 namespace {
 
-/// The built-in profile, read once.
-const model::Site* site_called(std::string_view id) {
-  static std::map<std::string, model::Site, std::less<>> sites;
-  if (id.empty()) return nullptr;
-  auto found = sites.find(id);
-  if (found == sites.end()) {
-    auto load = config::load_site(std::string(id), {});
-    INFO(id);
-    REQUIRE(load.site);
-    found = sites.emplace(std::string(id), std::move(*load.site)).first;
-  }
-  return &found->second;
-}
+using test::target_of;
 
-check::Target target_of(const check::Example& example) {
-  check::Target target{std::nullopt, site_called(example.site)};
-  if (!example.version.empty())
-    target.version = slurm::parse_version(example.version);
-  else if (!target.site || !target.site->slurm_version)
-    target.version = slurm::Version::v23_11;
-  return target;
-}
+/// The built-in profile, read once.
+const model::Site* site_called(const std::string& id) { return test::example_site(id); }
 
 bool finds(std::string_view script, std::string_view code, const check::Target& target) {
   const auto list = check::check_script("x.sh", script, target);
@@ -54,45 +36,55 @@ diag::Diagnostics diagnostics(std::string_view script, std::optional<slurm::Vers
 
 TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and has at least three of each") {
   std::set<std::string_view> ids;
-  for (const auto* rule : check::all_rules()) {
-    INFO(rule->id);
-    CHECK(ids.insert(rule->id).second);
+  for (const auto& rule : check::all_rules()) {
+    INFO(rule.id);
+    CHECK(ids.insert(rule.id).second);
+    CHECK(check::find_rule(rule.id) == &rule);
     static const std::set<std::string_view> k_groups = {"slurm", "site", "launch", "safety", "check"};
-    CHECK(k_groups.count(rule->group()) == 1);
-    const bool too_large = rule->id == "slurm/script-size"; // megabytes: limits_test makes them
-    CHECK((too_large || rule->bad.size() >= 3));
-    CHECK((too_large || rule->good.size() >= 3));
-    CHECK_FALSE(rule->title.empty());
-    CHECK_FALSE(rule->why.empty());
-    CHECK(rule->link.starts_with("https://"));
-    for (const auto& example : rule->bad) {
+    CHECK(k_groups.count(rule.group()) == 1);
+    CHECK_FALSE(rule.title.empty());
+    CHECK_FALSE(rule.why.empty());
+    CHECK(rule.link.starts_with("https://"));
+    if (rule.id == "slurm/script-size") continue; // megabytes: limits_test makes them
+    const auto found = test::rule_examples().find(rule.id);
+    REQUIRE(found != test::rule_examples().end());
+    const auto& examples = found->second;
+    const auto bad = std::count_if(examples.begin(), examples.end(), [](const auto& e) { return e.bad; });
+    CHECK(bad >= 3);
+    CHECK(static_cast<std::ptrdiff_t>(examples.size()) - bad >= 3);
+    CHECK((examples.front().name == "page" && examples.front().bad));
+    CHECK((examples.at(1).name == "page" && !examples.at(1).bad));
+  }
+  for (const auto& [id, examples] : test::rule_examples()) {
+    INFO(id);
+    CHECK(ids.count(id) == 1);
+    for (const auto& example : examples) {
+      INFO(example.name);
       INFO(example.script);
-      CHECK(finds(example.script, rule->id, target_of(example)));
-    }
-    for (const auto& example : rule->good) {
-      INFO(example.script);
-      CHECK_FALSE(finds(example.script, rule->id, target_of(example)));
+      CHECK(finds(example.script, id, target_of(example)) == example.bad);
     }
   }
 }
 
 TEST_CASE("A mend takes its finding away and brings no other") {
-  for (const auto* rule : check::all_rules())
-    for (const auto& example : rule->bad) {
-      INFO(rule->id);
+  for (const auto& [id, examples] : test::rule_examples())
+    for (const auto& example : examples) {
+      if (!example.bad) continue;
+      INFO(id);
+      INFO(example.name);
       INFO(example.script);
       const auto target = target_of(example);
       std::map<std::string, int> before;
       bool fixes = false;
       for (const auto& finding : check::check_script("x.sh", example.script, target)) {
         ++before[finding.what.code];
-        fixes = fixes || (finding.what.code == rule->id && !finding.fix.empty());
+        fixes = fixes || (finding.what.code == id && !finding.fix.empty());
       }
       if (!fixes) continue;
       const auto fixed = check::fix_script(example.script, target).text;
       INFO(fixed);
       CHECK(fixed != example.script);
-      CHECK_FALSE(finds(fixed, rule->id, target));
+      CHECK_FALSE(finds(fixed, id, target));
       std::map<std::string, int> after;
       for (const auto& finding : check::check_script("x.sh", fixed, target)) ++after[finding.what.code];
       for (const auto& [code, count] : after) {

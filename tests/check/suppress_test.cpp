@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "check/check_script.hpp"
+#include "check/rule_examples.hpp"
 #include "check/suppress.hpp"
 #include "core/util/text.hpp"
 #include "shipped_site.hpp"
@@ -113,20 +114,17 @@ TEST_CASE("A comment without a reason, with an unknown id or without use is told
 
 TEST_CASE("What is silenced is not mended") {
   const std::string bad = "#!/bin/bash\n#SBATCH --nodes 2\n"; // any script with a fix will do
-  for (const auto* rule : check::all_rules())
-    for (const auto& example : rule->bad) {
-      if (!example.site.empty()) continue;
-      const check::Target target{example.version.empty() ? slurm::Version::v23_11
-                                                         : *slurm::parse_version(example.version)};
+  for (const auto& [id, examples] : test::rule_examples())
+    for (const auto& example : examples) {
+      if (!example.bad || !example.site.empty()) continue;
+      const auto target = test::target_of(example);
       bool fixes = false;
       for (const auto& finding : check::check_script("x.sh", example.script, target))
-        fixes = fixes || (finding.what.code == rule->id && !finding.fix.empty());
+        fixes = fixes || (finding.what.code == id && !finding.fix.empty());
       if (!fixes) continue;
-      const auto text =
-          std::string(example.script) + "\n# hpcml: disable-file=" + std::string(rule->id) + " as it is\n";
+      const auto text = example.script + "\n# hpcml: disable-file=" + id + " as it is\n";
       INFO(text);
-      for (const auto& finding : check::check_script("x.sh", text, target))
-        CHECK(finding.what.code != rule->id);
+      for (const auto& finding : check::check_script("x.sh", text, target)) CHECK(finding.what.code != id);
     }
   CHECK(check::fix_script(bad, {slurm::Version::v23_11}).text == bad);
 }

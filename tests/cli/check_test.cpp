@@ -25,11 +25,10 @@ const char* const k_doubtful = "#!/bin/bash\n#SBATCH --time=10\ntrue\n#SBATCH --
 
 /// A script that needs no site and that --fix changes, for this version.
 std::string fixable() {
-  for (const auto* rule : check::all_rules())
-    for (const auto& example : rule->bad)
-      if (example.site.empty() && example.version.empty() &&
-          check::fix_script(example.script, {slurm::Version::v23_11}).findings > 0)
-        return std::string(example.script);
+  for (const auto& rule : check::all_rules())
+    if (const auto& [script, site, version] = rule.bad;
+        site.empty() && version.empty() && check::fix_script(script, {slurm::Version::v23_11}).findings > 0)
+      return std::string(script);
   FAIL("no rule has a mend");
   return {};
 }
@@ -309,7 +308,7 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   const auto list = workspace.hpcml({"rules"});
   const auto json = Json::parse(workspace.hpcml({"rules", "--format", "json"}).out);
   CHECK(json.size() == check::all_rules().size());
-  for (const auto* rule : check::all_rules()) CHECK(holds(list.out, "\n" + std::string(rule->id) + " "));
+  for (const auto& rule : check::all_rules()) CHECK(holds(list.out, "\n" + std::string(rule.id) + " "));
   const auto page = workspace.hpcml({"rules", "slurm/after-command"});
   CHECK(page.exit_code == 0);
   CHECK(holds(page.out, "# hpcml: disable=slurm/after-command because"));

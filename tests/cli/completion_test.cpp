@@ -157,7 +157,7 @@ TEST_CASE("files are completed as the script of emulate") {
 
 TEST_CASE("rules and keys of the configuration are completed") {
   std::set<std::string> ids;
-  for (const auto* rule : check::all_rules()) ids.insert(std::string(rule->id));
+  for (const auto& rule : check::all_rules()) ids.insert(std::string(rule.id));
   CHECK(texts({"rules", ""}) == ids);
   CHECK(texts({"config", "unset", ""}).count("account") == 1);
 }

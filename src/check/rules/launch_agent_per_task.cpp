@@ -143,115 +143,26 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_agent_per_task() {
   using namespace launch_agent_per_task;
   return {
-      "launch/agent-per-task",
-      diag::Severity::warning,
-      "A launcher started by every task",
-      "torchrun, accelerate and deepspeed start one process per GPU themselves, mpirun and srun a task per "
-      "rank. Started by every task of srun they multiply: several independent "
-      "trainings share the same GPUs, run out of memory, or wait for agents that were not counted.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html",
-      {R"(#!/bin/bash
+      .id = "launch/agent-per-task",
+      .severity = diag::Severity::warning,
+      .title = "A launcher started by every task",
+      .why = "torchrun, accelerate and deepspeed start one process per GPU themselves, mpirun and srun a "
+             "task per "
+             "rank. Started by every task of srun they multiply: several independent "
+             "trainings share the same GPUs, run out of memory, or wait for agents that were not counted.",
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=2
 #SBATCH --gpus-per-node=2
 srun python3 -m torch.distributed.run --standalone --nnodes=1 --nproc-per-node=2 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8
-srun bash -c 'torchrun --nnodes=2 --nproc_per_node=$SLURM_GPUS_ON_NODE --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py'
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 -n4 --gpus-per-node=4
-srun accelerate launch --num_processes 4 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-srun -n4 torchrun --standalone --nproc_per_node=gpu train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -n 4 --gpus-per-task=1
-srun torchrun train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4
-srun accelerate launch train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
-srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=$GPUS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2
-srun hpcml launch --bind auto -- torchrun --nproc_per_node=2 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2
-HPCML=/opt/hpcml
-if [[ -x $HPCML-$(uname -m) ]]; then HPCML+=-$(uname -m); fi
-srun --cpu-bind=none "$HPCML" launch --site lumi --gpus-per-node 2 -- \
-  torchrun --nproc_per_node=2 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2
-srun bash -c 'mpirun -np 2 ./train'
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2
-srun srun ./train
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=2
-torchrun --nproc_per_node=2 --no-python torchrun --nproc_per_node=2 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
-srun hpcml launch --max-restarts 3 -- python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4
-srun hpcml launch --nproc-per-node 4 -- python train.py
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=8
 srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=8
-srun --ntasks=$SLURM_NNODES --ntasks-per-node=1 torchrun --nproc_per_node=8 --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4 --gpus-per-node=4
-srun torchrun --nproc_per_node=1 --nnodes=$SLURM_NTASKS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4
-torchrun --standalone --nproc_per_node=4 train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4
-srun bash -c 'accelerate launch --num_machines 4 --machine_rank $SLURM_PROCID train.py'
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2
-srun --ntasks=1 bash -c 'mpirun -np 2 ./train'
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2
-srun hpcml launch --nproc-per-node 2 -- python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
-srun --ntasks=2 --ntasks-per-node=1 hpcml launch --nproc-per-node 4 --log-dir logs -- python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
-srun hpcml launch --stall-timeout 0 -- python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4
-srun torchrun --help
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -63,46 +63,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_container_bind() {
   using namespace launch_container_bind;
-  return {"launch/container-bind",
-          diag::Severity::warning,
-          "A bind that the container engine rejects",
-          "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without spaces. "
-          "Anything else ends with \"while parsing bind path\", or makes the next word the image.",
-          "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/container-bind",
+      .severity = diag::Severity::warning,
+      .title = "A bind that the container engine rejects",
+      .why = "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without spaces. "
+             "Anything else ends with \"while parsing bind path\", or makes the next word the image.",
+      .link = "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
+      .bad = {R"(#!/bin/bash
 singularity exec -B /a:/b:rox x.sif python t.py
-)",
-           R"(#!/bin/bash
-srun apptainer exec --bind /scratch:data x.sif python t.py
-)",
-           R"(#!/bin/bash
-srun apptainer exec -B /a, /b x.sif python t.py
-)",
-           R"(#!/bin/bash
-P=
-srun apptainer exec --bind=$P x.sif python t.py
-)",
-           R"(#!/bin/bash
-srun apptainer exec -B :/b x.sif python t.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 singularity exec -B /a:/b:ro,/c x.sif python t.py
-)",
-           R"(#!/bin/bash
-singularity exec -B $P:/work x.sif python t.py
-)",
-           R"(#!/bin/bash
-B='/a:/b,'
-B+="/c,"
-srun singularity exec --bind "$B" x.sif python t.py
-)",
-           R"(#!/bin/bash
-singularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py
-)",
-           R"(#!/bin/bash
-singularity exec --bind=/a,/b:/b:rw x.sif python t.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -63,57 +63,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_container_gpus() {
   using namespace launch_container_gpus;
-  return {"launch/container-gpus",
-          diag::Severity::warning,
-          "A container without the GPU driver",
-          "The driver's libraries belong to the node and are not in the image. Without --nv "
-          "torch.cuda.is_available() is False, and the training runs on the CPU "
-          "or ends with \"Found no NVIDIA driver\".",
-          "https://apptainer.org/docs/user/main/gpu.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "launch/container-gpus",
+      .severity = diag::Severity::warning,
+      .title = "A container without the GPU driver",
+      .why = "The driver's libraries belong to the node and are not in the image. Without --nv "
+             "torch.cuda.is_available() is False, and the training runs on the CPU "
+             "or ends with \"Found no NVIDIA driver\".",
+      .link = "https://apptainer.org/docs/user/main/gpu.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p gpu2h100 --gpus-per-node=2 -N1
 srun singularity exec x.sif python train.py
 )",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
-apptainer exec -B /scratch x.sif torchrun --standalone --nproc_per_node=2 train.py
-)",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu2h100 --gpus-per-node=1 -N1
-singularity exec x.sif bash -c 'python train.py'
-)",
-            "zurada"}},
-          {{R"(#!/bin/bash
+              "zurada"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p gpu2h100 --gpus-per-node=2 -N1
 srun singularity exec --nv x.sif python train.py
 )",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g --gpus-per-node=8 -N1
-srun singularity exec x.sif python train.py
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=2 -N1
-srun singularity exec x.sif python train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
-N=$(apptainer exec x.sif python3 -c 'print(4)')
-M=`singularity exec x.sif bash -c "python3 count.py"`
-apptainer exec x.sif python -m pip list
-singularity exec x.sif python --version
-)",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
-export APPTAINER_NV=1
-srun apptainer exec x.sif python train.py
-)",
-            "zurada"}},
-          find};
+               "zurada"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

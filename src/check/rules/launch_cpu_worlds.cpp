@@ -76,40 +76,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_cpu_worlds() {
   using namespace launch_cpu_worlds;
-  return {"launch/cpu-worlds",
-          diag::Severity::error,
-          "A separate CPU training on each node",
+  return {
+      .id = "launch/cpu-worlds",
+      .severity = diag::Severity::error,
+      .title = "A separate CPU training on each node",
+      .why =
           "For CPUs, accelerate starts several processes by mpirun only (--mpirun_hostfile). Without it, it "
           "starts one on each node, ignores --num_machines and --num_processes, and exits with 0: each node "
           "trains its own model. Its launcher for GPUs also starts processes on CPUs if "
           "ACCELERATE_USE_CPU=true.",
-          "https://huggingface.co/docs/accelerate/package_reference/cli",
-          {R"(#!/bin/bash
+      .link = "https://huggingface.co/docs/accelerate/package_reference/cli",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun accelerate launch --cpu --num_machines 2 --num_processes 4 --main_process_ip $M --main_process_port 29500 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1
-accelerate launch --cpu --num_processes 4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun accelerate launch --cpu train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1
 accelerate launch --cpu --num_processes 1 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export ACCELERATE_USE_CPU=true
-srun bash -c 'accelerate launch --multi_gpu --num_machines 2 --num_processes 4 --machine_rank $SLURM_NODEID --main_process_ip $M --main_process_port $P train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-accelerate launch --cpu --num_machines 2 --num_processes 4 --mpirun_hostfile hosts train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

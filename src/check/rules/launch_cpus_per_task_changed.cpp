@@ -36,50 +36,27 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_cpus_per_task_changed() {
   using namespace launch_cpus_per_task_changed;
   return {
-      "launch/cpus-per-task-changed",
-      diag::Severity::error,
-      "SLURM_CPUS_PER_TASK set by hand",
-      "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with "
-      "\"set by two different environment variables\" "
-      "before anything starts.",
-      "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
-      {R"(#!/bin/bash
+      .id = "launch/cpus-per-task-changed",
+      .severity = diag::Severity::error,
+      .title = "SLURM_CPUS_PER_TASK set by hand",
+      .why = "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends "
+             "with "
+             "\"set by two different environment variables\" "
+             "before anything starts.",
+      .link = "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
+      .bad = {R"(#!/bin/bash
 #SBATCH --ntasks=4 --cpus-per-task=8
-export SLURM_CPUS_PER_TASK=4
-srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --ntasks=1 -c 7
-SLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 train.py
-)",
-       {R"(#!/bin/bash
-#SBATCH --ntasks=1 -c 7
-export SLURM_CPUS_PER_TASK=2
-srun ./a.out
-)",
-        "", "25.05"}},
-      {{R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-export SLURM_CPUS_PER_TASK=4
-srun python train.py
-)",
-        "", "22.05"},
-       R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-export SLURM_CPUS_PER_TASK=8
-srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-export SLURM_CPUS_PER_TASK=4
-srun -c4 python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --ntasks=4
 export SLURM_CPUS_PER_TASK=4
 srun python train.py
 )"},
-      find};
+      .good = {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SLURM_CPUS_PER_TASK=4
+srun python train.py
+)",
+               "", "22.05"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -41,37 +41,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_debug_settings() {
   using namespace launch_debug_settings;
-  return {"launch/debug-settings",
-          diag::Severity::note,
-          "Debug settings",
-          "These settings serialise kernels, check every collective or fill the disk with logs. They make "
-          "training several times slower, and stay in scripts after "
-          "the fault is gone.",
+  return {
+      .id = "launch/debug-settings",
+      .severity = diag::Severity::note,
+      .title = "Debug settings",
+      .why = "These settings serialise kernels, check every collective or fill the disk with logs. They make "
+             "training several times slower, and stay in scripts after "
+             "the fault is gone.",
+      .link =
           "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
-          {R"(#!/bin/bash
+      .bad = {R"(#!/bin/bash
 export CUDA_LAUNCH_BLOCKING=1
 srun python train.py
-)",
-           R"(#!/bin/bash
-export TORCH_DISTRIBUTED_DEBUG=DETAIL
-torchrun --standalone train.py
-)",
-           R"(#!/bin/bash
-NCCL_DEBUG=TRACE srun python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 export CUDA_LAUNCH_BLOCKING=0
 srun python train.py
-)",
-           R"(#!/bin/bash
-export NCCL_DEBUG=INFO
-srun python train.py
-)",
-           R"(#!/bin/bash
-# export CUDA_LAUNCH_BLOCKING=1
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

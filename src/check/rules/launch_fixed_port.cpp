@@ -175,93 +175,27 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_fixed_port() {
   using namespace launch_fixed_port;
-  return {"launch/fixed-port",
-          diag::Severity::warning,
-          "Fixed port number",
+  return {
+      .id = "launch/fixed-port",
+      .severity = diag::Severity::warning,
+      .title = "Fixed port number",
+      .why =
           "The first rank listens on the port. Two jobs on a node with the same number: the second ends with "
           "\"Address already in use\", or, worse, its ranks join the first one's training. Ports that follow "
           "from the job's id do not collide.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      .bad = {R"(#!/bin/bash
 #SBATCH --ntasks=4
 export MASTER_PORT=29500
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$H:29400 train.py
-)",
-           R"(#!/bin/bash
-torchrun --nproc_per_node=4 --master_port=1234 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-PORT=6000
-RUN="torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$PORT"
-srun bash -c "$RUN train.py"
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint "$H:29400" train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-export LAUNCHER="torchrun --nnodes=2 --rdzv_backend c10d --rdzv_endpoint $H:6000"
-srun bash -c '$LAUNCHER train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-RUN="accelerate launch --num_machines 2 --main_process_port 6000 \
- --num_processes 8"
-srun $RUN train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH -p small-g --ntasks=4
-MASTER_PORT=6000 srun python train.py
-)",
-            "lumi"}},
-          {R"(#!/bin/bash
+)"},
+      .good = {R"(#!/bin/bash
 #SBATCH --ntasks=4
 export MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4
-export MASTER_PORT=${MASTER_PORT:-29500}
-srun python train.py
-)",
-           R"(#!/bin/bash
-torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --exclusive
-export MASTER_PORT=29500
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --mem=0
-export MASTER_PORT=29500
-srun python train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH -p standard-g --nodes=2
-export MASTER_PORT=9999
-srun python train.py
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-H=$(hostname)
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint $H:${PORT:-2} train.py
-)",
-           R"(#!/bin/bash
-torchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun torchrun --nnodes=2 --rdzv_backend=etcd-v2 --rdzv_endpoint=etcd.example.org:2379 train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -51,45 +51,27 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_gloo_interface() {
   using namespace launch_gloo_interface;
-  return {"launch/gloo-interface",
-          diag::Severity::warning,
-          "Incomplete interface name for Gloo",
+  return {
+      .id = "launch/gloo-interface",
+      .severity = diag::Severity::warning,
+      .title = "Incomplete interface name for Gloo",
+      .why =
           "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes "
           "neither: \"Unable to find address for: hsn\" ends the first "
           "barrier on the CPU.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
-          {{R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p standard-g -N2
 export GLOO_SOCKET_IFNAME=hsn
 srun python train.py
 )",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -N2
-export GLOO_SOCKET_IFNAME=ib
-srun python train.py
-)",
-           R"(#!/bin/bash
-export GLOO_SOCKET_IFNAME=^lo,docker
-torchrun --standalone train.py
-)"},
-          {R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 export GLOO_SOCKET_IFNAME=hsn0,hsn1
 srun python train.py
-)",
-           R"(#!/bin/bash
-export NCCL_SOCKET_IFNAME=hsn
-srun python train.py
-)",
-           R"(#!/bin/bash
-export GLOO_SOCKET_IFNAME=lo
-torchrun --standalone train.py
-)",
-           R"(#!/bin/bash
-export GLOO_SOCKET_IFNAME=$IF
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

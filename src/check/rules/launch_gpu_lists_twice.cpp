@@ -42,45 +42,25 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_gpu_lists_twice() {
   using namespace launch_gpu_lists_twice;
   return {
-      "launch/gpu-lists-twice",
-      diag::Severity::warning,
-      "ROCR_ and HIP_VISIBLE_DEVICES together",
-      "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES "
-      "chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
-      "all: \"no HIP GPUs are available\".",
-      "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
-      {R"(#!/bin/bash
+      .id = "launch/gpu-lists-twice",
+      .severity = diag::Severity::warning,
+      .title = "ROCR_ and HIP_VISIBLE_DEVICES together",
+      .why = "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; "
+             "HIP_VISIBLE_DEVICES "
+             "chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
+             "all: \"no HIP GPUs are available\".",
+      .link = "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
+      .bad = {R"(#!/bin/bash
 export ROCR_VISIBLE_DEVICES=4,5
 export HIP_VISIBLE_DEVICES=4,5
 python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 -n8
-srun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
-)",
-       R"(#!/bin/bash
-export ROCR_VISIBLE_DEVICES=1
-export CUDA_VISIBLE_DEVICES=1
-srun python train.py
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 -n8
 srun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
-)",
-       R"(#!/bin/bash
-export ROCR_VISIBLE_DEVICES=0,1
-export HIP_VISIBLE_DEVICES=0,1
-python train.py
-)",
-       R"(#!/bin/bash
-export HIP_VISIBLE_DEVICES=3
-python train.py
-)",
-       R"(#!/bin/bash
-export ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D
-python train.py
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

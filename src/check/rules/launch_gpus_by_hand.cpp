@@ -95,70 +95,25 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_gpus_by_hand() {
   using namespace launch_gpus_by_hand;
   return {
-      "launch/gpus-by-hand",
-      diag::Severity::warning,
-      "Visible GPUs set by hand",
-      "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides some of "
-      "them, names GPUs that the job does not have (\"invalid device "
-      "ordinal\"), or, without cgroups, takes those of another job.",
-      "https://slurm.schedmd.com/gres.html#GPU_Management",
-      {R"(#!/bin/bash
+      .id = "launch/gpus-by-hand",
+      .severity = diag::Severity::warning,
+      .title = "Visible GPUs set by hand",
+      .why = "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides "
+             "some of "
+             "them, names GPUs that the job does not have (\"invalid device "
+             "ordinal\"), or, without cgroups, takes those of another job.",
+      .link = "https://slurm.schedmd.com/gres.html#GPU_Management",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 --gpus-per-node=4
 export CUDA_VISIBLE_DEVICES=0
 srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:2
-export CUDA_VISIBLE_DEVICES=0,1,2,3
-torchrun --standalone train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:2
-export CUDA_VISIBLE_DEVICES=0,1
-torchrun --standalone train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:1
-export CUDA_VISIBLE_DEVICES=6
-python train.py
-)",
-       {R"(#!/bin/bash
-#SBATCH -p small-g -N1 --gpus-per-node=2
-export CUDA_VISIBLE_DEVICES=0,1
-srun python train.py
-)",
-        "lumi"}},
-      {R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH -p cpu -N1 -c12
-export CUDA_VISIBLE_DEVICES=0,1,2
-python main.py
-)",
-       {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 --gpus-per-node=8
-export CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7
-srun python train.py
-)",
-        "lumi"},
-       R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=2
-CUDA_VISIBLE_DEVICES=0 python a.py &
-CUDA_VISIBLE_DEVICES=1 python b.py &
-wait
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-export CUDA_VISIBLE_DEVICES=
-python prepare.py
-)",
-       R"(#!/bin/bash
-#SBATCH -N1 -n4 --gpus-per-node=4
-srun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
 )"},
-      find};
+      .good = {R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+srun python train.py
+)"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -82,57 +82,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_gpus_isolated() {
   using namespace launch_gpus_isolated;
-  return {"launch/gpus-isolated",
-          diag::Severity::warning,
-          "GPUs hidden from the other tasks of the node",
+  return {
+      .id = "launch/gpus-isolated",
+      .severity = diag::Severity::warning,
+      .title = "GPUs hidden from the other tasks of the node",
+      .why =
           "--gpus-per-task and --gpu-bind put each task's GPUs into a separate device cgroup. NCCL and RCCL "
           "then copy through host memory, or fail with \"invalid device ordinal\" where the program takes "
           "GPU number LOCAL_RANK.",
-          "https://github.com/NVIDIA/nccl/issues/1066",
-          {R"(#!/bin/bash
+      .link = "https://github.com/NVIDIA/nccl/issues/1066",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 -n4 --gpus-per-task=1
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
-srun --gpu-bind=single:1 python train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4
-srun --gpus-per-task=1 python train.py
-)",
-            "perlmutter"}},
-          {R"(#!/bin/bash
+)"},
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 -n4 --gpus-per-node=4
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 -n16 --gpus-per-task=1
-srun python generate_images.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n1 --gpus-per-task=4
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n8 --gpus-per-node=8
-module load rocm/6.2
-srun --gpu-bind=closest python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n8 --gpus-per-task=1
-export MIOPEN_USER_DB_PATH=/tmp/x
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4 --gpus-per-task=1
-srun --gres-flags=allow-task-sharing python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -72,42 +72,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_host_program_in_container() {
   using namespace launch_host_program_in_container;
-  return {"launch/host-program-in-container",
-          diag::Severity::warning,
-          "module or srun inside a container",
+  return {
+      .id = "launch/host-program-in-container",
+      .severity = diag::Severity::warning,
+      .title = "module or srun inside a container",
+      .why =
           "An image has its own file system. The host's module command and Slurm's programs are not in it: "
           "\"module: command not found\", \"srun: not found\".",
-          "https://apptainer.org/docs/user/main/mpi.html",
-          {R"(#!/bin/bash
+      .link = "https://apptainer.org/docs/user/main/mpi.html",
+      .bad = {R"(#!/bin/bash
 srun singularity exec x.sif bash -c 'module load pytorch; python t.py'
-)",
-           R"(#!/bin/bash
-singularity exec x.sif srun python t.py
-)",
-           R"(#!/bin/bash
-apptainer exec --nv x.sif bash -c "ml cuda && torchrun --standalone t.py"
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 module load singularity
 srun singularity exec x.sif python t.py
-)",
-           R"(#!/bin/bash
-srun singularity exec x.sif bash -c 'python t.py'
-)",
-           R"(#!/bin/bash
-singularity exec x.sif bash -c 'source ~/.bashrc; module load samtools; samtools x'
-)",
-           R"(#!/bin/bash
-singularity exec x.sif bash -c 'module load anaconda3; source /share/apps/anaconda3/etc/profile.d/conda.sh; python t.py'
-)",
-           R"(#!/bin/bash
-singularity exec -B /usr/bin/srun,/etc/slurm,/run/munge x.sif srun python t.py
-)",
-           R"(#!/bin/bash
-module load pytorch
-srun python t.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

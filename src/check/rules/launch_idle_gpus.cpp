@@ -84,95 +84,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_idle_gpus() {
   using namespace launch_idle_gpus;
-  return {"launch/idle-gpus",
-          diag::Severity::note,
-          "One process for several GPUs",
-          "DistributedDataParallel needs one process per GPU. A single python uses one GPU unless its "
-          "program starts others itself (mp.spawn, DataParallel, device_map); what is not used counts "
-          "against the project anyway.",
-          "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/idle-gpus",
+      .severity = diag::Severity::note,
+      .title = "One process for several GPUs",
+      .why = "DistributedDataParallel needs one process per GPU. A single python uses one GPU unless its "
+             "program starts others itself (mp.spawn, DataParallel, device_map); what is not used counts "
+             "against the project anyway.",
+      .link = "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=4
 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --gres=gpu:8
-srun python train.py --epochs 3
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2
-srun singularity exec --nv x.sif python -u train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=4
-srun hpcml launch -- python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=1
 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gpus-per-node=4
-torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=2
-python a.py &
-python b.py &
-wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=8
-python examples/data_preprocess/gsm8k.py
-python upload_details.py --data x
-python prepare_training_data.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=8
-python main.py --model_args pretrained=x,use_accelerate=True
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-srun python main.py --multiprocessing-distributed
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-module load tensorflow/2.15
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-python train.py --trainer.devices 4
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:2
-CUDA_VISIBLE_DEVICES=0,1 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:2
-python ddp_train_nerf.py --config a.txt
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:8
-python train_raytune.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --gpus-per-node=4
-srun python deepy.py train.py config.yml
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=1 --gpus-per-node=4
-srun hpcml launch --nproc-per-node 4 --log-dir logs -- python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-hpcml launch -- python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

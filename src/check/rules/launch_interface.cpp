@@ -60,62 +60,29 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_interface() {
   using namespace launch_interface;
-  return {"launch/interface",
-          diag::Severity::warning,
-          "An interface from another cluster",
+  return {
+      .id = "launch/interface",
+      .severity = diag::Severity::warning,
+      .title = "An interface from another cluster",
+      .why =
           "NCCL and Gloo look for the interface by its name. Where no name fits NCCL ends with \"no socket "
           "interface found\"; where it is the service network the "
           "ranks hang or crawl.",
-          "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
-          {{R"(#!/bin/bash
+      .link = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p standard-g -N2
 export NCCL_SOCKET_IFNAME=ib0
 srun python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2
-export NCCL_SOCKET_IFNAME==hsn
-srun python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2
-export NCCL_SOCKET_IFNAME=^hsn,lo
-srun python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2
-export GLOO_SOCKET_IFNAME=eth0
-srun python train.py
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p standard-g -N2
 export NCCL_SOCKET_IFNAME=hsn
 srun python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2
-export NCCL_SOCKET_IFNAME=^docker,lo
-srun python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2
-export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
-export GLOO_SOCKET_IFNAME=hsn0
-srun python train.py
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -N2
-export NCCL_SOCKET_IFNAME=ib0
-srun python train.py
-)"},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -29,42 +29,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_mask_count() {
   using namespace launch_mask_count;
-  return {"launch/mask-count",
-          diag::Severity::warning,
-          "Fewer masks than tasks",
-          "A list of masks that is shorter than the number of tasks on a node is used again from its "
-          "beginning: two or more tasks run on the same cores while "
-          "others stay idle.",
-          "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/mask-count",
+      .severity = diag::Severity::warning,
+      .title = "Fewer masks than tasks",
+      .why = "A list of masks that is shorter than the number of tasks on a node is used again from its "
+             "beginning: two or more tasks run on the same cores while "
+             "others stay idle.",
+      .link = "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=8
 srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-srun --ntasks-per-node=4 --cpu-bind=verbose,mask_cpu:0xff,0xff00,0xff0000 ./run
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n3
-srun --cpu-bind=map_cpu:0,8 ./run
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2
 srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=2
-srun --cpu-bind=mask_cpu:$MASKS python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4
-srun --cpu-bind=mask_cpu:0xf*4 ./run
-)",
-           R"(#!/bin/bash
-#SBATCH -n4
-srun --cpu-bind=mask_cpu:0xff ./run
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -38,42 +38,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_mask_cpus() {
   using namespace launch_mask_cpus;
-  return {"launch/mask-cpus",
-          diag::Severity::warning,
-          "Masks with CPUs that jobs cannot use",
+  return {
+      .id = "launch/mask-cpus",
+      .severity = diag::Severity::warning,
+      .title = "Masks with CPUs that jobs cannot use",
+      .why =
           "From 22.05 on a step fails with \"CPU binding outside of job step allocation\" when one bit of a "
           "mask is outside its CPUs: beyond the node's last one, or on a core that the site reserves.",
-          "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10
 srun --cpu-bind=mask_cpu:0xff000000000000,0xff00000000000000,0xff0000,0xff000000,0xff,0xff00,0xff00000000,0xff0000000000 python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=map_cpu:0 python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=map_cpu:200 python train.py
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
 srun --cpu-bind=map_cpu:1 python train.py
 )",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -N1 -n1
-srun --cpu-bind=map_cpu:200 python train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=cores python train.py
-)",
-            "lumi"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -75,49 +75,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_mask_gpu_order() {
   using namespace launch_mask_gpu_order;
-  return {"launch/mask-gpu-order",
-          diag::Severity::warning,
-          "Masks far from the GPUs",
-          "GPUs are rarely numbered in the order of the CPUs. A task bound to the wrong part of the node "
-          "reaches its GPU and network card through other "
-          "tasks' memory paths, which costs bandwidth on every copy.",
-          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-          {{R"(#!/bin/bash
+  return {
+      .id = "launch/mask-gpu-order",
+      .severity = diag::Severity::warning,
+      .title = "Masks far from the GPUs",
+      .why = "GPUs are rarely numbered in the order of the CPUs. A task bound to the wrong part of the node "
+             "reaches its GPU and network card through other "
+             "tasks' memory paths, which costs bandwidth on every copy.",
+      .link = "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+      .bad = {R"(#!/bin/bash
 #SBATCH --partition=standard-g --nodes=1 --ntasks-per-node=8 --gpus-per-node=8 --account=project_465000001 --time=10
 srun --cpu-bind=mask_cpu:0xfe,0xfe00,0xfe0000,0xfe000000,0xfe00000000,0xfe0000000000,0xfe000000000000,0xfe00000000000000 python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N2 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=map_cpu:1,9,17,25,33,41,49,57 ./run.sh
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10
-M=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe00,0xfe,0xfe00000000,0xfe0000000000
-srun --cpu-bind=$M python train.py
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10
 srun --cpu-bind=mask_cpu:0xfe,0xfe00,0xfe0000,0xfe000000,0xfe00000000,0xfe0000000000,0xfe000000000000,0xfe00000000000000 hpcml launch --rank-order 4,5,2,3,6,7,0,1 -- python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=cores python train.py
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2
-srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
-)"},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

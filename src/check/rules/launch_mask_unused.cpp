@@ -101,65 +101,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_mask_unused() {
   using namespace launch_mask_unused;
-  return {"launch/mask-unused",
-          diag::Severity::warning,
-          "Unused masks",
-          "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
-          "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
-          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/mask-unused",
+      .severity = diag::Severity::warning,
+      .title = "Unused masks",
+      .why = "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
+             "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
+      .link = "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 -n2
 CPU_BIND="mask_cpu:0xfe,0xfe00"
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-MASKS=0xfe,0xfe00
-srun --cpu-bind=cores python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-BIND=map_cpu:0,8
-# srun --cpu-bind=$BIND
-srun python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 -n2
 CPU_BIND="mask_cpu:0xfe,0xfe00"
 srun --cpu-bind=$CPU_BIND python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-SLURM_CPU_BIND=mask_cpu:0xfe,0xfe00
-export SLURM_CPU_BIND
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-OMP_NUM_THREADS=7 srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-M=0xfe,0xfe00
-B="mask_cpu:${M}"
-srun --cpu-bind=$B python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-M=0xfe,0xfe00
-export M
-./run.sh
-srun ./x
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-# one or two threads per core
-MASK_1=0xfe,0xfe00
-MASK_2=0xfe00fe,0xfe00fe00
-MASK=$MASK_1
-srun --cpu-bind=mask_cpu:$MASK python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -63,45 +63,27 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_launch_masks_refused() {
   using namespace launch_masks_refused;
   return {
-      "launch/masks-refused",
-      diag::Severity::warning,
-      "Masks that Slurm rejects",
-      "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask "
-      "with any other bit ends it with \"CPU binding "
-      "outside of job step allocation\". The same on a node that others share.",
-      "https://slurm.schedmd.com/srun.html#OPT_exact",
-      {{R"(#!/bin/bash
+      .id = "launch/masks-refused",
+      .severity = diag::Severity::warning,
+      .title = "Masks that Slurm rejects",
+      .why = "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a "
+             "mask "
+             "with any other bit ends it with \"CPU binding "
+             "outside of job step allocation\". The same on a node that others share.",
+      .link = "https://slurm.schedmd.com/srun.html#OPT_exact",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10
 srun -c 2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
 )",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
-)",
-        "lumi", "24.05"},
-       {R"(#!/bin/bash
-#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10
-srun --cpu-bind=mask_cpu:0xfe000000000000 python train.py
-)",
-        "lumi"}},
-      {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
 unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK
 srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
 )",
-        "lumi", "24.05"},
-       {R"(#!/bin/bash
-#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
-srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
-)",
-        "lumi", "23.02"},
-       {R"(#!/bin/bash
-#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10
-srun --cpu-bind=cores python train.py
-)",
-        "lumi"}},
-      find};
+               "lumi", "24.05"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -134,79 +134,27 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_master_address() {
   using namespace launch_master_address;
-  return {"launch/master-address",
-          diag::Severity::warning,
-          "Unreachable address of the first rank",
+  return {
+      .id = "launch/master-address",
+      .severity = diag::Severity::warning,
+      .title = "Unreachable address of the first rank",
+      .why =
           "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives "
           "127.0.x.x where the host's name is in /etc/hosts, and "
           "several addresses where there are several networks: the job hangs in init_process_group.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 export MASTER_ADDR=localhost
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(hostname -I)
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(hostname -i)
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export MASTER_ADDR=$(hostname)
-srun bash -c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID --nproc_per_node=4 train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-IP=$(srun -N1 -n1 hostname --ip-address)
-srun torchrun --nnodes 2 --rdzv_backend c10d --rdzv_endpoint $IP:29500 train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=4
-export MASTER_ADDR=localhost
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(hostname)
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-torchrun --nnodes=1 --nproc_per_node=4 --master_addr=localhost train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=2 $RDZV train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export PET_MASTER_ADDR=$(hostname)
-srun bash -c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun accelerate launch --config_file a.yaml --num_machines 2 train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -34,51 +34,30 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_master_suffix() {
   using namespace launch_master_suffix;
-  return {"launch/master-suffix",
-          diag::Severity::warning,
-          "Address of the first rank on the slow network",
+  return {
+      .id = "launch/master-suffix",
+      .severity = diag::Severity::warning,
+      .title = "Address of the first rank on the slow network",
+      .why =
           "On some sites the plain host name belongs to a network that compute nodes do not use among each "
           "other; the fast one has its own names. With the plain "
           "name the ranks time out, or talk over Ethernet.",
-          "https://github.com/HelmholtzAI-FZJ/torchrun_jsc",
-          {{R"(#!/bin/bash
+      .link = "https://github.com/HelmholtzAI-FZJ/torchrun_jsc",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 srun python train.py
 )",
-            "jureca_dc"},
-           {R"sh(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"
-srun python train.py
-)sh",
-            "juwels_booster"},
-           {R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-MASTER_ADDR=`scontrol show hostname $SLURM_NODELIST | head -n1`
-export MASTER_ADDR
-srun python train.py
-)",
-            "juwels_booster"}},
-          {{R"sh(#!/bin/bash
+              "jureca_dc"},
+      .good = {R"sh(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 MASTER_ADDR="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"
 export MASTER_ADDR="${MASTER_ADDR}i"
 srun python train.py
 )sh",
-            "jureca_dc"},
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-srun python train.py
-)",
-           {R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(getent hosts $X)
-srun python train.py
-)",
-            "jureca_dc"}},
-          find};
+               "jureca_dc"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

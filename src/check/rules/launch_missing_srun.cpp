@@ -156,131 +156,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_missing_srun() {
   using namespace launch_missing_srun;
-  return {"launch/missing-srun",
-          diag::Severity::warning,
-          "Several nodes without srun",
+  return {
+      .id = "launch/missing-srun",
+      .severity = diag::Severity::warning,
+      .title = "Several nodes without srun",
+      .why =
           "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "
           "the job stay idle and are paid for, and a "
           "program that waits for them never starts.",
-          "https://slurm.schedmd.com/srun.html",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/srun.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --gpus-per-node=4
 torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=16
-module load python
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N4 --ntasks-per-node=4
-accelerate launch --num_machines 4 --num_processes 16 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-N=$(scontrol show hostnames | head -n 1)
-IP=$(ssh $N hostname -I)
-python train.py --addr $IP
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-ssh login1 mkdir -p x
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --gres=gpu:2
-python fine_tune.py --lr 1e-4
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=3 --exclusive
-module load cuda
-torchrun --nnodes=1 --nproc_per_node 8 -m training.main --epochs=45
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-./run.sh
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-python make_data.py
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-$LAUNCHER python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-for n in $(scontrol show hostnames); do ssh $n python train.py & done
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4
-python ./deepy.py train.py -d configs 20B.yml
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4
-python pylauncher_driver.py commandlines
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=124
-python run_one.py data --num_gpus=992
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=8
-export mpi_ranks=8
-python parallel_gen.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4 --gpus-per-node=1
-module load openmpi/4.0.5
-python run-val.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4
-python dyna_model.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=10
-python run-melt.py --launcher=slurm --sim_nodes=9
-)",
-           R"(#!/bin/bash
-#SBATCH -N 8
-module load cray-hpo
-python -u hpo_train.py --verbose
-)",
-           R"(#!/bin/bash
-#SBATCH -N 8
-args="-N ${SLURM_JOB_NUM_NODES} --verbose"
-python -u train.py $args
-)",
-           R"(#!/bin/bash
-#SBATCH -N 4 --gpus-per-node=4
-python train_sweep.py --trials 64
-)",
-           R"(#!/bin/bash
-#SBATCH -N 4 --gpus-per-node=4
-python -u src/tune.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N 4 --gpus-per-node=4
-deepspeed --launcher slurm train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4
-scontrol show hostnames > hosts
-python run.py --hostfile hosts
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

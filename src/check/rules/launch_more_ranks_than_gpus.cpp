@@ -63,55 +63,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_more_ranks_than_gpus() {
   using namespace launch_more_ranks_than_gpus;
-  return {"launch/more-ranks-than-gpus",
-          diag::Severity::warning,
-          "More ranks than GPUs",
-          "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "
-          "ordinal\", and where two take the same one NCCL ends with \"Duplicate GPU detected\".",
-          "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/more-ranks-than-gpus",
+      .severity = diag::Severity::warning,
+      .title = "More ranks than GPUs",
+      .why = "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "
+             "ordinal\", and where two take the same one NCCL ends with \"Duplicate GPU detected\".",
+      .link = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=2
 export MASTER_ADDR=$(hostname)
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=8 --gres=gpu:a100:4
-export NCCL_DEBUG=INFO
-srun singularity exec --nv x.sif python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
-srun hpcml launch -- python x.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2
-srun hpcml launch --nproc-per-node 4 -- python x.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4
 export MASTER_ADDR=$(hostname)
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=16 --gpus-per-node=2
-srun python simulate.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
-export MASTER_ADDR=$(hostname)
-srun -n2 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4
-export MASTER_ADDR=$(hostname)
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
-export MASTER_ADDR=$(hostname)
-srun python train.py --backend gloo
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -83,70 +83,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_network_disabled() {
   using namespace launch_network_disabled;
-  return {"launch/network-disabled",
-          diag::Severity::warning,
-          "Disabled network paths of NCCL",
-          "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script "
-          "they cost most of the bandwidth, without any message.",
-          "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/network-disabled",
+      .severity = diag::Severity::warning,
+      .title = "Disabled network paths of NCCL",
+      .why = "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script "
+             "they cost most of the bandwidth, without any message.",
+      .link = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N2
-export NCCL_IB_DISABLE=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=4
-export NCCL_P2P_DISABLE=1
-torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:8
-NCCL_SHM_DISABLE=1 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-# NCCL settings
-export NCCL_IB_DISABLE=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-# export NCCL_DEBUG=INFO to see what is wrong here
 export NCCL_IB_DISABLE=1
 srun python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1
 export NCCL_IB_DISABLE=1
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-export NCCL_IB_DISABLE=0
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-# export NCCL_IB_DISABLE=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-export NCCL_IB_DISABLE=1 # our cluster has no InfiniBand
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-# IB is not working well here due to memlock limits
-export NCCL_IB_DISABLE=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 --gres=gpu:rtx3090:4
-export NCCL_P2P_DISABLE=1
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

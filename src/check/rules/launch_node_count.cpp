@@ -37,42 +37,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_node_count() {
   using namespace launch_node_count;
-  return {"launch/node-count",
-          diag::Severity::warning,
-          "Number of nodes differs from the job's",
-          "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes "
-          "are turned away or train by themselves. It happens when "
-          "one of two copies of the same number is changed.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/node-count",
+      .severity = diag::Severity::warning,
+      .title = "Number of nodes differs from the job's",
+      .why = "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes "
+             "are turned away or train by themselves. It happens when "
+             "one of two copies of the same number is changed.",
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4 --ntasks-per-node=1
-N=2
-srun torchrun --nnodes=$N --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1
-accelerate launch --num_machines 2 --num_processes 8 train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4 --ntasks-per-node=1
-srun torchrun --nnodes=1:4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-torchrun --nnodes=1 --nproc_per_node=4 train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -61,43 +61,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_node_rank() {
   using namespace launch_node_rank;
-  return {"launch/node-rank",
-          diag::Severity::error,
-          "The same node rank on all nodes",
+  return {
+      .id = "launch/node-rank",
+      .severity = diag::Severity::error,
+      .title = "The same node rank on all nodes",
+      .why =
           "torchrun's own rendezvous is static: without --rdzv_backend=c10d each node needs its number. With "
           "the default, 0, each waits for the others at its own address until the time limit.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun torchrun --nnodes=2 --nproc_per_node=4 --master_addr=$M --master_port=$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=4 --ntasks-per-node=1
-srun python -m torch.distributed.launch --nnodes=4 --nproc_per_node=4 --node_rank=0 --master_addr=$M train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun accelerate launch --num_machines 2 --num_processes 8 --main_process_ip $M train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$M:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun bash -c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID --nproc_per_node=4 --master_addr=$M train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun -N1 -n1 -w $A torchrun --nnodes=2 --node_rank=0 --master_addr=$A train.py &
-srun -N1 -n1 -w $B torchrun --nnodes=2 --node_rank=1 --master_addr=$A train.py
-wait
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=1
-srun torchrun --nnodes=1 --nproc_per_node=4 train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -20,31 +20,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_old_launcher() {
   using namespace launch_old_launcher;
-  return {"launch/old-launcher",
-          diag::Severity::note,
-          "torch.distributed.launch",
+  return {
+      .id = "launch/old-launcher",
+      .severity = diag::Severity::note,
+      .title = "torch.distributed.launch",
+      .why =
           "The module is deprecated. It hands --local-rank to the program (--local_rank before 2.0), which "
           "breaks argument parsers when torch is updated.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#launch-utility",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/distributed.html#launch-utility",
+      .bad = {R"(#!/bin/bash
 python -m torch.distributed.launch --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-srun python3 -u -m torch.distributed.launch --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-srun bash -c 'python -m torch.distributed.launch --nproc_per_node=4 train.py'
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-python -m torch.distributed.run --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-echo torch.distributed.launch
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -32,31 +32,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_old_srun_option() {
   using namespace launch_old_srun_option;
-  return {"launch/old-srun-option",
-          diag::Severity::note,
-          "Option with an underscore",
-          "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step "
-          "with \"unrecognized option\".",
-          "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/old-srun-option",
+      .severity = diag::Severity::note,
+      .title = "Option with an underscore",
+      .why = "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step "
+             "with \"unrecognized option\".",
+      .link = "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+      .bad = {R"(#!/bin/bash
 srun --cpu_bind=cores python train.py
-)",
-           R"(#!/bin/bash
-srun -n4 --cpu_bind none ./a.out
-)",
-           R"(#!/bin/bash
-srun --mem_bind=local ./a.out
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 srun --cpu-bind=cores python train.py
-)",
-           R"(#!/bin/bash
-srun --mem-bind=local ./a.out
-)",
-           R"(#!/bin/bash
-srun ./a.out --cpu_bind=cores
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -40,41 +40,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_old_variable() {
   using namespace launch_old_variable;
-  return {"launch/old-variable",
-          diag::Severity::note,
-          "An old name of a variable",
-          "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names "
-          "still count but warn in every process, and will go.",
-          "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/old-variable",
+      .severity = diag::Severity::note,
+      .title = "An old name of a variable",
+      .why = "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names "
+             "still count but warn in every process, and will go.",
+      .link = "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
+      .bad = {R"(#!/bin/bash
 export NCCL_ASYNC_ERROR_HANDLING=1
 srun python train.py
-)",
-           R"(#!/bin/bash
-NCCL_BLOCKING_WAIT=1 srun python train.py
-)",
-           R"(#!/bin/bash
-export NCCL_DESYNC_DEBUG=1
-torchrun --standalone train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
 srun python train.py
-)",
-           R"(#!/bin/bash
-export TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-module load pytorch/1.13
-export NCCL_BLOCKING_WAIT=1
-srun python train.py
-)",
-           R"(#!/bin/bash
-export NCCL_DEBUG=INFO
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

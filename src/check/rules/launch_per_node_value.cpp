@@ -85,43 +85,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_per_node_value() {
   using namespace launch_per_node_value;
-  return {"launch/per-node-value",
-          diag::Severity::warning,
-          "Rendezvous endpoint that differs between nodes",
-          "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and "
-          "$(hostname) are expanded on every node: the nodes "
-          "wait for each other at different places until the time limit.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/per-node-value",
+      .severity = diag::Severity::warning,
+      .title = "Rendezvous endpoint that differs between nodes",
+      .why = "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and "
+             "$(hostname) are expanded on every node: the nodes "
+             "wait for each other at different places until the time limit.",
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-srun bash -c 'export MASTER_ADDR=$(hostname -s); RANK=$SLURM_PROCID python train.py'
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun bash -c "torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py"
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1
-srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export MASTER_ADDR=$(hostname)
-srun bash -c 'RANK=$SLURM_PROCID python train.py'
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

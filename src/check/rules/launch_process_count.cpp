@@ -60,48 +60,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_process_count() {
   using namespace launch_process_count;
-  return {"launch/process-count",
-          diag::Severity::warning,
-          "Number of processes differs from the node's GPUs",
+  return {
+      .id = "launch/process-count",
+      .severity = diag::Severity::warning,
+      .title = "Number of processes differs from the node's GPUs",
+      .why =
           "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU "
           "detected\" or \"invalid device ordinal\". With fewer, GPUs that "
           "are paid for stay idle.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=4
 torchrun --standalone --nproc_per_node=8 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4
-srun torchrun --nnodes=2 --nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gpus-per-node=8
-srun -n1 torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4
-srun accelerate launch --num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=4
 torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gpus-per-node=4
-torchrun --standalone --nproc_per_node=gpu train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1
-torchrun --standalone --nproc_per_node=4 cpu.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gpus-per-node=4
-torchrun --nproc_per_node=2 a.py &
-torchrun --nproc_per_node=2 b.py &
-wait
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -48,53 +48,29 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_sequential_steps() {
   using namespace launch_sequential_steps;
-  return {"launch/sequential-steps",
-          diag::Severity::warning,
-          "Background steps that run one after the other",
+  return {
+      .id = "launch/sequential-steps",
+      .severity = diag::Severity::warning,
+      .title = "Background steps that run one after the other",
+      .why =
           "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "
           "one waits: \"step creation temporarily disabled, retrying\", and "
           "what was to run side by side runs in turn.",
-          "https://slurm.schedmd.com/srun.html#OPT_exact",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/srun.html#OPT_exact",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 -n4
 srun -n1 python a.py &
 srun -n1 python b.py &
 wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n8
-for i in 1 2 3; do srun -n2 python run.py $i & done
-wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 -n2
-srun python server.py &
-srun python client.py &
-wait
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 -n4
 srun -n1 --exact --mem=4G python a.py &
 srun -n1 --exact --mem=4G python b.py &
 wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4
-srun python a.py &
-wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-srun -N1 -n1 python a.py &
-srun -N1 -n1 python b.py &
-wait
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4
-srun -n1 --overlap top &
-srun python a.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

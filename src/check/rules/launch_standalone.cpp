@@ -54,103 +54,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_standalone() {
   using namespace launch_standalone;
-  return {"launch/standalone",
-          diag::Severity::warning,
-          "torchrun without a common rendezvous",
+  return {
+      .id = "launch/standalone",
+      .severity = diag::Severity::warning,
+      .title = "torchrun without a common rendezvous",
+      .why =
           "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
           "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
           "it gives as many "
           "trainings of the same model, which write over each other's checkpoints.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 srun torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N4
-srun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export PET_STANDALONE=1
-srun torchrun --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-srun -n2 singularity exec x.sif python -m torch.distributed.run --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=1
-srun torchrun --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=1
-srun env OLD_PET_NNODES=2 torchrun --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=1
-export APPTAINERENV_PET_NNODES=2
-srun torchrun --nproc_per_node=4 train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1
 srun torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun env PET_NNODES=2 torchrun --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun --nnode=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun --export=ALL,PET_NNODES=2 torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun apptainer exec --env PET_NNODES=2 x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun env PET_NNODES=$SLURM_NNODES torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-PET_NNODES=2 srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export APPTAINERENV_PET_NNODES=2
-srun apptainer exec x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun podman run -e PET_NNODES image torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-srun torchrun $ARGS train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export PET_NNODES=2
-srun torchrun --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nnodes=2 --nproc_per_node=4 train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

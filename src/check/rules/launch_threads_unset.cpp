@@ -35,39 +35,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_threads_unset() {
   using namespace launch_threads_unset;
-  return {"launch/threads-unset",
-          diag::Severity::note,
-          "One thread per process by default",
-          "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small "
-          "machine. On nodes with many cores per GPU, work on the CPU "
-          "(augmentation, optimizers with offload) then runs on one core.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "launch/threads-unset",
+      .severity = diag::Severity::note,
+      .title = "One thread per process by default",
+      .why = "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small "
+             "machine. On nodes with many cores per GPU, work on the CPU "
+             "(augmentation, optimizers with offload) then runs on one core.",
+      .link = "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4
 srun torchrun --standalone --nproc_per_node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -c 64 --gres=gpu:4
-torchrun --standalone --nproc-per-node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -n1 -c 48 --gpus-per-node=4
-torchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH -N1 -c 64 --gres=gpu:4
 export OMP_NUM_THREADS=8
 torchrun --standalone --nproc-per-node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -c 8 --gres=gpu:4
-torchrun --standalone --nproc-per-node=4 train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -N1 -c 64 --gres=gpu:1
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -35,42 +35,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_launch_world_size() {
   using namespace launch_world_size;
-  return {"launch/world-size",
-          diag::Severity::warning,
-          "WORLD_SIZE differs from the number of tasks",
+  return {
+      .id = "launch/world-size",
+      .severity = diag::Severity::warning,
+      .title = "WORLD_SIZE differs from the number of tasks",
+      .why =
           "init_process_group waits until WORLD_SIZE processes have connected. With a number from an older "
           "version of the script it waits for processes that are never started, or ranks beyond it fail.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-          {R"(#!/bin/bash
+      .link = "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 export WORLD_SIZE=4
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks=4
-export WORLD_SIZE=8
-srun bash -c 'RANK=$SLURM_PROCID python train.py'
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-WORLD_SIZE=16 srun python train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=4
 export WORLD_SIZE=8
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-export WORLD_SIZE=$SLURM_NTASKS
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=1
-export WORLD_SIZE=8
-srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

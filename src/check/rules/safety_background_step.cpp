@@ -44,42 +44,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_background_step() {
   using namespace safety_background_step;
-  return {"safety/background-step",
-          diag::Severity::warning,
-          "Background step without wait",
+  return {
+      .id = "safety/background-step",
+      .severity = diag::Severity::warning,
+      .title = "Background step without wait",
+      .why =
           "The job ends when its script does. A step that was started with & and that nothing waits for is "
           "killed at that moment, "
           "usually before it has done anything.",
-          "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 srun -n1 ./a &
 srun -n1 ./b &
-)",
-           R"(#!/bin/bash
-srun ./a &
-echo done
-)",
-           R"(#!/bin/bash
-for i in 1 2; do srun -n1 ./a $i & done
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 srun -n1 ./a &
 srun -n1 ./b &
 wait
-)",
-           R"(#!/bin/bash
-srun ./server &
-srun ./client
-)",
-           R"(#!/bin/bash
-srun ./a
-)",
-           R"(#!/bin/bash
-srun ./a &
-P=$!
-wait $P
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -60,41 +60,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_cd_rm() {
   using namespace safety_cd_rm;
-  return {"safety/cd-rm",
-          diag::Severity::warning,
-          "rm after a cd that may fail",
+  return {
+      .id = "safety/cd-rm",
+      .severity = diag::Severity::warning,
+      .title = "rm after a cd that may fail",
+      .why =
           "When the directory does not exist, cd fails, the script continues where it was submitted, and rm "
           "-rf * deletes that instead.",
-          "https://www.shellcheck.net/wiki/SC2164",
-          {R"(#!/bin/bash
+      .link = "https://www.shellcheck.net/wiki/SC2164",
+      .bad = {R"(#!/bin/bash
 cd $SCRATCH/run
 rm -rf *
-)",
-           R"(#!/bin/bash
-cd "$TMPDIR"
-srun ./a
-rm -rf ./*
-)",
-           R"(#!/bin/bash
-mkdir x; cd x; rm -r *
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 cd $SCRATCH/run || exit 1
 rm -rf *
-)",
-           R"(#!/bin/bash
-set -e
-cd $SCRATCH/run
-rm -rf *
-)",
-           R"(#!/bin/bash
-cd $SCRATCH/run && rm -rf *
-)",
-           R"(#!/bin/bash
-cd $SCRATCH/run
-rm -rf old
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -58,55 +58,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_conda_activate() {
   using namespace safety_conda_activate;
-  return {"safety/conda-activate",
-          diag::Severity::warning,
-          "conda activate in a shell without conda",
+  return {
+      .id = "safety/conda-activate",
+      .severity = diag::Severity::warning,
+      .title = "conda activate in a shell without conda",
+      .why =
           "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does "
           "not read: \"Your shell has not been properly configured to use 'conda activate'\", and the job "
           "continues with another python.",
-          "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-          {R"(#!/bin/bash
+      .link = "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+      .bad = {R"(#!/bin/bash
 conda activate x
 srun python a.py
-)",
-           R"(#!/bin/bash
-#SBATCH -n1
-export A=1
-conda activate /scratch/env
-)",
-           R"(#!/usr/bin/env bash
-set -e
-conda activate x
-)",
-           R"(#!/bin/bash
-echo conda comes
-export PATH=~/miniconda3/bin:$PATH
+)"},
+      .good = {R"(#!/bin/bash -l
 conda activate x
 )"},
-          {R"(#!/bin/bash -l
-conda activate x
-)",
-           R"(#!/bin/bash
-source ~/miniconda3/etc/profile.d/conda.sh
-conda activate x
-)",
-           R"sh(#!/bin/bash
-eval "$(conda shell.bash hook)"
-conda activate x
-)sh",
-           R"(#!/bin/bash
-module load anaconda
-conda activate x
-)",
-           R"(#!/bin/bash
-uenv verbose miniconda3-py310
-conda activate x
-)",
-           R"(#!/bin/bash
-source <path-to-conda.sh> # yours
-conda activate x
-)"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -60,40 +60,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_exit_code() {
   using namespace safety_exit_code;
-  return {"safety/exit-code",
-          diag::Severity::warning,
-          "Failed step reported as success",
-          "The job's state is the exit code of the script's last command. With echo after srun a training "
-          "that crashed is COMPLETED, and --dependency=afterok starts the next job on nothing.",
-          "https://slurm.schedmd.com/job_exit_code.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/exit-code",
+      .severity = diag::Severity::warning,
+      .title = "Failed step reported as success",
+      .why = "The job's state is the exit code of the script's last command. With echo after srun a training "
+             "that crashed is COMPLETED, and --dependency=afterok starts the next job on nothing.",
+      .link = "https://slurm.schedmd.com/job_exit_code.html",
+      .bad = {R"(#!/bin/bash
 srun python train.py
 echo done
-)",
-           R"(#!/bin/bash
-srun ./a
-date
-)",
-           R"sh(#!/bin/bash
-module load x
-srun torchrun train.py
-echo "END $(date)"
-)sh"},
-          {R"(#!/bin/bash
+)"},
+      .good = {R"(#!/bin/bash
 set -e
 srun python train.py
 echo done
-)",
-           R"(#!/bin/bash
-srun python train.py
-)",
-           R"(#!/bin/bash
-srun python train.py
-code=$?
-echo done
-exit $code
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -55,38 +55,24 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_safety_local_checkpoint() {
   using namespace safety_local_checkpoint;
   return {
-      "safety/local-checkpoint",
-      diag::Severity::warning,
-      "Checkpoint in a node's own directory",
-      "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of "
-      "several nodes each one writes a part that the others cannot read, and none is left to resume from.",
-      "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-      {R"(#!/bin/bash
+      .id = "safety/local-checkpoint",
+      .severity = diag::Severity::warning,
+      .title = "Checkpoint in a node's own directory",
+      .why = "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a "
+             "job of "
+             "several nodes each one writes a part that the others cannot read, and none is left to resume "
+             "from.",
+      .link = "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun python train.py --output_dir /tmp/ckpt
-)",
-       R"(#!/bin/bash
-#SBATCH -N4
-srun torchrun train.py --save=/dev/shm/x
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2
-srun python train.py --checkpoint-dir $SLURM_TMPDIR/x
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1
 srun python train.py --output_dir /tmp/ckpt
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2
-srun python train.py --output_dir $SCRATCH/ckpt
-)",
-       R"(#!/bin/bash
-#SBATCH --nodes=2
-srun python train.py --output_dir /tmp/ckpt
-srun cp -r /tmp/ckpt $SCRATCH
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

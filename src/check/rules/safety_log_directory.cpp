@@ -72,47 +72,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_log_directory() {
   using namespace safety_log_directory;
-  return {"safety/log-directory",
-          diag::Severity::warning,
-          "Log in a missing directory",
+  return {
+      .id = "safety/log-directory",
+      .severity = diag::Severity::warning,
+      .title = "Log in a missing directory",
+      .why =
           "Slurm creates the log, never its directory. When the directory is missing as the job starts, the "
           "job fails at once, and there is no log that says why; a mkdir in the script comes too late.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_output",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_output",
+      .bad = {R"(#!/bin/bash
 #SBATCH --output=logs/%j.out
-)",
-           R"(#!/bin/bash
-#SBATCH -o logs/%j.out -e logs/%j.err
-mkdir -p logs
-)",
-           R"(#!/bin/bash
-#SBATCH --error=/scratch/me/%x/%j.err
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --output=%x-%j.out
-)",
-           R"(#!/bin/bash
-#SBATCH --output=./%j.out
-#SBATCH --error=/dev/null
-)",
-           R"(#!/bin/bash
-#SBATCH --output=/scratch/me/logs/%j.out
-)",
-           R"(#!/bin/bash
-#SBATCH -o logs/%j.out
-if [ -z "$SLURM_JOB_ID" ]; then
-  mkdir -p logs
-  sbatch "$0" "$@"
-  exit
-fi
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCH -o logs/%j.out
-[ -z $SLURM_JOB_ID ] && mkdir -p logs && exec sbatch ${BASH_SOURCE[0]}
-srun true
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -34,44 +34,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_merge_marker() {
   using namespace safety_merge_marker;
-  return {"safety/merge-marker",
-          diag::Severity::error,
-          "Unresolved merge markers",
+  return {
+      .id = "safety/merge-marker",
+      .severity = diag::Severity::error,
+      .title = "Unresolved merge markers",
+      .why =
           "The lines <<<<<<<, ======= and >>>>>>> that git leaves are not bash: sbatch takes the script, and "
           "the job dies at them with a syntax error once it runs.",
-          "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
-          {R"(#!/bin/bash
+      .link = "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
+      .bad = {R"(#!/bin/bash
 <<<<<<< HEAD
 echo a
 =======
 echo b
 >>>>>>> x
-)",
-           R"(#!/bin/bash
-<<<<<<< HEAD
-#SBATCH --nodes=1
-=======
-#SBATCH --nodes=2
->>>>>>> main
-srun true
-)",
-           R"(#!/bin/bash
-srun true
-<<<<<<< a
-=======
-echo
->>>>>>> b
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 echo '======='
-)",
-           R"(#!/bin/bash
-cat <<< a
-)",
-           R"(#!/bin/bash
-# <<<<<<< HEAD
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

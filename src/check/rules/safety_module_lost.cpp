@@ -51,48 +51,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_module_lost() {
   using namespace safety_module_lost;
-  return {"safety/module-lost",
-          diag::Severity::warning,
-          "Module loaded in a subshell",
-          "Each part of a pipeline and each $(…) is a separate shell: what module load sets there is lost "
-          "after it, and the program finds neither its libraries nor itself.",
-          "https://lmod.readthedocs.io/en/latest/010_user.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/module-lost",
+      .severity = diag::Severity::warning,
+      .title = "Module loaded in a subshell",
+      .why = "Each part of a pipeline and each $(…) is a separate shell: what module load sets there is lost "
+             "after it, and the program finds neither its libraries nor itself.",
+      .link = "https://lmod.readthedocs.io/en/latest/010_user.html",
+      .bad = {R"(#!/bin/bash
 module load cuda 2>&1 | tee -a log
 srun ./a
-)",
-           R"(#!/bin/bash
-X=$(module load cuda)
-srun ./a
-)",
-           R"(#!/bin/bash
-echo y | module swap PrgEnv-cray PrgEnv-gnu
-srun ./a
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 module load cuda
 srun ./a
-)",
-           R"(#!/bin/bash
-module list 2>&1 | tee log
-)",
-           R"(#!/bin/bash
-{ module load cuda; srun ./a; } | tee log
-)",
-           R"(#!/bin/bash
-require() {
-  module load $1 || exit 1
-}
-submit() {
-  require cuda
-  ./a
-}
-ID=$(submit)
-)",
-           R"(#!/bin/bash
-module load cuda || exit 1
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -106,51 +106,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_no_internet() {
   using namespace safety_no_internet;
-  return {"safety/no-internet",
-          diag::Severity::warning,
-          "Internet access from a compute node",
-          "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they "
-          "time out or fail at once, "
-          "and the job has waited in the queue for that.",
-          "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
-          {{R"(#!/bin/bash
+  return {
+      .id = "safety/no-internet",
+      .severity = diag::Severity::warning,
+      .title = "Internet access from a compute node",
+      .why = "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they "
+             "time out or fail at once, "
+             "and the job has waited in the queue for that.",
+      .link = "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
+      .bad = {R"(#!/bin/bash
 pip install torch
 )",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH --nodes=1
-git clone https://github.com/x/y.git
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-huggingface-cli download gpt2
-wget -q https://example.org/x.tar
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-export WANDB_MODE=online
-srun python train.py
-)",
-            "jean_zay"}},
-          {{R"(#!/bin/bash
+              "jean_zay"},
+      .good = {R"(#!/bin/bash
 pip install --no-index torch
 pip install -e .
 )",
-            "jean_zay"},
-           R"(#!/bin/bash
-pip install torch
-)",
-           {R"(#!/bin/bash
-export https_proxy=http://proxy:3128
-pip install torch
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-git status
-curl http://localhost:8000/health
-)",
-            "jean_zay"}},
-          find};
+               "jean_zay"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -31,34 +31,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_pipe_status() {
   using namespace safety_pipe_status;
-  return {"safety/pipe-status",
-          diag::Severity::note,
-          "Exit code of a step hidden by a pipeline",
-          "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, "
-          "also for set -e and for "
-          "--dependency=afterok.",
-          "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/pipe-status",
+      .severity = diag::Severity::note,
+      .title = "Exit code of a step hidden by a pipeline",
+      .why = "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, "
+             "also for set -e and for "
+             "--dependency=afterok.",
+      .link = "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
+      .bad = {R"(#!/bin/bash
 srun python train.py | tee log
-)",
-           R"(#!/bin/bash
-set -e
-srun python train.py 2>&1 | tee -a log
-)",
-           R"(#!/bin/bash
-srun ./a |& tee log
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 set -o pipefail
 srun python train.py | tee log
-)",
-           R"(#!/bin/bash
-srun --output=log python train.py
-)",
-           R"(#!/bin/bash
-N=$(srun hostname | sort -u | wc -l)
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

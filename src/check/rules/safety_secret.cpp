@@ -126,41 +126,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_secret() {
   using namespace safety_secret;
-  return {"safety/secret",
-          diag::Severity::warning,
-          "Secret in the script",
+  return {
+      .id = "safety/secret",
+      .severity = diag::Severity::warning,
+      .title = "Secret in the script",
+      .why =
           "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, "
           "and job scripts end up in repositories. Any reader can act as you.",
-          "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
+      .bad = {R"(#!/bin/bash
 export HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567
-)",
-           R"(#!/bin/bash
-export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567
-)",
-           R"(#!/bin/bash
-wandb login 89abcdef0123456789abcdef0123456789abcdef
-)",
-           R"(#!/bin/bash
-git clone https://me:s3cretw0rd@example.org/x.git
-)",
-           R"(#!/bin/bash
-export AWS_ACCESS_KEY_ID=AKIA0123456789ABCDEF
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 export HF_TOKEN=$(cat ~/.hf_token)
-)",
-           R"(#!/bin/bash
-export HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-)",
-           R"(#!/bin/bash
-export WANDB_API_KEY=$WANDB_KEY
-git clone https://$USER:$TOKEN@example.org/x.git
-)",
-           R"(#!/bin/bash
-git checkout 89abcdef0123456789abcdef0123456789abcdef
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

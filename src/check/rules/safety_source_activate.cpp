@@ -24,33 +24,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_source_activate() {
   using namespace safety_source_activate;
-  return {"safety/source-activate",
-          diag::Severity::note,
-          "source activate",
-          "source activate finds conda's script only when its bin directory is on PATH, knows no stacked "
-          "environments, and has been replaced by conda activate since conda 4.4.",
-          "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/source-activate",
+      .severity = diag::Severity::note,
+      .title = "source activate",
+      .why = "source activate finds conda's script only when its bin directory is on PATH, knows no stacked "
+             "environments, and has been replaced by conda activate since conda 4.4.",
+      .link = "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+      .bad = {R"(#!/bin/bash
 source activate x
-)",
-           R"(#!/bin/bash
-module load anaconda
-source activate /scratch/env
-)",
-           R"(#!/bin/bash
-. activate x
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 source venv/bin/activate
-)",
-           R"(#!/bin/bash
-source activate
-)",
-           R"(#!/bin/bash
-module load anaconda
-conda activate x
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

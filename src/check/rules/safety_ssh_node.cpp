@@ -27,53 +27,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_ssh_node() {
   using namespace safety_ssh_node;
-  return {"safety/ssh-node",
-          diag::Severity::note,
-          "ssh to nodes of the job",
-          "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably "
-          "stops it, GPUs are not set, "
-          "and many sites do not let users log in to compute nodes at all.",
-          "https://slurm.schedmd.com/pam_slurm_adopt.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/ssh-node",
+      .severity = diag::Severity::note,
+      .title = "ssh to nodes of the job",
+      .why = "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably "
+             "stops it, GPUs are not set, "
+             "and many sites do not let users log in to compute nodes at all.",
+      .link = "https://slurm.schedmd.com/pam_slurm_adopt.html",
+      .bad = {R"(#!/bin/bash
 for n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do ssh $n hostname & done; wait
-)",
-           R"(#!/bin/bash
-pdsh -w $SLURM_JOB_NODELIST python train.py
-)",
-           R"(#!/bin/bash
-A=$(scontrol show hostnames | head -1)
-ssh $A nvidia-smi
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 srun --nodelist=$SLURM_JOB_NODELIST hostname
-)",
-           R"(#!/bin/bash
-ssh login1 sbatch next.sh
-)",
-           R"(#!/bin/bash
-echo $SLURM_JOB_NODELIST
-ssh $SLURM_SUBMIT_HOST cp a b
-ssh -q $GO sbatch next.sh
-)",
-           R"(#!/bin/bash
-ssh-keygen -t ed25519
-)",
-           R"(#!/bin/bash
-F=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -1)
-IP=$(ssh $F hostname -I)
-srun ./a
-)",
-           R"(#!/bin/bash
-echo $SLURM_JOB_NODELIST
-SERVER=mds1
-pdsh -w $SERVER sync
-ssh -q mds1 sync
-)",
-           R"(#!/bin/bash
-echo $SLURM_JOB_NODELIST
-ssh -N -f -R 8888:localhost:8888 login1
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -30,43 +30,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_syntax() {
   using namespace safety_syntax;
-  return {"safety/syntax",
-          diag::Severity::error,
-          "Bash syntax error",
-          "sbatch does not look at the commands: the job waits, starts, runs to the line that bash cannot "
-          "read and dies there, or, "
-          "with a quote that is never closed, does nothing at all.",
-          "https://www.gnu.org/software/bash/manual/html_node/Shell-Syntax.html",
-          {R"(#!/bin/bash
+  return {
+      .id = "safety/syntax",
+      .severity = diag::Severity::error,
+      .title = "Bash syntax error",
+      .why = "sbatch does not look at the commands: the job waits, starts, runs to the line that bash cannot "
+             "read and dies there, or, "
+             "with a quote that is never closed, does nothing at all.",
+      .link = "https://www.gnu.org/software/bash/manual/html_node/Shell-Syntax.html",
+      .bad = {R"(#!/bin/bash
 srun echo "a
 srun true
-)",
-           R"(#!/bin/bash
-for i in 1 2; do srun true
-)",
-           R"(#!/bin/bash
-X=${Y/a
-srun true
-)",
-           R"(#!/bin/bash
-srun python train.py --out <path>
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 srun echo "a"
-)",
-           R"(#!/usr/bin/env python3
-print('a" (b')
-if x: pass
-)",
-           R"(#!/bin/ksh
-if [[ $a == b ]] ; then ; x=1 ;fi
-)",
-           R"(#!/bin/bash
-cat <<'EOF'
-for " in (
-EOF
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -37,33 +37,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_safety_world_writable() {
   using namespace safety_world_writable;
-  return {"safety/world-writable",
-          diag::Severity::warning,
-          "World-writable files",
+  return {
+      .id = "safety/world-writable",
+      .severity = diag::Severity::warning,
+      .title = "World-writable files",
+      .why =
           "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a "
           "checkpoint that your next "
           "job runs with your rights.",
-          "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
-          {R"(#!/bin/bash
+      .link = "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
+      .bad = {R"(#!/bin/bash
 chmod 777 out
-)",
-           R"(#!/bin/bash
-chmod -R a+rwx $SCRATCH/run
-)",
-           R"(#!/bin/bash
-chmod -R 0666 logs/*
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 chmod 755 out
-)",
-           R"(#!/bin/bash
-chmod +x run.sh
-)",
-           R"(#!/bin/bash
-chmod 1777 shared
-chmod u+w x
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

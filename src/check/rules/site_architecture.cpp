@@ -66,13 +66,15 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_architecture() {
   using namespace site_architecture;
-  return {"site/architecture",
-          diag::Severity::warning,
-          "Software for another processor",
+  return {
+      .id = "site/architecture",
+      .severity = diag::Severity::warning,
+      .title = "Software for another processor",
+      .why =
           "What was built or fetched for the processors of another machine, or of the login nodes, ends with "
           "\"Exec format error\" or finds no packages.",
-          "https://docs.isambard.ac.uk/user-documentation/guides/python/",
-          {{R"(#!/bin/bash
+      .link = "https://docs.isambard.ac.uk/user-documentation/guides/python/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A g1
 #SBATCH -N1
 #SBATCH -t 10
@@ -80,24 +82,8 @@ Rule rule_site_architecture() {
 source /users/me/miniforge-x86_64/bin/activate
 srun python train.py
 )",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1
-#SBATCH -n1
-#SBATCH -t 10
-bash Miniconda3-latest-Linux-x86_64.sh -b
-)",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun ./bin/aarch64/train
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "alps_clariden"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A g1
 #SBATCH -N1
 #SBATCH -t 10
@@ -105,24 +91,9 @@ srun ./bin/aarch64/train
 source /users/me/miniforge-aarch64/bin/activate
 srun python train.py
 )",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH -A g1
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH -p normal
-if [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi
-)",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun ./bin/x86_64/train
-)",
-            "lumi"}},
-          find};
+               "alps_clariden"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

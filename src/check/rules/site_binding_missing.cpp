@@ -55,59 +55,30 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_binding_missing() {
   using namespace site_binding_missing;
-  return {"site/binding-missing",
-          diag::Severity::note,
-          "Missing binding",
+  return {
+      .id = "site/binding-missing",
+      .severity = diag::Severity::note,
+      .title = "Missing binding",
+      .why =
           "On nodes whose GPUs hang on certain cores, in another order than their numbers, Slurm's own order "
           "puts most ranks far from their GPU: copies between host and device and the network are slower.",
-          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-          {{R"(#!/bin/bash
+      .link = "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A project_465000001
 #SBATCH -p standard-g -N1 -t 10
 #SBATCH --gpus-per-node=8 --ntasks-per-node=8 --cpus-per-task=7
 srun python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_465000001
-#SBATCH -p standard-g -N4 -t 10
-#SBATCH --gpus-per-node=8 --ntasks-per-node=8
-srun singularity exec x.sif python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_465000001
-#SBATCH -p standard-g -N1 -t 10
-#SBATCH --gpus-per-node=8
-srun --ntasks-per-node=8 bash -c 'python train.py'
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A project_465000001
 #SBATCH -p standard-g -N1 -t 10
 #SBATCH --gpus-per-node=8 --ntasks-per-node=8
 srun --cpu-bind=$MASKS python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_465000001
-#SBATCH -p standard-g -N1 -t 10
-#SBATCH --gpus-per-node=8 --ntasks-per-node=8
-srun hpcml launch -- python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_465000001
-#SBATCH -p small-g -n1 -t 10
-#SBATCH --gpus-per-node=1
-srun python train.py
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8
-srun python train.py
-)"},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -36,12 +36,13 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_constraint() {
   using namespace site_constraint;
-  return {"site/constraint",
-          diag::Severity::warning,
-          "Unknown feature",
-          "No node fits such a job: invalid feature specification. Capitals count.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/constraint",
+      .severity = diag::Severity::warning,
+      .title = "Unknown feature",
+      .why = "No node fits such a job: invalid feature specification. Capitals count.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -C GPU
 #SBATCH -q regular
@@ -49,34 +50,8 @@ Rule rule_site_constraint() {
 #SBATCH --gpus-per-node=4
 srun true
 )",
-            "perlmutter"},
-           {R"(#!/bin/bash
-#SBATCH -p long
-#SBATCH -t 10
-#SBATCH --gres=gpu:1
-#SBATCH --constraint=amper
-srun true
-)",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH -A x@h100
-#SBATCH -t 10
-#SBATCH -p gpu_p6
-#SBATCH -C H100
-#SBATCH --gres=gpu:1
-#SBATCH --hint=nomultithread
-srun true
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH -p long
-#SBATCH -t 10
-#SBATCH --gres=gpu:1
-#SBATCH --constraint=ampere|volta
-srun true
-)",
-            "mila"}},
-          {{R"(#!/bin/bash
+              "perlmutter"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -C gpu&hbm80g
 #SBATCH -q regular
@@ -84,25 +59,9 @@ srun true
 #SBATCH --gpus-per-node=4
 srun true
 )",
-            "perlmutter"},
-           {R"(#!/bin/bash
-#SBATCH -p long
-#SBATCH -t 10
-#SBATCH --gres=gpu:1
-#SBATCH --constraint=ampere
-srun true
-)",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH -C whatever
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"}},
-          find};
+               "perlmutter"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -42,72 +42,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_container_engine() {
   using namespace site_container_engine;
-  return {"site/container-engine",
-          diag::Severity::warning,
-          "Unknown container engine",
-          "A program that is not on the nodes ends the job at its first line; docker needs rights that no "
-          "user of a cluster has.",
-          "https://apptainer.org/docs/user/main/quick_start.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/container-engine",
+      .severity = diag::Severity::warning,
+      .title = "Unknown container engine",
+      .why = "A program that is not on the nodes ends the job at its first line; docker needs rights that no "
+             "user of a cluster has.",
+      .link = "https://apptainer.org/docs/user/main/quick_start.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun docker run pytorch/pytorch python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A g1
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH -p normal
-srun singularity exec --nv a.sif python train.py
-)",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -C gpu
-#SBATCH -q regular
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-srun apptainer exec a.sif python train.py
-)",
-            "perlmutter"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun singularity exec a.sif python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1
-#SBATCH -n1
-#SBATCH -t 10
-ibrun singularity exec a.sif python train.py
-)",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -C gpu
-#SBATCH -q regular
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-srun shifter --image=a python train.py
-)",
-            "perlmutter"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -C gpu
-#SBATCH -q regular
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-srun podman-hpc run --rm a python train.py
-)",
-            "perlmutter"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

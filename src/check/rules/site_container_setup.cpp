@@ -116,36 +116,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_container_setup() {
   using namespace site_container_setup;
-  return {"site/container-setup",
-          diag::Severity::warning,
-          "Container without the site's modules or binds",
-          "An image sees the directories and libraries of the host that are bound, and no others: without "
-          "the site's own the program finds no data, or its communication falls back to the slow network. "
-          "Where the engine itself comes with a module, it is not found without it.",
-          "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/container-setup",
+      .severity = diag::Severity::warning,
+      .title = "Container without the site's modules or binds",
+      .why = "An image sees the directories and libraries of the host that are bound, and no others: without "
+             "the site's own the program finds no data, or its communication falls back to the slow network. "
+             "Where the engine itself comes with a module, it is not found without it.",
+      .link = "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 #SBATCH --gpus-per-node=1
 srun singularity exec a.sif python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=def-me
-#SBATCH --time=10:00
-#SBATCH --mem=4G
-module load python/3.11
-srun apptainer exec --nv a.sif python train.py
-)",
-            "narval"},
-           {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --gpus=1
-srun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x
-)",
-            "isambard_ai"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -154,45 +141,9 @@ module use /appl/local/laifs/modules
 module load lumi-aif-singularity-bindings
 srun singularity exec a.sif python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-module load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527
-srun singularity exec "$SIF" python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun singularity exec -B /opt/cray a.sif python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=def-me
-#SBATCH --time=10:00
-#SBATCH --mem=4G
-module load python apptainer/1.3
-srun apptainer exec --nv a.sif python train.py
-)",
-            "narval"},
-           {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --gpus=1
-srun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x
-)",
-            "isambard_ai"},
-           {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --gpus=1
-srun singularity exec --nv a.sif python train.py --data=data
-)",
-            "isambard_ai"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

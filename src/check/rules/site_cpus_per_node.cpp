@@ -28,13 +28,14 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_site_cpus_per_node() {
   using namespace site_cpus_per_node;
   return {
-      "site/cpus-per-node",
-      diag::Severity::error,
-      "More CPUs than a node has for jobs",
-      "No node can hold the job: requested node configuration is not available. Cores that the site keeps "
-      "for the system are not for jobs.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_cpus-per-task",
-      {{R"(#!/bin/bash
+      .id = "site/cpus-per-node",
+      .severity = diag::Severity::error,
+      .title = "More CPUs than a node has for jobs",
+      .why = "No node can hold the job: requested node configuration is not available. Cores that the site "
+             "keeps "
+             "for the system are not for jobs.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_cpus-per-task",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
@@ -43,27 +44,8 @@ Rule rule_site_cpus_per_node() {
 #SBATCH --cpus-per-task=8
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-#SBATCH --ntasks-per-node=4
-#SBATCH --cpus-per-task=64
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH --gpus-per-node=8
-#SBATCH --ntasks-per-node=8
-#SBATCH --cpus-per-task=20
-srun true
-)",
-        "lumi"}},
-      {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
@@ -72,27 +54,9 @@ srun true
 #SBATCH --cpus-per-task=7
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-#SBATCH --ntasks-per-node=4
-#SBATCH --cpus-per-task=16
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH --gpus-per-node=8
-#SBATCH --ntasks-per-node=8
-#SBATCH --cpus-per-task=14
-srun true
-)",
-        "lumi"}},
-      find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -61,12 +61,13 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_env_conflict() {
   using namespace site_env_conflict;
-  return {"site/env-conflict",
-          diag::Severity::warning,
-          "Conflicting environment variables",
-          "Each setting is right alone; together they hang, or slow the network down.",
-          "https://docs.cscs.ch/software/communication/nccl/",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/env-conflict",
+      .severity = diag::Severity::warning,
+      .title = "Conflicting environment variables",
+      .why = "Each setting is right alone; together they hang, or slow the network down.",
+      .link = "https://docs.cscs.ch/software/communication/nccl/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A g1
 #SBATCH -N1
 #SBATCH -t 10
@@ -74,38 +75,8 @@ Rule rule_site_env_conflict() {
 export NCCL_NET_PLUGIN=ofi NCCL_NET="AWS Libfabric"
 srun python train.py
 )",
-            "alps_daint"},
-           {R"(#!/bin/bash
-#SBATCH -A g1
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH -p normal
-export MPICH_GPU_SUPPORT_ENABLED=1
-export NCCL_NET="AWS Libfabric"
-srun python train.py
-)",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -N1
-#SBATCH -t 10
-export FI_MR_CACHE_MONITOR=memhooks
-srun python train.py
-)",
-            "frontier"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH --nodes=2
-#SBATCH --gpus-per-node=8
-#SBATCH --ntasks-per-node=8
-SIF=/appl/local/laifs/containers/lumi-multitorch-full-u24r70f21m50t210-20260415_130625.sif
-export NCCL_NET_GDR_LEVEL=PHB
-srun singularity exec $SIF python train.py
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "alps_daint"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
@@ -116,43 +87,9 @@ SIF=/appl/local/laifs/containers/lumi-multitorch-torch-u24r64f21m43t29-20260319_
 export NCCL_NET_GDR_LEVEL=PHB
 srun singularity exec $SIF python train.py
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=8
-export ROCR_VISIBLE_DEVICES=0,1
-srun python train.py
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A g1
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH -p normal
-export MPICH_GPU_SUPPORT_ENABLED=0
-export NCCL_NET="AWS Libfabric"
-srun python train.py
-)",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -N1
-#SBATCH -t 10
-export FI_MR_CACHE_MONITOR=memhooks
-srun ./warpx inputs
-)",
-            "frontier"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -N1
-#SBATCH -t 10
-export FI_MR_CACHE_MONITOR=kdreg2
-srun python train.py
-)",
-            "frontier"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

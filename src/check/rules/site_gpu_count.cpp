@@ -30,72 +30,28 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpu_count() {
   using namespace site_gpu_count;
-  return {"site/gpu-count",
-          diag::Severity::error,
-          "Number of GPUs that the site does not allow",
-          "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
-          "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/gpu-count",
+      .severity = diag::Severity::error,
+      .title = "Number of GPUs that the site does not allow",
+      .why = "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
+      .link = "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=2
 srun true
 )",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=1
-#SBATCH -N2
-srun true
-)",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=2
-#SBATCH -N2
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A aip-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=h100:2
-srun true
-)",
-            "tamia"}},
-          {{R"(#!/bin/bash
+              "trillium"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=1
 srun true
 )",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=4
-#SBATCH -N2
-srun true
-)",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=2
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A aip-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=h100:4
-#SBATCH -N2
-srun true
-)",
-            "tamia"}},
-          find};
+               "trillium"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -39,89 +39,32 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_site_gpu_share() {
   using namespace site_gpu_share;
   return {
-      "site/gpu-share",
-      diag::Severity::warning,
-      "CPUs and memory out of proportion to the GPUs",
-      "On shared nodes each GPU has its share of the cores and the memory: a job that takes more leaves GPUs "
-      "that no other job can use, waits longer or is refused; one that takes far less starves the GPUs.",
-      "https://docs.alliancecan.ca/wiki/Allocations_and_compute_scheduling",
-      {{R"(#!/bin/bash
+      .id = "site/gpu-share",
+      .severity = diag::Severity::warning,
+      .title = "CPUs and memory out of proportion to the GPUs",
+      .why =
+          "On shared nodes each GPU has its share of the cores and the memory: a job that takes more leaves "
+          "GPUs "
+          "that no other job can use, waits longer or is refused; one that takes far less starves the GPUs.",
+      .link = "https://docs.alliancecan.ca/wiki/Allocations_and_compute_scheduling",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=1
 #SBATCH --cpus-per-task=48
 srun true
 )",
-        "trillium"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=1
-#SBATCH --cpus-per-task=64
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=1
-#SBATCH --mem=720G
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --ntasks=4 --nodes=2 --gpus-per-node=2
-#SBATCH --cpus-per-task=4
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-#SBATCH --ntasks-per-node=4
-#SBATCH --cpus-per-task=2
-srun true
-)",
-        "snellius"}},
-      {{R"(#!/bin/bash
+              "trillium"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=1
 #SBATCH --cpus-per-task=24
 srun true
 )",
-        "trillium"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --ntasks=16 --nodes=4 --gpus-per-node=4
-#SBATCH --cpus-per-task=16
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=1
-#SBATCH --cpus-per-task=16
-#SBATCH --mem=180G
-srun true
-)",
-        "snellius"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-#SBATCH --cpus-per-task=7
-#SBATCH --mem=60G
-srun true
-)",
-        "lumi"}},
-      find};
+               "trillium"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -57,69 +57,32 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpu_type() {
   using namespace site_gpu_type;
-  return {"site/gpu-type",
-          diag::Severity::warning,
-          "Unknown or missing GPU type",
-          "Slurm takes only the names of the site's configuration, with their capitals: invalid generic "
-          "resource (gres) specification. Where there are several types, a job that names none gets any.",
-          "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/gpu-type",
+      .severity = diag::Severity::warning,
+      .title = "Unknown or missing GPU type",
+      .why = "Slurm takes only the names of the site's configuration, with their capitals: invalid generic "
+             "resource (gres) specification. Where there are several types, a job that names none gets any.",
+      .link = "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=a100:4
 srun true
 )",
-            "alvis"},
-           {R"(#!/bin/bash
-#SBATCH -A naiss2024-1-1
-#SBATCH -p alvis
-#SBATCH -t 10
-#SBATCH --gpus-per-node=H100:4
-srun true
-)",
-            "alvis"},
-           {R"(#!/bin/bash
-#SBATCH -A naiss2024-1-1
-#SBATCH -p alvis
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "alvis"},
-           {R"(#!/bin/bash
-#SBATCH -A def-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=v100:4
-srun true
-)",
-            "fir"}},
-          {{R"(#!/bin/bash
+              "alvis"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A naiss2024-1-1
 #SBATCH -p alvis
 #SBATCH -t 10
 #SBATCH --gpus-per-node=A100:4
 srun true
 )",
-            "alvis"},
-           {R"(#!/bin/bash
-#SBATCH -A def-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=h100:4
-srun true
-)",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=mi250:1
-srun true
-)",
-            "lumi"}},
-          find,
-          nullptr,
-          k_likely_refusal};
+               "alvis"},
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

@@ -43,73 +43,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpus_missing() {
   using namespace site_gpus_missing;
-  return {"site/gpus-missing",
-          diag::Severity::warning,
-          "GPU partition without a GPU request",
+  return {
+      .id = "site/gpus-missing",
+      .severity = diag::Severity::warning,
+      .title = "GPU partition without a GPU request",
+      .why =
           "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a "
           "node full of GPUs.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gres=gpu:0
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100 -q mine
-#SBATCH -t 10
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -p kempner
-#SBATCH --mem=4G
-#SBATCH -t 10
-srun true
-)",
-            "kempner"}},
-          {k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=1
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p genoa
-#SBATCH -t 10
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x -p alvis -N1 -C NOGPU -t 10
-srun true
-)",
-            "alvis"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -N1
-#SBATCH -t 10
-srun true
-)",
-            "frontier"}},
-          find};
+              "lumi"},
+      .good = k_lumi_job,
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -30,55 +30,28 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpus_on_cpu_nodes() {
   using namespace site_gpus_on_cpu_nodes;
-  return {"site/gpus-on-cpu-nodes",
-          diag::Severity::error,
-          "GPUs in a partition without GPUs",
-          "No node there can hold the job: requested node configuration is not available.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/gpus-on-cpu-nodes",
+      .severity = diag::Severity::error,
+      .title = "GPUs in a partition without GPUs",
+      .why = "No node there can hold the job: requested node configuration is not available.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p genoa
 #SBATCH -t 10
 #SBATCH --gpus=1
 srun true
 )",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p rome
-#SBATCH -t 10
-#SBATCH --gres=gpu:1
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -p main
-#SBATCH -t 10
-#SBATCH --gpus-per-node=8
-srun true
-)",
-            "dardel"}},
-          {{R"(#!/bin/bash
+              "snellius"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p gpu_h100
 #SBATCH -t 10
 #SBATCH --gpus=1
 srun true
 )",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p genoa
-#SBATCH -t 10
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -p gpu
-#SBATCH -t 10
-#SBATCH --gpus-per-node=8
-srun true
-)",
-            "dardel"}},
-          find};
+               "snellius"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -45,82 +45,30 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_gpus_per_node() {
   using namespace site_gpus_per_node;
-  return {"site/gpus-per-node",
-          diag::Severity::error,
-          "More GPUs than a node has",
-          "No node can hold the job: requested node configuration is not available.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/gpus-per-node",
+      .severity = diag::Severity::error,
+      .title = "More GPUs than a node has",
+      .why = "No node can hold the job: requested node configuration is not available.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
 #SBATCH --gpus-per-node=9
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=8
-#SBATCH -N2
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=8
-#SBATCH -N1
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -p boost_usr_prod
-#SBATCH -t 10
-#SBATCH --gres=gpu:8
-srun true
-)",
-            "leonardo"},
-           {R"(#!/bin/bash
-#SBATCH -A def-x
-#SBATCH -p mine -t 60
-#SBATCH --gres=gpu:a100:8
-srun true
-)",
-            "narval"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
 #SBATCH --gpus-per-node=8
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=8
-#SBATCH -N2
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=8
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -p boost_usr_prod
-#SBATCH -t 10
-#SBATCH --gres=gpu:4
-srun true
-)",
-            "leonardo"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -22,67 +22,32 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_idle_gpus() {
   using namespace site_idle_gpus;
-  return {"site/idle-gpus",
-          diag::Severity::note,
-          "Idle GPUs of a whole node",
+  return {
+      .id = "site/idle-gpus",
+      .severity = diag::Severity::note,
+      .title = "Idle GPUs of a whole node",
+      .why =
           "Where jobs have whole nodes, all GPUs of a node are charged and no other job can use those that "
           "the job leaves idle.",
-          "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
-          {{R"(#!/bin/bash
+      .link = "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
 #SBATCH --gpus-per-node=1
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH -N2
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --exclusive
-#SBATCH --gpus-per-node=2
-srun true
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
 #SBATCH --gpus-per-node=8
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH --time=10
-#SBATCH -p batch
-#SBATCH -N 20
-#SBATCH --ntasks-per-node=8
-#SBATCH --gpus-per-task=1
-srun true
-)",
-            "frontier"},
-           k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --exclusive
-#SBATCH --gpus-per-node=8
-srun true
-)",
-            "lumi"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

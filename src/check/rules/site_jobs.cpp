@@ -24,13 +24,14 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_site_jobs() {
   using namespace site_jobs;
   return {
-      "site/jobs",
-      diag::Severity::error,
-      "More array tasks than queued jobs allowed",
-      "Each task counts as a job: where a partition or a QoS limits how many one user may have queued and "
-      "running, a larger array is refused as a whole.",
-      "https://slurm.schedmd.com/resource_limits.html#qos_maxsubmitjobsperuser",
-      {{R"(#!/bin/bash
+      .id = "site/jobs",
+      .severity = diag::Severity::error,
+      .title = "More array tasks than queued jobs allowed",
+      .why = "Each task counts as a job: where a partition or a QoS limits how many one user may have queued "
+             "and "
+             "running, a larger array is refused as a whole.",
+      .link = "https://slurm.schedmd.com/resource_limits.html#qos_maxsubmitjobsperuser",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -38,26 +39,8 @@ Rule rule_site_jobs() {
 #SBATCH --array=1-500
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p dev-g
-#SBATCH --gpus-per-node=1
-#SBATCH --array=0-9:2
-srun true
-)",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -N1
-#SBATCH -p batch
-#SBATCH --array=0-100%4
-srun true
-)",
-        "frontier"}},
-      {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -65,22 +48,9 @@ srun true
 #SBATCH --array=1-200
 srun true
 )",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p dev-g,small-g
-#SBATCH --gpus-per-node=1
-#SBATCH --array=1-100
-srun true
-)",
-        "lumi"},
-       {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --array=1-5000
-srun true
-)"}},
-      find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -49,61 +49,32 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_launcher() {
   using namespace site_launcher;
-  return {"site/launcher",
-          diag::Severity::note,
-          "Launcher that the site does not document",
+  return {
+      .id = "site/launcher",
+      .severity = diag::Severity::note,
+      .title = "Launcher that the site does not document",
+      .why =
           "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on "
           "one node, or does not exist.",
-          "https://docs.tacc.utexas.edu/hpc/vista/",
-          {{R"(#!/bin/bash
+      .link = "https://docs.tacc.utexas.edu/hpc/vista/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N2
 #SBATCH -n2
 #SBATCH -t 10
 srun ./train
 )",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N2
-#SBATCH -n2
-#SBATCH -t 10
-mpiexec -n 2 ./train
-)",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-ibrun ./train
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "vista"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N2
 #SBATCH -n2
 #SBATCH -t 10
 ibrun ./train
 )",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun ./train
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH --gpus=1
-srun ./train
-)",
-            "vega"}},
-          find};
+               "vista"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

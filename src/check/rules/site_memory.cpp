@@ -27,13 +27,15 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_memory() {
   using namespace site_memory;
-  return {"site/memory",
-          diag::Severity::error,
-          "More memory than a node has for jobs",
+  return {
+      .id = "site/memory",
+      .severity = diag::Severity::error,
+      .title = "More memory than a node has for jobs",
+      .why =
           "No node can hold the job: memory specification can not be satisfied. What the system needs of a "
           "node is not for jobs.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
@@ -41,34 +43,8 @@ Rule rule_site_memory() {
 #SBATCH --mem=1000G
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH --gpus-per-node=8
-#SBATCH --mem=500G
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-#SBATCH --mem-per-gpu=300G
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p rome
-#SBATCH -t 10
-#SBATCH -n1
-#SBATCH --cpus-per-task=128
-#SBATCH --mem-per-cpu=8G
-srun true
-)",
-            "snellius"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p standard-g
@@ -76,25 +52,9 @@ srun true
 #SBATCH --mem=480G
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p standard-g
-#SBATCH --gpus-per-node=8
-#SBATCH --mem=0
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus-per-node=4
-#SBATCH --mem-per-gpu=180G
-srun true
-)",
-            "snellius"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

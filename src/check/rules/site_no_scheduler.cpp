@@ -19,36 +19,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_no_scheduler() {
   using namespace site_no_scheduler;
-  return {"site/no-scheduler",
-          diag::Severity::error,
-          "Site without Slurm",
-          "A batch script needs sbatch; where there is none the directives are only comments.",
-          "https://slurm.schedmd.com/sbatch.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/no-scheduler",
+      .severity = diag::Severity::error,
+      .title = "Site without Slurm",
+      .why = "A batch script needs sbatch; where there is none the directives are only comments.",
+      .link = "https://slurm.schedmd.com/sbatch.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --time=10
 srun true
 )",
-            "local"},
-           {R"(#!/bin/bash
-#SBATCH -N2
-srun true
-)",
-            "local"},
-           {R"(#!/bin/bash
-python train.py
-)",
-            "local"}},
-          {{R"(#!/bin/bash
+              "local"},
+      .good = {R"(#!/bin/bash
 #SBATCH --time=10
 srun true
 )",
-            "generic"},
-           k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH --time=10
-srun true
-)"}},
-          find};
+               "generic"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -24,13 +24,14 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_nodes() {
   using namespace site_nodes;
-  return {"site/nodes",
-          diag::Severity::error,
-          "Number of nodes that the site does not allow",
-          "A job for more nodes than its partition allows is refused, or waits for ever with the reason "
-          "PartitionNodeLimit.",
-          "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/nodes",
+      .severity = diag::Severity::error,
+      .title = "Number of nodes that the site does not allow",
+      .why = "A job for more nodes than its partition allows is refused, or waits for ever with the reason "
+             "PartitionNodeLimit.",
+      .link = "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -38,38 +39,8 @@ Rule rule_site_nodes() {
 #SBATCH -N5
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p boost_usr_prod
-#SBATCH --qos=boost_qos_bprod
-#SBATCH --gres=gpu:4
-#SBATCH -N 64
-srun true
-)",
-            "leonardo"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p gpu
-#SBATCH --qos=gpu-exc
-#SBATCH --exclusive
-#SBATCH --gpus=12
-#SBATCH -N3
-srun true
-)",
-            "archer2_gpu"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p dev-g
-#SBATCH --gpus-per-node=8
-#SBATCH --nodes=33-40
-srun true
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g
@@ -77,27 +48,9 @@ srun true
 #SBATCH -N4
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g,standard-g
-#SBATCH --gpus-per-node=8
-#SBATCH -N8
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p boost_usr_prod
-#SBATCH --qos=boost_qos_bprod
-#SBATCH --gres=gpu:4
-#SBATCH -N 128
-srun true
-)",
-            "leonardo"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -22,53 +22,30 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_on_request() {
   using namespace site_on_request;
-  return {"site/on-request",
-          diag::Severity::note,
-          "Partition or QoS on request only",
-          "A job in a partition that is not open to its account is refused, whatever else it says.",
-          "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/on-request",
+      .severity = diag::Severity::note,
+      .title = "Partition or QoS on request only",
+      .why = "A job in a partition that is not open to its account is refused, whatever else it says.",
+      .link = "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=g1
 #SBATCH -p low
 #SBATCH -N1
 #SBATCH -t 10
 srun true
 )",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH --account=g1
-#SBATCH --partition=low
-#SBATCH -N2
-#SBATCH -t 60
-srun true
-)",
-            "alps_daint"},
-           {R"(#!/bin/bash
-#SBATCH --account=g1
-#SBATCH --partition=low,normal
-#SBATCH -N2
-#SBATCH -t 60
-srun true
-)",
-            "alps_daint"}},
-          {{R"(#!/bin/bash
+              "alps_clariden"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=g1
 #SBATCH -p normal
 #SBATCH -N1
 #SBATCH -t 10
 srun true
 )",
-            "alps_clariden"},
-           {R"(#!/bin/bash
-#SBATCH --account=g1
-#SBATCH -p debug
-#SBATCH -N1
-#SBATCH -t 10
-srun true
-)",
-            "alps_daint"},
-           k_lumi_job},
-          find};
+               "alps_clariden"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

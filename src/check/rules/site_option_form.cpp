@@ -31,36 +31,14 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_option_form() {
   using namespace site_option_form;
-  return {"site/option-form",
-          diag::Severity::error,
-          "Value of an unexpected form",
-          "An account that does not exist is refused at submission: invalid account or account/partition "
-          "combination. This also finds placeholders left in a script.",
-          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
-          {{R"(#!/bin/bash
-#SBATCH --account=myproject
-#SBATCH -t 10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_xxxxxxxxx
-#SBATCH -t 10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=def-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=l40s:1
-srun true
-)",
-            "vulcan"},
-           {R"(#!/bin/bash
+  return {
+      .id = "site/option-form",
+      .severity = diag::Severity::error,
+      .title = "Value of an unexpected form",
+      .why = "An account that does not exist is refused at submission: invalid account or account/partition "
+             "combination. This also finds placeholders left in a script.",
+      .link = "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A abc
 #SBATCH -t 60
 #SBATCH -p gpu_p6
@@ -69,35 +47,11 @@ srun true
 #SBATCH --hint=nomultithread
 srun true
 )",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=h100:1
-srun true
-)",
-            "fir"}},
-          {k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH -A abc@h100
-#SBATCH -t 60
-#SBATCH -p gpu_p6
-#SBATCH -C h100
-#SBATCH --gres=gpu:1
-#SBATCH --hint=nomultithread
-srun true
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH --account=aip-me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=l40s:1
-srun true
-)",
-            "vulcan"}},
-          find,
-          nullptr,
-          k_likely_refusal};
+              "jean_zay"},
+      .good = k_lumi_job,
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

@@ -62,79 +62,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_option_missing() {
   using namespace site_option_missing;
-  return {"site/option-missing",
-          diag::Severity::warning,
-          "Missing option that the site requires",
+  return {
+      .id = "site/option-missing",
+      .severity = diag::Severity::warning,
+      .title = "Missing option that the site requires",
+      .why =
           "Without an account, a partition or a time limit many sites refuse the job, or give it a default "
           "that is far too small.",
-          "https://slurm.schedmd.com/job_submit_plugins.html",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/job_submit_plugins.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p small-g
 #SBATCH -t 10
 #SBATCH --gpus-per-node=1
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_462000001
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1
-#SBATCH -t 10
-ibrun true
-)",
-            "vista"}},
-          {k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1
-#SBATCH -n1
-#SBATCH -t 10
-ibrun true
-)",
-            "vista"},
-           {R"(#!/bin/bash
-##SBATCH -A <your project>
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-sbatch <<EOF
-#!/bin/bash
-#SBATCH --account=$1
-#SBATCH -p small-g -t 10
-srun true
-EOF
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=x
-#SBATCH -p kempner
-#SBATCH --mem-per-cpu=4G
-#SBATCH --gres=gpu:1
-#SBATCH -t 10
-srun true
-)",
-            "kempner"}},
-          find,
-          nullptr,
-          k_likely_refusal};
+              "lumi"},
+      .good = k_lumi_job,
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

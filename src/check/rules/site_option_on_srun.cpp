@@ -30,13 +30,14 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_site_option_on_srun() {
   using namespace site_option_on_srun;
   return {
-      "site/option-on-srun",
-      diag::Severity::error,
-      "Option for srun in a directive",
-      "Some options may be given to a step only: in a directive they make the site reject the job, or set up "
-      "the wrong thing.",
-      "https://slurm.schedmd.com/srun.html",
-      {{R"(#!/bin/bash
+      .id = "site/option-on-srun",
+      .severity = diag::Severity::error,
+      .title = "Option for srun in a directive",
+      .why = "Some options may be given to a step only: in a directive they make the site reject the job, or "
+             "set up "
+             "the wrong thing.",
+      .link = "https://slurm.schedmd.com/srun.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=x
 #SBATCH -p gpu
 #SBATCH --qos=gpu-shd
@@ -45,26 +46,8 @@ Rule rule_site_option_on_srun() {
 #SBATCH --ntasks=1
 srun true
 )",
-        "archer2_gpu"},
-       {R"(#!/bin/bash
-#SBATCH --account=x
-#SBATCH -p gpu
-#SBATCH --qos=gpu-shd
-#SBATCH --gpus=2
-#SBATCH -t 10
-#SBATCH --cpus-per-task=8
-srun true
-)",
-        "archer2_gpu"},
-       {R"(#!/bin/bash
-#SBATCH --account=g1
-#SBATCH -N1
-#SBATCH -t 10
-#SBATCH --environment=pytorch
-srun true
-)",
-        "alps_clariden"}},
-      {{R"(#!/bin/bash
+              "archer2_gpu"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=x
 #SBATCH -p gpu
 #SBATCH --qos=gpu-shd
@@ -72,24 +55,9 @@ srun true
 #SBATCH -t 10
 srun --ntasks=1 --cpus-per-task=8 true
 )",
-        "archer2_gpu"},
-       {R"(#!/bin/bash
-#SBATCH --account=g1
-#SBATCH -N1
-#SBATCH -t 10
-srun --environment=pytorch true
-)",
-        "alps_clariden"},
-       {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-#SBATCH -n1
-srun true
-)",
-        "lumi"}},
-      find};
+               "archer2_gpu"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

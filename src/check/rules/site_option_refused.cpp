@@ -57,13 +57,14 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_option_refused() {
   using namespace site_option_refused;
-  return {"site/option-refused",
-          diag::Severity::error,
-          "Option that the site rejects",
-          "Sites check jobs at submission and refuse options that do not suit their machine; what works "
-          "elsewhere is rejected here.",
-          "https://slurm.schedmd.com/job_submit_plugins.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/option-refused",
+      .severity = diag::Severity::error,
+      .title = "Option that the site rejects",
+      .why = "Sites check jobs at submission and refuse options that do not suit their machine; what works "
+             "elsewhere is rejected here.",
+      .link = "https://slurm.schedmd.com/job_submit_plugins.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N1
 #SBATCH --ntasks-per-node=1
@@ -71,69 +72,17 @@ Rule rule_site_option_refused() {
 #SBATCH --mem=100G
 ibrun true
 )",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1
-#SBATCH -n1
-#SBATCH -t 10
-#SBATCH --gres=gpu:1
-ibrun true
-)",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu
-#SBATCH --qos=gpu
-#SBATCH -N1
-#SBATCH --gpus-per-node=2
-#SBATCH -t 10
-srun true
-)",
-            "stanage"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N2
-#SBATCH -n2
-#SBATCH -t 10
-#SBATCH --export=ALL
-ibrun true
-)",
-            "vista"}},
-          {{R"(#!/bin/bash
+              "vista"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N1
 #SBATCH --ntasks-per-node=1
 #SBATCH -t 10
 ibrun true
 )",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -p gh
-#SBATCH -N1 -n1
-#SBATCH -t 10
-#SBATCH --exclude=c610-001
-ibrun true
-)",
-            "vista"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu
-#SBATCH --qos=gpu
-#SBATCH -N1
-#SBATCH --gres=gpu:2
-#SBATCH -t 10
-srun true
-)",
-            "stanage"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-#SBATCH --mem=60G
-srun true
-)",
-            "lumi"}},
-          find};
+               "vista"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -27,54 +27,32 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_partition_named() {
   using namespace site_partition_named;
-  return {"site/partition-named",
-          diag::Severity::error,
-          "Partition named although the site chooses it",
+  return {
+      .id = "site/partition-named",
+      .severity = diag::Severity::error,
+      .title = "Partition named although the site chooses it",
+      .why =
           "Some sites choose the partition by what a job asks for: they refuse jobs that name one, or ask to "
           "leave that to the scheduler.",
-          "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",
-          {{R"(#!/bin/bash
-#SBATCH --account=def-me
-#SBATCH --time=10
-#SBATCH --partition=gpubase_bygpu_b1
-#SBATCH --gpus-per-node=h100:1
-srun true
-)",
-            "fir"},
-           {R"(#!/bin/bash
+      .link = "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=def-me
 #SBATCH --time=1:0:0
 #SBATCH -p compute
 #SBATCH --gpus-per-node=4
 srun true
 )",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH --account=aip-me
-#SBATCH --time=1:0:0 -p gpu
-#SBATCH --gpus=h100:4
-srun true
-)",
-            "tamia"}},
-          {{R"(#!/bin/bash
+              "trillium"},
+      .good = {R"(#!/bin/bash
 #SBATCH --account=def-me
 #SBATCH --time=1:0:0
 #SBATCH --gpus-per-node=h100:1
 srun true
 )",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH --account=def-me
-#SBATCH --time=1:0:0
-#SBATCH -p debug
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "trillium"},
-           k_lumi_job},
-          find,
-          nullptr,
-          k_likely_refusal};
+               "fir"},
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

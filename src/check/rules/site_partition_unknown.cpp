@@ -54,94 +54,27 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_partition_unknown() {
   using namespace site_partition_unknown;
-  return {"site/partition-unknown",
-          diag::Severity::note,
-          "Unknown partition",
+  return {
+      .id = "site/partition-unknown",
+      .severity = diag::Severity::note,
+      .title = "Unknown partition",
+      .why =
           "sbatch refuses a job for a partition that does not exist: invalid partition specified. A note, as "
           "sites have partitions for some users only, of which their documents and so the profiles say "
           "nothing; a warning where the name looks like a typo of one that the profile has.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+      .bad = {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH --partition=standrad-g
 #SBATCH --gpus-per-node=8
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p Small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH --partition=gpu_a100
-#SBATCH --gpus-per-node=8
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p Normal
-#SBATCH -t 5
-srun true
-)",
-            "sherlock"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h10
-#SBATCH --gpus-per-node=4
-#SBATCH -t 5
-srun true
-)",
-            "snellius"}},
-          {k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH --partition=small-g,dev-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH --gpus-per-node=4
-#SBATCH -t 5
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_mig
-#SBATCH --gpus=1
-#SBATCH -t 5
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p russpold,normal
-#SBATCH -t 5
-srun true
-)",
-            "sherlock"},
-           {R"(#!/bin/bash
-#SBATCH -p anything
-#SBATCH -t 5
-srun true
-)"}},
-          find,
-          nullptr,
-          k_likely_refusal};
+              "lumi"},
+      .good = k_lumi_job,
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

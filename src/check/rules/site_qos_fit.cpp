@@ -30,12 +30,13 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_qos_fit() {
   using namespace site_qos_fit;
-  return {"site/qos-fit",
-          diag::Severity::error,
-          "QoS that does not fit the job",
-          "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
-          "https://slurm.schedmd.com/qos.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/qos-fit",
+      .severity = diag::Severity::error,
+      .title = "QoS that does not fit the job",
+      .why = "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
+      .link = "https://slurm.schedmd.com/qos.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p gpu
@@ -44,28 +45,8 @@ Rule rule_site_qos_fit() {
 #SBATCH -N1
 srun true
 )",
-            "archer2_gpu"},
-           {R"(#!/bin/bash
-#SBATCH -A x@h100
-#SBATCH -t 10
-#SBATCH -p gpu_p6
-#SBATCH -C h100
-#SBATCH --qos=qos_gpu-dev
-#SBATCH --gres=gpu:1
-#SBATCH --hint=nomultithread
-srun true
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p gpu -q gpu-exc
-#SBATCH --gpus=8
-#SBATCH -N2
-srun true
-)",
-            "archer2_gpu"}},
-          {{R"(#!/bin/bash
+              "archer2_gpu"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p gpu
@@ -75,28 +56,9 @@ srun true
 #SBATCH --exclusive
 srun true
 )",
-            "archer2_gpu"},
-           {R"(#!/bin/bash
-#SBATCH -A x@h100
-#SBATCH -t 10
-#SBATCH -p gpu_p6
-#SBATCH -C h100
-#SBATCH --qos=qos_gpu_h100-dev
-#SBATCH --gres=gpu:1
-#SBATCH --hint=nomultithread
-srun true
-)",
-            "jean_zay"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p gpu
-#SBATCH --qos=gpu-shd
-#SBATCH --gpus=1
-srun true
-)",
-            "archer2_gpu"}},
-          find};
+               "archer2_gpu"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

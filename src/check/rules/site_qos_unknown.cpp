@@ -26,13 +26,14 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_qos_unknown() {
   using namespace site_qos_unknown;
-  return {"site/qos-unknown",
-          diag::Severity::warning,
-          "Unknown QoS",
-          "sbatch refuses a job for a quality of service that does not exist, or that the account may not "
-          "use: invalid qos specification.",
-          "https://slurm.schedmd.com/qos.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/qos-unknown",
+      .severity = diag::Severity::warning,
+      .title = "Unknown QoS",
+      .why = "sbatch refuses a job for a quality of service that does not exist, or that the account may not "
+             "use: invalid qos specification.",
+      .link = "https://slurm.schedmd.com/qos.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p boost_usr_prod
@@ -40,26 +41,8 @@ Rule rule_site_qos_unknown() {
 #SBATCH --gres=gpu:4
 srun true
 )",
-            "leonardo"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p gpu
-#SBATCH --qos=gpu-share
-#SBATCH --gpus=1
-srun true
-)",
-            "archer2_gpu"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -C gpu
-#SBATCH -t 10
-#SBATCH -q regulr
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "perlmutter"}},
-          {{R"(#!/bin/bash
+              "leonardo"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p boost_usr_prod
@@ -67,42 +50,10 @@ srun true
 #SBATCH --gres=gpu:4
 srun true
 )",
-            "leonardo"},
-           {R"(#!/bin/bash
-#SBATCH -A x
-#SBATCH -t 10
-#SBATCH -p gpu
-#SBATCH --qos=gpu-shd
-#SBATCH --gpus=1
-srun true
-)",
-            "archer2_gpu"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --qos=special
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A p200000 -p gpu -q dev -t 10
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "meluxina"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu
-#SBATCH -t 10
-#SBATCH --qos=normal
-#SBATCH --gpus=1
-srun true
-)",
-            "sherlock"}},
-          find,
-          nullptr,
-          k_likely_refusal};
+               "leonardo"},
+      .find = find,
+      .likely_refusal = true,
+  };
 }
 
 } // namespace hpcml::check

@@ -20,40 +20,20 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_retired() {
   using namespace site_retired;
-  return {"site/retired",
-          diag::Severity::error,
-          "Retired site",
-          "A retired cluster takes no jobs; its names and directives rarely fit its successor.",
-          "https://docs.alliancecan.ca/wiki/Cedar",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/retired",
+      .severity = diag::Severity::error,
+      .title = "Retired site",
+      .why = "A retired cluster takes no jobs; its names and directives rarely fit its successor.",
+      .link = "https://docs.alliancecan.ca/wiki/Cedar",
+      .bad = {R"(#!/bin/bash
 #SBATCH --time=10
 srun true
 )",
-            "cedar"},
-           {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --account=def-me
-srun true
-)",
-            "graham"},
-           {R"(#!/bin/bash
-#SBATCH -N1
-srun true
-)",
-            "puhti"}},
-          {k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH --time=10
-#SBATCH --account=def-me
-#SBATCH --gpus-per-node=h100:1
-srun true
-)",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH --time=10
-srun true
-)"}},
-          find};
+              "cedar"},
+      .good = k_lumi_job,
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

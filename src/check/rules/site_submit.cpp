@@ -28,52 +28,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_submit() {
   using namespace site_submit;
-  return {"site/submit",
-          diag::Severity::note,
-          "Special login node or submit command",
-          "Sites with several types of login nodes take some jobs from one of them only, or by a separate "
-          "command.",
-          "https://slurm.schedmd.com/sbatch.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/submit",
+      .severity = diag::Severity::note,
+      .title = "Special login node or submit command",
+      .why = "Sites with several types of login nodes take some jobs from one of them only, or by a separate "
+             "command.",
+      .link = "https://slurm.schedmd.com/sbatch.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p gh
 #SBATCH --gres=gpu:1
 srun true
 )",
-            "bede"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH --gpus-per-node=4
-srun true
-)",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH -p gpu-h100
-#SBATCH --gres=gpu:h100:4
-srun true
-)",
-            "kestrel"}},
-          {{R"(#!/bin/bash
+              "bede"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A x
 #SBATCH -t 10
 #SBATCH -p gpu
 #SBATCH --gres=gpu:1
 srun true
 )",
-            "bede"},
-           k_lumi_job,
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH -p small
-srun true
-)",
-            "generic"}},
-          find};
+               "bede"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -52,83 +52,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_time_limit_exceeded() {
   using namespace site_time_limit_exceeded;
-  return {"site/time-limit-exceeded",
-          diag::Severity::error,
-          "Time limit above the maximum of the site",
-          "A job over the limit of its partition is refused, or waits for ever with the reason "
-          "PartitionTimeLimit.",
-          "https://slurm.schedmd.com/slurm.conf.html#OPT_EnforcePartLimits",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/time-limit-exceeded",
+      .severity = diag::Severity::error,
+      .title = "Time limit above the maximum of the site",
+      .why = "A job over the limit of its partition is refused, or waits for ever with the reason "
+             "PartitionTimeLimit.",
+      .link = "https://slurm.schedmd.com/slurm.conf.html#OPT_EnforcePartLimits",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A project_462000001
 #SBATCH -p dev-g
 #SBATCH --gpus-per-node=8
 #SBATCH --time=04:00:00
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_462000001
-#SBATCH -p standard-g,dev-g
-#SBATCH --gpus-per-node=8
-#SBATCH --time=3-0
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=x
-#SBATCH -N 10
-#SBATCH --time=03:00:00
-srun true
-)",
-            "frontier"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH --gpus-per-node=h100:4
-#SBATCH -t UNLIMITED
-srun true
-)",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A g1
-#SBATCH -p debug
-#SBATCH -N 4
-#SBATCH -t 60
-srun true
-)",
-            "alps_clariden"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A project_462000001
 #SBATCH -p dev-g
 #SBATCH --gpus-per-node=8
 #SBATCH --time=03:00:00
 srun true
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -A project_462000001
-#SBATCH -p standard-g,small-g
-#SBATCH --gpus-per-node=8
-#SBATCH --time=3-0
-srun true
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --account=x
-#SBATCH -N 100
-#SBATCH --time=03:00:00
-srun true
-)",
-            "frontier"},
-           {R"(#!/bin/bash
-#SBATCH -A project_462000001
-#SBATCH -p dev-g
-#SBATCH --gpus-per-node=8
-#SBATCH --time=4:0:0
-#SBATCH --time-min=60
-srun true
-)",
-            "lumi"}},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

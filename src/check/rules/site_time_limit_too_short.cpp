@@ -25,55 +25,28 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_time_limit_too_short() {
   using namespace site_time_limit_too_short;
-  return {"site/time-limit-too-short",
-          diag::Severity::error,
-          "Time limit below the minimum of the site",
-          "Sites that want few short jobs refuse those below a least time.",
-          "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/time-limit-too-short",
+      .severity = diag::Severity::error,
+      .title = "Time limit below the minimum of the site",
+      .why = "Sites that want few short jobs refuse those below a least time.",
+      .link = "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH --gpus-per-node=4
 #SBATCH -t 5
 srun true
 )",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH --gpus-per-node=1
-#SBATCH -t 00:10:00
-srun true
-)",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A def-me
-#SBATCH --gpus-per-node=h100:1
-#SBATCH -t 30
-srun true
-)",
-            "fir"}},
-          {{R"(#!/bin/bash
+              "trillium"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A me
 #SBATCH --gpus-per-node=4
 #SBATCH -t 15
 srun true
 )",
-            "trillium"},
-           {R"(#!/bin/bash
-#SBATCH -A def-me
-#SBATCH --gpus-per-node=h100:1
-#SBATCH -t 60
-srun true
-)",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH --gpus-per-node=4
-#SBATCH -p debug
-#SBATCH -t 5
-srun true
-)",
-            "trillium"}},
-          find};
+               "trillium"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

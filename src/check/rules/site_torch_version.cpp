@@ -80,57 +80,29 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_torch_version() {
   using namespace site_torch_version;
-  return {"site/torch-version",
-          diag::Severity::warning,
-          "PyTorch older than the GPUs",
-          "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
-          "available for execution on the device.",
-          "https://docs.alliancecan.ca/wiki/PyTorch",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/torch-version",
+      .severity = diag::Severity::warning,
+      .title = "PyTorch older than the GPUs",
+      .why = "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
+             "available for execution on the device.",
+      .link = "https://docs.alliancecan.ca/wiki/PyTorch",
+      .bad = {R"(#!/bin/bash
 #SBATCH -A def-me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=h100:1
 pip install --no-index torch==2.1.2
 )",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=1
-module load 2022
-module load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0
-srun python train.py
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=1
-conda create -y -n x pytorch=1.13.1 python=3.10
-)",
-            "snellius"}},
-          {{R"(#!/bin/bash
+              "fir"},
+      .good = {R"(#!/bin/bash
 #SBATCH -A def-me
 #SBATCH -t 60
 #SBATCH --gpus-per-node=h100:1
 pip install --no-index torch==2.5.1
 )",
-            "fir"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_a100
-#SBATCH -t 10
-#SBATCH --gpus=1
-module load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100
-#SBATCH -t 10
-#SBATCH --gpus=1
-echo torch==1.0
-)",
-            "snellius"}},
-          find};
+               "fir"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

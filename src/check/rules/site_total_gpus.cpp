@@ -23,61 +23,30 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_site_total_gpus() {
   using namespace site_total_gpus;
-  return {"site/total-gpus",
-          diag::Severity::error,
-          "Total number of GPUs that the site does not allow",
-          "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
-          "https://slurm.schedmd.com/resource_limits.html",
-          {{R"(#!/bin/bash
+  return {
+      .id = "site/total-gpus",
+      .severity = diag::Severity::error,
+      .title = "Total number of GPUs that the site does not allow",
+      .why = "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
+      .link = "https://slurm.schedmd.com/resource_limits.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p main
 #SBATCH -t 10
 #SBATCH --gres=gpu:a100:4
 #SBATCH --mem=48G
 srun true
 )",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH -p unkillable
-#SBATCH -t 10
-#SBATCH --gres=gpu:l40s:2
-#SBATCH --mem=32G
-srun true
-)",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH -p gpumedium
-#SBATCH --gres=gpu:gh200:4
-#SBATCH -N2
-srun true
-)",
-            "roihu"}},
-          {{R"(#!/bin/bash
+              "mila"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p main
 #SBATCH -t 10
 #SBATCH --gres=gpu:a100:2
 #SBATCH --mem=48G
 srun true
 )",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH -p main,long
-#SBATCH -t 10
-#SBATCH --gres=gpu:a100:4
-#SBATCH --mem=48G
-srun true
-)",
-            "mila"},
-           {R"(#!/bin/bash
-#SBATCH -A me
-#SBATCH -t 60
-#SBATCH -p gpumedium
-#SBATCH --gres=gpu:gh200:4
-srun true
-)",
-            "roihu"}},
-          find};
+               "mila"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -44,34 +44,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_abbreviated_option() {
   using namespace slurm_abbreviated_option;
-  return {"slurm/abbreviated-option",
-          diag::Severity::warning,
-          "Abbreviated option",
-          "sbatch takes the beginning of a name as long as it is one option's. New options change that: "
-          "--cons is --constraint up "
-          "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/abbreviated-option",
+      .severity = diag::Severity::warning,
+      .title = "Abbreviated option",
+      .why = "sbatch takes the beginning of a name as long as it is one option's. New options change that: "
+             "--cons is --constraint up "
+             "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --cons=gpu
-)",
-           {R"(#!/bin/bash
-#SBATCH --extra=2:4
-)",
-            "", "22.05"},
-           {R"(#!/bin/bash
-#SBATCH --cons gpu
-)",
-            "", "25.05"}},
-          {R"(#!/bin/bash
-#SBATCH --constraint=gpu
-)",
-           R"(#!/bin/bash
-#SBATCH --out=x.log
-)",
-           R"(#!/bin/bash
-#SBATCH --tasks-per-node=4
 )"},
-          find};
+      .good = {R"(#!/bin/bash
+#SBATCH --constraint=gpu
+)"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

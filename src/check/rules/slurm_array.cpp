@@ -28,38 +28,23 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_array() {
   using namespace slurm_array;
-  return {"slurm/array",
-          diag::Severity::error,
-          "Invalid array specification",
+  return {
+      .id = "slurm/array",
+      .severity = diag::Severity::error,
+      .title = "Invalid array specification",
+      .why =
           "The indices are numbers, ranges from low to high, with a step after ':' and the most that run at "
           "once after '%'. Anything else is \"Invalid --array specification\".",
-          "https://slurm.schedmd.com/sbatch.html#OPT_array",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_array",
+      .bad = {R"(#!/bin/bash
 #SBATCH --array=5-1
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0..9
-)",
-           R"(#!/bin/bash
-#SBATCH --array=N
-)",
-           R"(#!/bin/bash
-#SBATCH -a=0-9
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --array=0-9
 #SBATCH --output=%A_%a.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-99%10
-#SBATCH --output=%A_%a.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=[1,3,7]
-#SBATCH --output=%A_%a.log
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

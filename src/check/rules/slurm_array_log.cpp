@@ -63,49 +63,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_array_log() {
   using namespace slurm_array_log;
-  return {"slurm/array-log",
-          diag::Severity::warning,
-          "One log for all tasks of an array",
+  return {
+      .id = "slurm/array-log",
+      .severity = diag::Severity::warning,
+      .title = "One log for all tasks of an array",
+      .why =
           "Without the task's number in its name every task of the array opens the same file: they empty it "
           "one after the other and "
           "write over each other.",
-          "https://slurm.schedmd.com/job_array.html#file_names",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/job_array.html#file_names",
+      .bad = {R"(#!/bin/bash
 #SBATCH --array=0-9
 #SBATCH --output=run.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-9 -o %A.out -e %A.err
-)",
-           R"(#!/bin/bash
-#SBATCH --array=1,3
-#SBATCH --output=%x
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --array=0-9
 #SBATCH --output=run_%a.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-9
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-9
-#SBATCH --output=%x-%j.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-9%1 --open-mode=append
-#SBATCH --output=run.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=1-1 -o run.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=3-3%1 -o run.log
-)",
-           R"(#!/bin/bash
-#SBATCH --array=0-9 -o /dev/null
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

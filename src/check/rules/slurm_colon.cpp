@@ -18,35 +18,25 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_colon() {
   using namespace slurm_colon;
-  return {"slurm/colon",
-          diag::Severity::error,
-          "Colon in place of an option",
+  return {
+      .id = "slurm/colon",
+      .severity = diag::Severity::error,
+      .title = "Colon in place of an option",
+      .why =
           "A word that begins with ':' separates the components of a heterogeneous job on a command line; in "
           "a directive it is "
           "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
-          "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH: --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 : --nodes=1
-)",
-           R"(#!/bin/bash
-#SBATCH --time :10
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH hetjob
 #SBATCH --nodes=1
-)",
-           R"(#!/bin/bash
-#SBATCH --time=1:00:00
-)",
-           R"(#!/bin/bash
-srun -n1 a : -n2 b
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

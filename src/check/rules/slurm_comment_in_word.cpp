@@ -16,32 +16,22 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_comment_in_word() {
   using namespace slurm_comment_in_word;
-  return {"slurm/comment-in-word",
-          diag::Severity::warning,
-          "# that cuts a value",
+  return {
+      .id = "slurm/comment-in-word",
+      .severity = diag::Severity::warning,
+      .title = "# that cuts a value",
+      .why =
           "An unquoted # starts a comment in a directive even inside a word: --job-name=a#b --nodes=2 makes "
           "a job called \"a\", and --nodes is dropped silently.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
-#SBATCH --job-name=a#b --nodes=2
-)",
-           R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 #SBATCH --time=10# ten minutes
-)",
-           R"(#!/bin/bash
-#SBATCH --comment=#1
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --job-name='a#b'
-)",
-           R"(#!/bin/bash
-#SBATCH --time=10 # ten minutes
-)",
-           R"(#!/bin/bash
-#SBATCH --comment=\#1
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

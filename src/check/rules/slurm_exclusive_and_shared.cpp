@@ -24,38 +24,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_exclusive_and_shared() {
   using namespace slurm_exclusive_and_shared;
-  return {"slurm/exclusive-and-shared",
-          diag::Severity::warning,
-          "--exclusive and --oversubscribe together",
-          "Up to 22.05 the last of the two wins silently; from 23.02 sbatch refuses both together.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
-          {{R"(#!/bin/bash
+  return {
+      .id = "slurm/exclusive-and-shared",
+      .severity = diag::Severity::warning,
+      .title = "--exclusive and --oversubscribe together",
+      .why = "Up to 22.05 the last of the two wins silently; from 23.02 sbatch refuses both together.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
+      .bad = {R"(#!/bin/bash
 #SBATCH --exclusive
 #SBATCH --oversubscribe
 )",
-            "", "22.05"},
-           {R"(#!/bin/bash
-#SBATCH --oversubscribe --exclusive
-)",
-            "", "21.08"},
-           {R"(#!/bin/bash
-#SBATCH -s
+              "", "22.05"},
+      .good = {R"(#!/bin/bash
 #SBATCH --exclusive
 )",
-            "", "20.11"}},
-          {{R"(#!/bin/bash
-#SBATCH --exclusive
-)",
-            "", "22.05"},
-           {R"(#!/bin/bash
-#SBATCH --oversubscribe
-)",
-            "", "22.05"},
-           {R"(#!/bin/bash
-#SBATCH --exclusive=user
-)",
-            "", "22.05"}},
-          find};
+               "", "22.05"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

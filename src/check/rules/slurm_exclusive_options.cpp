@@ -34,43 +34,26 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_exclusive_options() {
   using namespace slurm_exclusive_options;
-  return {"slurm/exclusive-options",
-          diag::Severity::error,
-          "Mutually exclusive options",
+  return {
+      .id = "slurm/exclusive-options",
+      .severity = diag::Severity::error,
+      .title = "Mutually exclusive options",
+      .why =
           "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and "
           "--ntasks-per-gpu, from 26.05 "
           "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and "
           "there is no job.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {R"(#!/bin/bash
-#SBATCH --mem=16G
-#SBATCH --mem-per-cpu=2G
-)",
-           {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      .bad = {R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 #SBATCH --gres=gpu:4
 )",
-            "", "26.05"},
-           R"(#!/bin/bash
-#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1
-)",
-           R"(#!/bin/bash
-#SBATCH --exclusive --oversubscribe
-)"},
-          {R"(#!/bin/bash
+              "", "26.05"},
+      .good = {R"(#!/bin/bash
 #SBATCH --mem=16G
-)",
-           {R"(#!/bin/bash
-#SBATCH --gpus-per-node=4
-#SBATCH --gres=nvme:1
-)",
-            "", "26.05"},
-           {R"(#!/bin/bash
-#SBATCH --exclusive --oversubscribe
-)",
-            "", "22.05"}},
-          nullptr,
-          fix};
+)"},
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

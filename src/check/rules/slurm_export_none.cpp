@@ -37,40 +37,25 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_slurm_export_none() {
   using namespace slurm_export_none;
   return {
-      "slurm/export-none",
-      diag::Severity::warning,
-      "srun in a job with --export=NONE",
-      "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: the tasks "
-      "start without PATH "
-      "and without what the script exported, and \"execve: No such file or directory\" is all that is seen.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_export",
-      {R"(#!/bin/bash
+      .id = "slurm/export-none",
+      .severity = diag::Severity::warning,
+      .title = "srun in a job with --export=NONE",
+      .why = "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: "
+             "the tasks "
+             "start without PATH "
+             "and without what the script exported, and \"execve: No such file or directory\" is all that is "
+             "seen.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_export",
+      .bad = {R"(#!/bin/bash
 #SBATCH --export=NONE
 srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --export=NONE
-module load x
-srun -n4 ./a
-)",
-       R"(#!/bin/bash
-#SBATCH --export none
-srun hostname && srun -l hostname
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --export=NONE
 srun --export=ALL python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --export=NONE
-unset SLURM_EXPORT_ENV
-srun python train.py
-)",
-       R"(#!/bin/bash
-#SBATCH --export=ALL
-srun python train.py
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -27,35 +27,24 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place) {
 
 Rule rule_slurm_first_line() {
   using namespace slurm_first_line;
-  return {"slurm/first-line",
-          diag::Severity::error,
-          "First line without #!",
+  return {
+      .id = "slurm/first-line",
+      .severity = diag::Severity::error,
+      .title = "First line without #!",
+      .why =
           "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch "
           "script\". An empty line, a comment or the byte order mark of an editor before it is enough.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(
 #!/bin/bash
 #SBATCH --nodes=2
 srun true
-)",
-           R"(#SBATCH --nodes=2
-srun true
-)",
-           "\xef\xbb\xbf#!/bin/bash\nsrun true\n", "# my job\n#!/bin/bash\nsrun true\n",
-           "!#/bin/bash\nsrun true\n"},
-          {R"(#!/bin/bash
-srun true
-)",
-           R"(#! /usr/bin/env bash
-#SBATCH --nodes=2
-srun true
-)",
-           R"(#!/usr/bin/python3
-#SBATCH --nodes=2
-print(1)
 )"},
-          nullptr,
-          fix};
+      .good = {R"(#!/bin/bash
+srun true
+)"},
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

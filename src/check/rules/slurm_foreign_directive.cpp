@@ -43,37 +43,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_foreign_directive() {
   using namespace slurm_foreign_directive;
-  return {"slurm/foreign-directive",
-          diag::Severity::warning,
-          "#PBS or #BSUB lines in addition to #SBATCH",
-          "sbatch also obeys #PBS and #BSUB lines, and where both set something the other system's line "
-          "wins, wherever it is. A script that was ported and kept its old header asks for something else "
-          "than it seems to.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/foreign-directive",
+      .severity = diag::Severity::warning,
+      .title = "#PBS or #BSUB lines in addition to #SBATCH",
+      .why = "sbatch also obeys #PBS and #BSUB lines, and where both set something the other system's line "
+             "wins, wherever it is. A script that was ported and kept its old header asks for something else "
+             "than it seems to.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
+      .bad = {R"(#!/bin/bash
 #PBS -l nodes=4
 #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH --ntasks=2
-#BSUB -n 6
-)",
-           R"(#!/bin/bash
-#PBS -N old
-#SBATCH --nodes=2
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ignore-pbs
 #PBS -l nodes=4
-)",
-           R"(#!/bin/bash
-##PBS -l nodes=4
-#SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#PBS -l nodes=4
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -34,41 +34,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_gpus_twice() {
   using namespace slurm_gpus_twice;
-  return {"slurm/gpus-twice",
-          diag::Severity::warning,
-          "GPUs requested twice",
+  return {
+      .id = "slurm/gpus-twice",
+      .severity = diag::Severity::warning,
+      .title = "GPUs requested twice",
+      .why =
           "Up to 25.11 --gpus-per-node and --gres=gpu together are taken silently, and where they differ the "
           "job gets what --gres says. From 26.05 sbatch refuses both together, also when one comes from the "
           "environment.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+      .bad = {R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
 #SBATCH --gres=gpu:4
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=8 --gres=gpu:4
-)",
-           {R"(#!/bin/bash
-#SBATCH --gpus-per-node=a100:4 --nodes=2
-#SBATCH --gres=gpu:a100:4
-)",
-            "", "25.11"},
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=4
-#SBATCH --gres=gpu:4
-echo $SLURM_GPUS_PER_NODE
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --gpus-per-node=4
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=4
-#SBATCH --gres=nvme:1600
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

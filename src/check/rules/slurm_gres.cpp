@@ -57,42 +57,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_gres() {
   using namespace slurm_gres;
-  return {"slurm/gres",
-          diag::Severity::error,
-          "Invalid GPU request",
+  return {
+      .id = "slurm/gres",
+      .severity = diag::Severity::error,
+      .title = "Invalid GPU request",
+      .why =
           "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and "
           "gres/gpu:4 are known "
           "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
-          "https://slurm.schedmd.com/gres.html",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/gres.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --gres=gpu=4
 )",
-            "", "22.05"},
-           {R"(#!/bin/bash
-#SBATCH --gres=gres/gpu:4
-)",
-            "", "23.02"},
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=4:
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus = 4
-)",
-           {R"(#!/bin/bash
-#SBATCH --gres=
-)",
-            "", "22.05"}},
-          {R"(#!/bin/bash
+              "", "22.05"},
+      .good = {R"(#!/bin/bash
 #SBATCH --gres=gpu:4
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=a100:4
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:a100:4,nvme:100
 )"},
-          find,
-          fix};
+      .find = find,
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

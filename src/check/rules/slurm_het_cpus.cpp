@@ -26,56 +26,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_het_cpus() {
   using namespace slurm_het_cpus;
-  return {"slurm/het-cpus",
-          diag::Severity::warning,
-          "Step over components of which only some have --cpus-per-task",
+  return {
+      .id = "slurm/het-cpus",
+      .severity = diag::Severity::warning,
+      .title = "Step over components of which only some have --cpus-per-task",
+      .why =
           "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has "
           "none: "
           "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
-          "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH -n1 -c4
 #SBATCH hetjob
 #SBATCH -n2
 srun --het-group=0,1 ./a
 )",
-            "", "25.05"},
-           {R"(#!/bin/bash
-#SBATCH --cpus-per-task=4
-#SBATCH hetjob
-#SBATCH -n2
-srun --het-group=0-1 ./a
-)",
-            "", "25.11"},
-           {R"(#!/bin/bash
-#SBATCH -c2
-#SBATCH hetjob
-#SBATCH -n2
-srun -l --het-group 0,1 ./a
-)",
-            "", "26.05"}},
-          {{R"(#!/bin/bash
+              "", "25.05"},
+      .good = {R"(#!/bin/bash
 #SBATCH -n1 -c4
 #SBATCH hetjob
 #SBATCH -n2 -c1
 srun --het-group=0,1 ./a
 )",
-            "", "25.05"},
-           {R"(#!/bin/bash
-#SBATCH -n1 -c4
-#SBATCH hetjob
-#SBATCH -n2
-srun --het-group=0,1 ./a
-)",
-            "", "24.05"},
-           {R"(#!/bin/bash
-#SBATCH -n1 -c4
-#SBATCH hetjob
-#SBATCH -n2
-srun --het-group=1 ./a
-)",
-            "", "25.05"}},
-          find};
+               "", "25.05"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

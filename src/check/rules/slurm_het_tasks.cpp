@@ -40,73 +40,31 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_het_tasks() {
   using namespace slurm_het_tasks;
-  return {"slurm/het-tasks",
-          diag::Severity::warning,
-          "Step over components with the tasks of the first",
+  return {
+      .id = "slurm/het-tasks",
+      .severity = diag::Severity::warning,
+      .title = "Step over components with the tasks of the first",
+      .why =
           "sbatch of 23.11 and later puts the first component's tasks into SLURM_NTASKS where the component "
           "has --ntasks-per-node and --cpus-per-task, and srun --het-group=0,1 takes them for each: tried "
           "with 23.11 to 26.05, 2 and 2 tasks instead of 2 and 8.",
-          "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {{R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=0,1 -c4 ./a
 )",
-            "", "23.11"},
-           {R"(#!/bin/bash
-#SBATCH -N1 --ntasks-per-node=2 -c4
-#SBATCH hetjob
-#SBATCH -N1 --ntasks-per-node=8 -c2
-#SBATCH hetjob
-#SBATCH -N4 --ntasks-per-node=2 -c4
-srun -l --het-group=0-2 ./a
-)",
-            "", "26.05"},
-           {R"(#!/bin/bash
-#SBATCH -N2 --ntasks-per-node=4 -c7
-#SBATCH hetjob
-#SBATCH -N1 -n1 -c7
-srun --het-group=0,1 -c7 hpcml launch -- ./a
-)",
-            "", ""}},
-          {{R"(#!/bin/bash
+              "", "23.11"},
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
 #SBATCH hetjob
 #SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
 srun --het-group=0,1 -c4 ./a
 )",
-            "", "23.02"},
-           {R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
-#SBATCH hetjob
-#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
-unset SLURM_NTASKS SLURM_NPROCS
-srun --het-group=0,1 -c4 ./a
-)",
-            "", "25.05"},
-           {R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
-#SBATCH hetjob
-#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
-srun --het-group=1 -c4 ./a
-)",
-            "", "25.05"},
-           {R"(#!/bin/bash
-#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
-#SBATCH hetjob
-#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
-srun --het-group=0 -n2 -c4 ./a : --het-group=1 -n8 -c4 ./b
-)",
-            "", "25.05"},
-           {R"(#!/bin/bash
-#SBATCH -N1 -n2 -c4
-#SBATCH hetjob
-#SBATCH -N2 --ntasks-per-node=4 -c4
-srun --het-group=0,1 -c4 ./a
-)",
-            "", "25.05"}},
-          find};
+               "", "23.02"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -18,32 +18,20 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_mail_type() {
   using namespace slurm_mail_type;
-  return {"slurm/mail-type",
-          diag::Severity::note,
-          "--mail-user without --mail-type",
-          "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/mail-type",
+      .severity = diag::Severity::note,
+      .title = "--mail-user without --mail-type",
+      .why = "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
+      .bad = {R"(#!/bin/bash
 #SBATCH --mail-user=me
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --mail-user=a@b.org
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-user me
-##SBATCH --mail-type=END
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --mail-user=me --mail-type=END
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-type=END
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-type=NONE
-#SBATCH --mail-user=me
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -25,39 +25,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_mem_zero() {
   using namespace slurm_mem_zero;
-  return {"slurm/mem-zero",
-          diag::Severity::warning,
-          "All memory of a shared node",
-          "--mem=0 asks for the whole memory of each node. On nodes that jobs share the job waits until a "
-          "node is empty, keeps the "
-          "others' GPUs idle, and is often charged for the whole node.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {{R"(#!/bin/bash
+  return {
+      .id = "slurm/mem-zero",
+      .severity = diag::Severity::warning,
+      .title = "All memory of a shared node",
+      .why = "--mem=0 asks for the whole memory of each node. On nodes that jobs share the job waits until a "
+             "node is empty, keeps the "
+             "others' GPUs idle, and is often charged for the whole node.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      .bad = {R"(#!/bin/bash
 #SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH --partition=small-g
-#SBATCH --nodes=1 --gres=gpu:2
-#SBATCH --mem=0
-)",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p dev-g -N1 --gpus-per-node=4 --mem=0
-)",
-            "lumi"}},
-          {{R"(#!/bin/bash
+              "lumi"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p standard-g -N1 --gpus-per-node=8 --mem=0
 )",
-            "lumi"},
-           {R"(#!/bin/bash
-#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=60G
-)",
-            "lumi"},
-           R"(#!/bin/bash
-#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0
-)"},
-          find};
+               "lumi"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

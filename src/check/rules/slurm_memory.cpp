@@ -39,42 +39,22 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_memory() {
   using namespace slurm_memory;
-  return {"slurm/memory",
-          diag::Severity::error,
-          "Invalid memory size",
+  return {
+      .id = "slurm/memory",
+      .severity = diag::Severity::error,
+      .title = "Invalid memory size",
+      .why =
           "Slurm takes whole numbers with K, M, G or T (also KB, MB, GB, TB), MB without a unit. Fractions, "
           "GiB and units after a space are refused.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      .bad = {R"(#!/bin/bash
 #SBATCH --mem=64GiB
-)",
-           R"(#!/bin/bash
-#SBATCH --mem=1.5G
-)",
-           R"(#!/bin/bash
-#SBATCH --mem-per-cpu=4 Gi --nodes = 2
-#SBATCH --mem-per-cpu=Gi
-)",
-           R"(#!/bin/bash
-#SBATCH --mem= 16G
-)",
-           R"(#!/bin/bash
-#SBATCH --mem-per-gpu=all
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --mem=64G
-)",
-           R"(#!/bin/bash
-#SBATCH --mem=1536M
-)",
-           R"(#!/bin/bash
-#SBATCH --mem=0
-)",
-           R"(#!/bin/bash
-#SBATCH --mem-per-cpu=4gb
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -78,74 +78,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_misspelt_directive() {
   using namespace slurm_misspelt_directive;
-  return {"slurm/misspelt-directive",
-          diag::Severity::warning,
-          "Misspelt #SBATCH",
+  return {
+      .id = "slurm/misspelt-directive",
+      .severity = diag::Severity::warning,
+      .title = "Misspelt #SBATCH",
+      .why =
           "Only lines that begin with #SBATCH count. \"!#SBATCH\" and \"SBATCH\" are commands to bash, which "
           "end the header; \"#SBTACH\" is a comment. The job starts without what the line asks for.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 !#SBATCH --nodes=2
 srun true
-)",
-           R"(#!/bin/bash
-#SBTACH --nodes=2
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-#SBACTH --time=10
-srun true
-)",
-           R"(#!/bin/bash
-SBATCH --nodes=2
-srun true
-)",
-           R"(#!/bin/bash
-#!SBATCH -n 2
-)",
-           R"(#!/bin/bash
-#SBATH --nodes=2
-#SBATCH -n 2
-srun true
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 srun true
-)",
-           R"(#!/bin/bash
-##SBATCH --nodes=2
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCHES are described below
-srun true
-)",
-           R"(#!/bin/bash
-srun true
-SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-#YBATCH -r a100_4
-#SBATCH -N1
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-#xSBATCH --output=a.out
-#sSBATCH --qos=general
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-#SBATCh --time=10
-srun true
-)",
-           R"(#!/bin/bash
-#BATCH processing - of files
-srun true
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

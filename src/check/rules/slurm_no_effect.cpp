@@ -31,35 +31,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_no_effect() {
   using namespace slurm_no_effect;
-  return {"slurm/no-effect",
-          diag::Severity::warning,
-          "Option without effect in a directive",
-          "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch "
-          "reads and ignores them.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/no-effect",
+      .severity = diag::Severity::warning,
+      .title = "Option without effect in a directive",
+      .why = "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch "
+             "reads and ignores them.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --quiet
 srun true
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --wrap='srun true'
-)",
-           R"(#!/bin/bash
-#SBATCH -Q
-)",
-           R"(#!/bin/bash
-#SBATCH --help --nodes=2
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --verbose
-)",
-           R"(#!/bin/bash
-#SBATCH --parsable
-)",
-           R"(#!/bin/bash
-srun --quiet true
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -71,83 +71,24 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_no_gpus() {
   using namespace slurm_no_gpus;
-  return {"slurm/no-gpus",
-          diag::Severity::note,
-          "Request for zero GPUs",
+  return {
+      .id = "slurm/no-gpus",
+      .severity = diag::Severity::note,
+      .title = "Request for zero GPUs",
+      .why =
           "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
           "the CPUs, or without any device, on a node full of GPUs.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_gres",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_gres",
+      .bad = {R"(#!/bin/bash
 #SBATCH --gres=gpu:0
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=0
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gres=gpu:a100:0
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=1 --gres=gpu:0
-nvidia-smi
-srun ./solver
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:0
-python main.py --device cuda:0
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --gres=gpu:1
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -p day --gres=gpu:0
-python preprocess.py --workers 8
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus=0
-python mnist-cpu-train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:0 -o mnist_cpu.out
-singularity exec --nv a.sif python mnist.py
-)",
-           R"(#!/bin/bash
-#SBATCH -p gpu_shared --gres=gpu:0
-module load CUDA/10.1.243 cuDNN/7.6.5.32-CUDA-10.1
-python main.py --num_cpus 2
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:0,craynetwork:1
-module load daint-gpu
-singularity exec --nv a.sif python count.py
-)",
-           R"(#!/bin/bash
-#SBATCH -J chk_gpu --gres=gpu:0
-set -e
-srun nvidia-smi
-rm x.out
-)",
-           R"(#!/bin/bash
-#SBATCH --gpus-per-node=0
-module load cuda/11.8 nccl
-dask-scheduler --port 8889
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=none
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=nvme:0
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

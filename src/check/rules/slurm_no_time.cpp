@@ -34,46 +34,26 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_no_time() {
   using namespace slurm_no_time;
-  return {"slurm/no-time",
-          diag::Severity::note,
-          "No time limit",
-          "Without --time the job gets the default of its partition, and is cancelled when that is over, "
-          "whatever the partition "
-          "would have allowed.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {{R"(#!/bin/bash
+  return {
+      .id = "slurm/no-time",
+      .severity = diag::Severity::note,
+      .title = "No time limit",
+      .why = "Without --time the job gets the default of its partition, and is cancelled when that is over, "
+             "whatever the partition "
+             "would have allowed.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --partition=cpu6000g
 srun true
 )",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p gpu_h100 --gpus=1
-srun true
-)",
-            "snellius"},
-           {R"(#!/bin/bash
-#SBATCH -p cpu6000g
-)",
-            "zurada"},
-           {R"(#!/bin/bash
-#SBATCH -p cpu6000g
-##SBATCH --time=10
-srun true
-)",
-            "zurada"}},
-          {{R"(#!/bin/bash
+              "zurada"},
+      .good = {R"(#!/bin/bash
 #SBATCH -p cpu6000g --time=10
 srun true
 )",
-            "zurada"},
-           {R"(#!/bin/bash
-srun true
-)",
-            "zurada"},
-           R"(#!/bin/bash
-#SBATCH -N 2
-)"},
-          find};
+               "zurada"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -39,35 +39,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_old_option_name() {
   using namespace slurm_old_option_name;
-  return {"slurm/old-option-name",
-          diag::Severity::note,
-          "Old name of an option",
-          "--tasks-per-node, --cluster and --pack-group are old spellings. They still work, are "
-          "in no manual any more, "
-          "and others of their age (--workdir, --share, --mem_bind) have already gone.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/old-option-name",
+      .severity = diag::Severity::note,
+      .title = "Old name of an option",
+      .why = "--tasks-per-node, --cluster and --pack-group are old spellings. They still work, are "
+             "in no manual any more, "
+             "and others of their age (--workdir, --share, --mem_bind) have already gone.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --tasks-per-node=4
-)",
-           R"(#!/bin/bash
-#SBATCH --tasks-per-node 2
-)",
-           R"(#!/bin/bash
-srun --pack-group=0 a
-)",
-           R"(#!/bin/bash
-#SBATCH --cluster gpu
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --ntasks-per-node=4
-)",
-           R"(#!/bin/bash
-srun --cpu-bind=none python train.py
-)",
-           R"(#!/bin/bash
-srun python train.py --cpu_bind=none
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -65,54 +65,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_option_twice() {
   using namespace slurm_option_twice;
-  return {"slurm/option-twice",
-          diag::Severity::warning,
-          "Option given twice",
-          "The last one wins silently, wherever the first one is: also --gres=gpu:4 followed by "
-          "--gres=nvme:100 leaves no GPU.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/option-twice",
+      .severity = diag::Severity::warning,
+      .title = "Option given twice",
+      .why = "The last one wins silently, wherever the first one is: also --gres=gpu:4 followed by "
+             "--gres=nvme:100 leaves no GPU.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --nodes=4
-)",
-           R"(#!/bin/bash
-#SBATCH --gres=gpu:4
-#SBATCH --gres=nvme:100
-)",
-           R"(#!/bin/bash
-#SBATCH -N 2 --nodes=3
-)",
-           R"(#!/bin/bash
-#SBATCH --time=10 -n4
-#SBATCH -t 20
-)",
-           {R"(#!/bin/bash
-#SBATCH --mail-type=END
-#SBATCH --mail-type=FAIL
-#SBATCH --mail-user=me
-)",
-            "", "25.05"}},
-          {R"(#!/bin/bash
+)"},
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks=4
-)",
-           R"(#!/bin/bash
-#SBATCH --mail-type=END
-#SBATCH --mail-type=FAIL
-#SBATCH --mail-user=me
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-#SBATCH -c4
-#SBATCH hetjob
-#SBATCH --nodes=3
-#SBATCH -c4
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-##SBATCH --nodes=4
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

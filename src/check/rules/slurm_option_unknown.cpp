@@ -34,39 +34,21 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_option_unknown() {
   using namespace slurm_option_unknown;
-  return {"slurm/option-unknown",
-          diag::Severity::error,
-          "Unknown option",
-          "sbatch refuses the whole script for one unknown option: a typo, an option of srun (--cpu-bind, "
-          "--mpi, --label), one of a newer or older Slurm, or one that a site's plugin brings elsewhere.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/option-unknown",
+      .severity = diag::Severity::error,
+      .title = "Unknown option",
+      .why = "sbatch refuses the whole script for one unknown option: a typo, an option of srun (--cpu-bind, "
+             "--mpi, --label), one of a newer or older Slurm, or one that a site's plugin brings elsewhere.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --cpus_per_task=8
-)",
-           R"(#!/bin/bash
-#SBATCH --workdir=/tmp
-)",
-           R"(#!/bin/bash
-#SBATCH --Nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH --cpu-bind=cores
-)",
-           R"(#!/bin/bash
-#SBATCH --stepmgr
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --cpus-per-task=8
-)",
-           R"(#!/bin/bash
-#SBATCH --chdir=/tmp
-)",
-           {R"(#!/bin/bash
-#SBATCH --stepmgr
-)",
-            "", "24.05"}},
-          nullptr,
-          fix};
+)"},
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -13,37 +13,23 @@ std::vector<Edit> fix(const LintContext&, diag::Place place) {
 
 Rule rule_slurm_prefix() {
   using namespace slurm_prefix;
-  return {"slurm/prefix",
-          diag::Severity::warning,
-          "#SLURM in place of #SBATCH",
+  return {
+      .id = "slurm/prefix",
+      .severity = diag::Severity::warning,
+      .title = "#SLURM in place of #SBATCH",
+      .why =
           "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and "
           "they look like "
           "comments.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 #SLURM --nodes=2
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-#SLURM --time=10
-srun true
-)",
-           R"(#!/bin/bash
-#SLURM -N 2
-srun true
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-# SLURM settings
-#SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-##SLURM --nodes=2
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -41,39 +41,25 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_slurm_requeue_array() {
   using namespace slurm_requeue_array;
   return {
-      "slurm/requeue-array",
-      diag::Severity::warning,
-      "Array task that addresses the whole array",
-      "In a task of an array SLURM_JOB_ID is the number of that task's job, which for one of the tasks is "
-      "the array's own; SLURM_ARRAY_JOB_ID always is. scontrol requeue and scancel take an array's number "
-      "for all of its tasks.",
-      "https://slurm.schedmd.com/job_array.html",
-      {R"(#!/bin/bash
+      .id = "slurm/requeue-array",
+      .severity = diag::Severity::warning,
+      .title = "Array task that addresses the whole array",
+      .why = "In a task of an array SLURM_JOB_ID is the number of that task's job, which for one of the "
+             "tasks is "
+             "the array's own; SLURM_ARRAY_JOB_ID always is. scontrol requeue and scancel take an array's "
+             "number "
+             "for all of its tasks.",
+      .link = "https://slurm.schedmd.com/job_array.html",
+      .bad = {R"(#!/bin/bash
 #SBATCH --array=0-4
 srun python train.py || scontrol requeue $SLURM_JOB_ID
-)",
-       R"(#!/bin/bash
-#SBATCH --array=0-4 --signal=B:USR1@60
-trap 'scontrol requeue "$SLURM_ARRAY_JOB_ID"' USR1
-srun python train.py &
-wait
-)",
-       R"(#!/bin/bash
-#SBATCH --array=0-4
-srun python train.py || scancel ${SLURM_JOB_ID}
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --array=0-4
 srun python train.py || scontrol requeue ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}
-)",
-       R"(#!/bin/bash
-srun python train.py || scontrol requeue $SLURM_JOB_ID
-)",
-       R"(#!/bin/bash
-#SBATCH --array=0-4
-scontrol show job $SLURM_JOB_ID
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

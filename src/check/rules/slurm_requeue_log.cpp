@@ -23,37 +23,25 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_requeue_log() {
   using namespace slurm_requeue_log;
-  return {"slurm/requeue-log",
-          diag::Severity::note,
-          "Requeued job that overwrites its log",
+  return {
+      .id = "slurm/requeue-log",
+      .severity = diag::Severity::note,
+      .title = "Requeued job that overwrites its log",
+      .why =
           "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, "
           "Slurm empties it first, "
           "and what led to the requeue is lost.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
+      .bad = {R"(#!/bin/bash
 #SBATCH --requeue
 srun true
-)",
-           R"(#!/bin/bash
-#SBATCH --requeue --output=x.log
-srun true
-)",
-           R"(#!/bin/bash
-#SBATCH --output=x.log
-#SBATCH --requeue # on failure
-srun true
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --requeue
 #SBATCH --open-mode=append
-)",
-           R"(#!/bin/bash
-#SBATCH --no-requeue
-)",
-           R"(#!/bin/bash
-#SBATCH --open-mode=truncate --requeue
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -50,47 +50,22 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_short_time() {
   using namespace slurm_short_time;
-  return {"slurm/short-time",
-          diag::Severity::warning,
-          "Time limit in minutes and seconds",
-          "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 "
-          "minutes. The job starts, "
-          "runs for that long and is cancelled.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/short-time",
+      .severity = diag::Severity::warning,
+      .title = "Time limit in minutes and seconds",
+      .why = "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 "
+             "minutes. The job starts, "
+             "runs for that long and is cancelled.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      .bad = {R"(#!/bin/bash
 #SBATCH --time=0:45
-)",
-           R"(#!/bin/bash
-#SBATCH -t 24:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time=1:30
-)",
-           R"(#!/bin/bash
-#SBATCH --time=23:59
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --time=30:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time=0:45:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time=0-12:30
-)",
-           R"(#!/bin/bash
-#SBATCH --time=0:0
-)",
-           R"(#!/bin/bash
-#SBATCH --time=19:59
-)",
-           R"(#!/bin/bash
-#SBATCH -t 29:59
-)",
-           R"(#!/bin/bash
-#SBATCH --time=2:00
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -144,67 +144,29 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_signal_not_handled() {
   using namespace slurm_signal_not_handled;
-  return {"slurm/signal-not-handled",
-          diag::Severity::warning,
-          "Signal without a handler",
+  return {
+      .id = "slurm/signal-not-handled",
+      .severity = diag::Severity::warning,
+      .title = "Signal without a handler",
+      .why =
           "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs "
           "the trap only when the "
           "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never "
           "runs. Either way the "
           "checkpoint is not written.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_signal",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_signal",
+      .bad = {R"(#!/bin/bash
 #SBATCH --signal=B:USR1@120
 srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-source $HOME/venv/bin/activate
-srun python train.py
-)",
-           R"sh(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-source ~/.bashrc
-eval "$(conda shell.bash hook)"
-conda activate x
-srun python train.py
-)sh",
-           R"(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-source setup_env.sh
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-trap 'touch stop' USR1
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=USR1@120
-trap 'scontrol requeue 1' SIGUSR1
-srun python train.py &
-wait
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --signal=B:USR1@120
 trap 'touch stop' USR1
 srun python train.py &
 wait
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=USR1@120
-srun python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-exec python train.py
-)",
-           R"(#!/bin/bash
-#SBATCH --signal=B:USR1@120
-source lib.sh
-srun python train.py
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -65,35 +65,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_srun_option() {
   using namespace slurm_srun_option;
-  return {"slurm/srun-option",
-          diag::Severity::warning,
-          "Unknown option of srun",
-          "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and "
-          "ends. Options of sbatch alone (--array, --wrap) and typos are the usual ones.",
-          "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/srun-option",
+      .severity = diag::Severity::warning,
+      .title = "Unknown option of srun",
+      .why = "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and "
+             "ends. Options of sbatch alone (--array, --wrap) and typos are the usual ones.",
+      .link = "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 srun --cpus_per_task=4 ./a
-)",
-           {R"(#!/bin/bash
-srun --tres-per-task=gres/gpu:1 ./a
-)",
-            "", "22.05"},
-           R"(#!/bin/bash
-srun --mem_bind=local ./a
-)",
-           R"(#!/bin/bash
-srun --array=0-3 ./a
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 srun --cpus-per-task=4 ./a --cpus_per_task=4
-)",
-           R"(#!/bin/bash
-srun --container-image=x.sqsh ./a
-)",
-           R"(#!/bin/bash
-srun --tres-per-task=gres/gpu:1 ./a
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

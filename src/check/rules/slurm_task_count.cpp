@@ -34,34 +34,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_task_count() {
   using namespace slurm_task_count;
-  return {"slurm/task-count",
-          diag::Severity::warning,
-          "Fewer tasks than nodes or places",
+  return {
+      .id = "slurm/task-count",
+      .severity = diag::Severity::warning,
+      .title = "Fewer tasks than nodes or places",
+      .why =
           "--ntasks counts the tasks of the whole job. Below --nodes, Slurm cuts the nodes with a warning; "
           "below nodes times "
           "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=4 --ntasks=2
-)",
-           R"(#!/bin/bash
-#SBATCH -N2 -n1
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-#SBATCH --ntasks=4
-#SBATCH --ntasks-per-node=4
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks=2
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks-per-node=4
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -19,33 +19,23 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_test_only() {
   using namespace slurm_test_only;
-  return {"slurm/test-only",
-          diag::Severity::warning,
-          "--test-only in a directive",
+  return {
+      .id = "slurm/test-only",
+      .severity = diag::Severity::warning,
+      .title = "--test-only in a directive",
+      .why =
           "The option also works in directives: sbatch says when the job could start and makes none. Nothing "
           "runs, and sbatch ends with success.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
+      .bad = {R"(#!/bin/bash
 #SBATCH --test-only
 srun true
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --test-only
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-#SBATCH --test-only # remove later
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2
-)",
-           R"(#!/bin/bash
-srun --test-only true
-)",
-           R"(#!/bin/bash
-##SBATCH --test-only
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -22,31 +22,22 @@ RuleMatches find(const LintContext& subject) {
 Rule rule_slurm_tilde_in_directive() {
   using namespace slurm_tilde_in_directive;
   return {
-      "slurm/tilde-in-directive",
-      diag::Severity::warning,
-      "Tilde in a directive",
-      "Directives are comments to the shell and ~ has no meaning for Slurm: --output=~/x.log asks for a "
-      "directory named ~ below the working directory, which does not exist, and the job fails without a log.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-      {R"(#!/bin/bash
+      .id = "slurm/tilde-in-directive",
+      .severity = diag::Severity::warning,
+      .title = "Tilde in a directive",
+      .why =
+          "Directives are comments to the shell and ~ has no meaning for Slurm: --output=~/x.log asks for a "
+          "directory named ~ below the working directory, which does not exist, and the job fails without a "
+          "log.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+      .bad = {R"(#!/bin/bash
 #SBATCH --output=~/x.log
-)",
-       R"(#!/bin/bash
-#SBATCH -e ~me/x.log
-)",
-       R"(#!/bin/bash
-#SBATCH --chdir=~/work
 )"},
-      {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --output=x~.log
-)",
-       R"(#!/bin/bash
-#SBATCH --output=/home/me/x.log
-)",
-       R"(#!/bin/bash
-cd ~/work
 )"},
-      find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

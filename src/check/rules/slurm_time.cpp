@@ -32,45 +32,22 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_time() {
   using namespace slurm_time;
-  return {"slurm/time",
-          diag::Severity::error,
-          "Invalid time",
-          "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: "
-          "\"Invalid --time "
-          "specification\", and no job is made.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/time",
+      .severity = diag::Severity::error,
+      .title = "Invalid time",
+      .why = "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: "
+             "\"Invalid --time "
+             "specification\", and no job is made.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      .bad = {R"(#!/bin/bash
 #SBATCH --time=2h
-)",
-           R"(#!/bin/bash
-#SBATCH -t 90min
-)",
-           R"(#!/bin/bash
-#SBATCH --time=1:00:00:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time= 01:00:00
-)",
-           R"(#!/bin/bash
-#SBATCH -t=08:00:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time=<time>
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --time=2:00:00
-)",
-           R"(#!/bin/bash
-#SBATCH -t 90
-)",
-           R"(#!/bin/bash
-#SBATCH --time=1-00:00:00
-)",
-           R"(#!/bin/bash
-#SBATCH --time=UNLIMITED
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -77,43 +77,23 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_unexpected_argument() {
   using namespace slurm_unexpected_argument;
-  return {"slurm/unexpected-argument",
-          diag::Severity::error,
-          "Unexpected argument",
+  return {
+      .id = "slurm/unexpected-argument",
+      .severity = diag::Severity::error,
+      .title = "Unexpected argument",
+      .why =
           "sbatch takes nothing but options from a directive: a value with a space in it, a comment without "
           "#, an option with a typographic dash are all \"Invalid directive found in batch script\", and no "
           "job is made.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      .bad = {R"(#!/bin/bash
 #SBATCH --mem=16 GB
-)",
-           "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n",
-           R"(#!/bin/bash
-#SBATCH --time=10:00 (1)
-)",
-           R"(#!/bin/bash
-#SBATCH --account = me
-)",
-           R"(#!/bin/bash
-#SBATCH --partition= gpu
-)",
-           R"(#!/bin/bash
-#SBATCH --job-name=my job
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 // two
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --mem=16GB
-)",
-           R"(#!/bin/bash
-#SBATCH --job-name="my job"
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 # two
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -5,32 +5,21 @@
 namespace hpcml::check {
 
 Rule rule_slurm_value_missing() {
-  return {"slurm/value-missing",
-          diag::Severity::error,
-          "Option without its value",
-          "The last option of the directives has no value: sbatch stops with \"option requires an "
-          "argument\". Where more directives "
-          "follow, the next word is taken as the value, whatever it is.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/value-missing",
+      .severity = diag::Severity::error,
+      .title = "Option without its value",
+      .why = "The last option of the directives has no value: sbatch stops with \"option requires an "
+             "argument\". Where more directives "
+             "follow, the next word is taken as the value, whatever it is.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes
-)",
-           R"(#!/bin/bash
-#SBATCH -N 2 -t
-)",
-           R"(#!/bin/bash
-#SBATCH --account # to be filled in
-srun true
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes 2
-)",
-           R"(#!/bin/bash
-#SBATCH --exclusive
-)",
-           R"(#!/bin/bash
-#SBATCH --requeue
-)"}};
+)"},
+  };
 }
 
 } // namespace hpcml::check

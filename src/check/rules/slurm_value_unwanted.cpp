@@ -19,32 +19,22 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
 
 Rule rule_slurm_value_unwanted() {
   using namespace slurm_value_unwanted;
-  return {"slurm/value-unwanted",
-          diag::Severity::error,
-          "Value for an option without one",
+  return {
+      .id = "slurm/value-unwanted",
+      .severity = diag::Severity::error,
+      .title = "Value for an option without one",
+      .why =
           "Options such as --hold or --requeue are switches; with =yes after them sbatch stops with \"option "
           "doesn't allow an argument\".",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      .bad = {R"(#!/bin/bash
 #SBATCH --hold=yes
-)",
-           R"(#!/bin/bash
-#SBATCH --requeue=1
-)",
-           R"(#!/bin/bash
-#SBATCH --overcommit=no
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --hold
-)",
-           R"(#!/bin/bash
-#SBATCH --exclusive=user
-)",
-           R"(#!/bin/bash
-#SBATCH --no-kill=off
 )"},
-          nullptr,
-          fix};
+      .fix = fix,
+  };
 }
 
 } // namespace hpcml::check

@@ -32,31 +32,21 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_variable_in_directive() {
   using namespace slurm_variable_in_directive;
-  return {"slurm/variable-in-directive",
-          diag::Severity::warning,
-          "Shell variable in a directive",
-          "Directives are comments to the shell: $HOME/logs becomes a directory of that name below the "
-          "working directory, and the job fails when the log cannot be opened.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-          {R"(#!/bin/bash
+  return {
+      .id = "slurm/variable-in-directive",
+      .severity = diag::Severity::warning,
+      .title = "Shell variable in a directive",
+      .why = "Directives are comments to the shell: $HOME/logs becomes a directory of that name below the "
+             "working directory, and the job fails when the log cannot be opened.",
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+      .bad = {R"(#!/bin/bash
 #SBATCH --output=$HOME/x.log
-)",
-           R"(#!/bin/bash
-#SBATCH -o ${SCRATCH}/x.log
-)",
-           R"(#!/bin/bash
-#SBATCH --job-name=run_$(date)
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --output=%x-%j.log
-)",
-           R"(#!/bin/bash
-#SBATCH --comment='5$ a day'
-)",
-           R"(#!/bin/bash
-echo $HOME
 )"},
-          find};
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -177,77 +177,29 @@ RuleMatches find(const LintContext& subject) {
 
 Rule rule_slurm_variable_unset() {
   using namespace slurm_variable_unset;
-  return {"slurm/variable-unset",
-          diag::Severity::warning,
-          "Variable that Slurm does not set",
+  return {
+      .id = "slurm/variable-unset",
+      .severity = diag::Severity::warning,
+      .title = "Variable that Slurm does not set",
+      .why =
           "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option "
           "of that name was given "
           "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into "
           "--nproc_per_node= or "
           "OMP_NUM_THREADS=, and set -u stops the script.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-          {R"(#!/bin/bash
+      .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+      .bad = {R"(#!/bin/bash
 #SBATCH --nodes=2
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 srun ./a
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 --gres=gpu:4
-torchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} train.py
-)",
-           R"(#!/bin/bash
-#SBATCH -n4 --gpus-per-task=1
-set -u
-echo $SLURM_GPUS_PER_TASK
-)",
-           R"(#!/bin/bash
-#SBATCH -N2
-export WORLD_SIZE=$SLURM_NTASKS
-srun ./a
 )"},
-          {R"(#!/bin/bash
+      .good = {R"(#!/bin/bash
 #SBATCH --nodes=2 -c4
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 srun ./a
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
-srun ./a
-)",
-           R"(#!/bin/bash
-export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
-srun ./a
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-# sbatch -N2 -c 8 job.sh
-export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
-srun ./a
-)",
-           R"(#!/bin/bash
-#SBATCH -N1
-# The sizes are passed by submit.py.
-export WORLD_SIZE=$SLURM_NTASKS
-srun ./a
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2
-srun ./a
-exit 0
-$SLURM_NTASKS is the number of tasks
-)",
-           R"(#!/bin/bash
-#SBATCH --nodes=2 -c @@CPUS@@
-export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
-srun ./a
-)",
-           {R"(#!/bin/bash
-#SBATCH -n4 --gpus-per-task=1
-echo $SLURM_GPUS_PER_TASK
-)",
-            "", "22.05"}},
-          find};
+)"},
+      .find = find,
+  };
 }
 
 } // namespace hpcml::check

@@ -38,7 +38,7 @@ int run_rules(const RulesOptions& options, const Context& context) {
     return k_ok;
   }
   std::vector<std::string> ids;
-  for (const auto* rule : check::all_rules()) ids.emplace_back(rule->id);
+  for (const auto& rule : check::all_rules()) ids.emplace_back(rule.id);
   const auto near = util::nearest(options.id, ids);
   print_error("unknown rule '" + options.id + "'",
               near ? "did you mean " + *near + "?" : "run hpcml rules to list them", context.colour);

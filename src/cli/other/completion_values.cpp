@@ -147,8 +147,8 @@ Candidates jobs_of_file(const Question& question) {
 
 Candidates rules(const Question& /*question*/) {
   Candidates list;
-  for (const auto* rule : check::all_rules())
-    list.push_back({std::string(rule->id), std::string(rule->title)});
+  for (const auto& rule : check::all_rules())
+    list.push_back({std::string(rule.id), std::string(rule.title)});
   return list;
 }
 

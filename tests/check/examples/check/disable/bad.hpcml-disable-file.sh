@@ -1,0 +1,3 @@
+#!/bin/bash
+# hpcml: disable-file=
+srun true

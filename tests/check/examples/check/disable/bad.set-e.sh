@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+# hpcml: disable=slurm/after-command
+#SBATCH --nodes=2

@@ -1,0 +1,3 @@
+#!/bin/bash
+# hpcml writes this file
+srun true

@@ -1,0 +1,3 @@
+#!/bin/bash
+P=
+srun apptainer exec --bind=$P x.sif python t.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun apptainer exec -B /a, /b x.sif python t.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+singularity exec -B $P:/work x.sif python t.py

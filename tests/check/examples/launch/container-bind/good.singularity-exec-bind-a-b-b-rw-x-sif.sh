@@ -1,0 +1,2 @@
+#!/bin/bash
+singularity exec --bind=/a,/b:/b:rw x.sif python t.py

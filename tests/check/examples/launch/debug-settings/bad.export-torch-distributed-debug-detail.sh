@@ -1,0 +1,3 @@
+#!/bin/bash
+export TORCH_DISTRIBUTED_DEBUG=DETAIL
+torchrun --standalone train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+NCCL_DEBUG=TRACE srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+export NCCL_DEBUG=INFO
+srun python train.py

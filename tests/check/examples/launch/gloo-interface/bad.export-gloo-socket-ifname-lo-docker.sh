@@ -1,0 +1,3 @@
+#!/bin/bash
+export GLOO_SOCKET_IFNAME=^lo,docker
+torchrun --standalone train.py

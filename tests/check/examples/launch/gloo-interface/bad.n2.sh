@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -N2
+export GLOO_SOCKET_IFNAME=ib
+srun python train.py

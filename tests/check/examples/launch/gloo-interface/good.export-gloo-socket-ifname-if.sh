@@ -1,0 +1,3 @@
+#!/bin/bash
+export GLOO_SOCKET_IFNAME=$IF
+srun python train.py

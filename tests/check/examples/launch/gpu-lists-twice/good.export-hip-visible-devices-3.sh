@@ -1,0 +1,3 @@
+#!/bin/bash
+export HIP_VISIBLE_DEVICES=3
+python train.py

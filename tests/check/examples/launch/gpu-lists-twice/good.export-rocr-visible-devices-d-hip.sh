@@ -1,0 +1,3 @@
+#!/bin/bash
+export ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D
+python train.py

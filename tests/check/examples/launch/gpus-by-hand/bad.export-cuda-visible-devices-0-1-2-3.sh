@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+export CUDA_VISIBLE_DEVICES=0,1,2,3
+torchrun --standalone train.py

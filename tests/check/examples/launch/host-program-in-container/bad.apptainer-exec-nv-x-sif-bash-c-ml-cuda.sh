@@ -1,0 +1,2 @@
+#!/bin/bash
+apptainer exec --nv x.sif bash -c "ml cuda && torchrun --standalone t.py"

@@ -1,0 +1,2 @@
+#!/bin/bash
+singularity exec x.sif srun python t.py

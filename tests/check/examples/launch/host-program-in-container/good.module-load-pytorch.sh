@@ -1,0 +1,3 @@
+#!/bin/bash
+module load pytorch
+srun python t.py

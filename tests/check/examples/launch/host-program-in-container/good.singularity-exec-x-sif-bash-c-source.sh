@@ -1,0 +1,2 @@
+#!/bin/bash
+singularity exec x.sif bash -c 'source ~/.bashrc; module load samtools; samtools x'

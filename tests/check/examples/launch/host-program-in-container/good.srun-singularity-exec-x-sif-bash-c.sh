@@ -1,0 +1,2 @@
+#!/bin/bash
+srun singularity exec x.sif bash -c 'python t.py'

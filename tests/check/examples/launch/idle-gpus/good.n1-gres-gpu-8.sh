@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N1 --gres=gpu:8
+python train_raytune.py

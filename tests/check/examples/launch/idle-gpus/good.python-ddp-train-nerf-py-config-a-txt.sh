@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+python ddp_train_nerf.py --config a.txt

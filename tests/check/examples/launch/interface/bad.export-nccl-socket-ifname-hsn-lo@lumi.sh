@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=^hsn,lo
+srun python train.py

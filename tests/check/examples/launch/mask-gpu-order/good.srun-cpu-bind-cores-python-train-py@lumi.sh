@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=cores python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR=$(hostname -I)
+srun python train.py

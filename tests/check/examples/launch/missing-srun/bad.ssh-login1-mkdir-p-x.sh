@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -N2
+ssh login1 mkdir -p x
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=4
+python dyna_model.py

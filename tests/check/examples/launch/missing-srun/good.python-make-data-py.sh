@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2
+python make_data.py
+srun python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -N2
+export NCCL_IB_DISABLE=0
+srun python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+torchrun --nnodes=1 --nproc_per_node=4 train.py

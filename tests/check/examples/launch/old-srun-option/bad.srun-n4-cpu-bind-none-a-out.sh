@@ -1,0 +1,2 @@
+#!/bin/bash
+srun -n4 --cpu_bind none ./a.out

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun ./a.out --cpu_bind=cores

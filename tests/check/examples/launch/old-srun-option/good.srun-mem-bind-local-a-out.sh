@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --mem-bind=local ./a.out

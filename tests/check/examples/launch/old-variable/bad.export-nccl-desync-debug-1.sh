@@ -1,0 +1,3 @@
+#!/bin/bash
+export NCCL_DESYNC_DEBUG=1
+torchrun --standalone train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export RANK=$SLURM_PROCID
+srun python train.py

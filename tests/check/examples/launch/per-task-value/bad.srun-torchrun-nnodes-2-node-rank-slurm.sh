@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py

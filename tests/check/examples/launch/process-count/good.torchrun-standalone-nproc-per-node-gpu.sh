@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=gpu train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N2
+deepspeed --hostfile=hosts --launcher slurm train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N2
+srun python train.py --deepspeed

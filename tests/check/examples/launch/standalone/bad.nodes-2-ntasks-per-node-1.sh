@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nproc_per_node=4 train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+export APPTAINERENV_PET_NNODES=2
+srun apptainer exec x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py

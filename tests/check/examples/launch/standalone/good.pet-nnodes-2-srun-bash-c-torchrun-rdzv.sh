@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+PET_NNODES=2 srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py'

@@ -1,0 +1,4 @@
+#!/bin/bash
+srun ./a &
+P=$!
+wait $P

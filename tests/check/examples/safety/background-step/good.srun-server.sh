@@ -1,0 +1,3 @@
+#!/bin/bash
+srun ./server &
+srun ./client

@@ -1,0 +1,4 @@
+#!/bin/bash
+cd "$TMPDIR"
+srun ./a
+rm -rf ./*

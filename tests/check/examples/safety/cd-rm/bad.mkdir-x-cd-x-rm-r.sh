@@ -1,0 +1,2 @@
+#!/bin/bash
+mkdir x; cd x; rm -r *

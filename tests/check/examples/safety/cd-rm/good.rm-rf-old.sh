@@ -1,0 +1,3 @@
+#!/bin/bash
+cd $SCRATCH/run
+rm -rf old

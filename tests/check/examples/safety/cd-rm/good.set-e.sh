@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+cd $SCRATCH/run
+rm -rf *

@@ -1,0 +1,3 @@
+#!/bin/bash
+source ~/miniconda3/etc/profile.d/conda.sh
+conda activate x

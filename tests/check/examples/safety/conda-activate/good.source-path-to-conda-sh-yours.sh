@@ -1,0 +1,3 @@
+#!/bin/bash
+source <path-to-conda.sh> # yours
+conda activate x

@@ -1,0 +1,4 @@
+#!/bin/bash
+module load x
+srun torchrun train.py
+echo "END $(date)"

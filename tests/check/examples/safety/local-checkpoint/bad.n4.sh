@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N4
+srun torchrun train.py --save=/dev/shm/x

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --error=/scratch/me/%x/%j.err

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -o logs/%j.out -e logs/%j.err
+mkdir -p logs

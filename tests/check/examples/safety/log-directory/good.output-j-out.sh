@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=./%j.out
+#SBATCH --error=/dev/null

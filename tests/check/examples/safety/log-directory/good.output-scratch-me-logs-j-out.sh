@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --output=/scratch/me/logs/%j.out

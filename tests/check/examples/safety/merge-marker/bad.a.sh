@@ -1,0 +1,6 @@
+#!/bin/bash
+srun true
+<<<<<<< a
+=======
+echo
+>>>>>>> b

@@ -1,0 +1,3 @@
+#!/bin/bash
+echo y | module swap PrgEnv-cray PrgEnv-gnu
+srun ./a

@@ -1,0 +1,3 @@
+#!/bin/bash
+X=$(module load cuda)
+srun ./a

@@ -1,0 +1,2 @@
+#!/bin/bash
+module list 2>&1 | tee log

@@ -1,0 +1,2 @@
+#!/bin/bash
+module load cuda || exit 1

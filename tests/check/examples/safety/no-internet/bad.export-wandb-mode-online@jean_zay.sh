@@ -1,0 +1,3 @@
+#!/bin/bash
+export WANDB_MODE=online
+srun python train.py

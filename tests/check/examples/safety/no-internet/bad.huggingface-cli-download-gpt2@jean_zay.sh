@@ -1,0 +1,3 @@
+#!/bin/bash
+huggingface-cli download gpt2
+wget -q https://example.org/x.tar

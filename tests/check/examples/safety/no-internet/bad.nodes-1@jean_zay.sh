@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1
+git clone https://github.com/x/y.git

@@ -1,0 +1,3 @@
+#!/bin/bash
+export https_proxy=http://proxy:3128
+pip install torch

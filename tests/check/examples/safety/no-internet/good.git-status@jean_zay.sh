@@ -1,0 +1,3 @@
+#!/bin/bash
+git status
+curl http://localhost:8000/health

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+srun python train.py 2>&1 | tee -a log

@@ -1,0 +1,2 @@
+#!/bin/bash
+N=$(srun hostname | sort -u | wc -l)

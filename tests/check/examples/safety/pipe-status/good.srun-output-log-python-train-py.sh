@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --output=log python train.py

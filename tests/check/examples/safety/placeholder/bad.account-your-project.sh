@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --account=YOUR_PROJECT

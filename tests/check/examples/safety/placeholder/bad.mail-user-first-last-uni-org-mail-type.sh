@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --mail-user=<first>.<last>@uni.org --mail-type=END

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --mail-user=your.name@uni.org --mail-type=END

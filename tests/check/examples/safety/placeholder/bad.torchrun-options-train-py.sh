@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N1
+torchrun <options> train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --constraint="[rack1|rack2]"

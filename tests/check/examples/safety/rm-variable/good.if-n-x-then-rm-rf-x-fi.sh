@@ -1,0 +1,2 @@
+#!/bin/bash
+if [ -n "$X" ]; then rm -rf "$X"/; fi

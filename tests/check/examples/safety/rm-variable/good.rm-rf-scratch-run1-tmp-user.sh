@@ -1,0 +1,2 @@
+#!/bin/bash
+rm -rf $SCRATCH/run1 /tmp/$USER/

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -u
+rm -rf $SCRATCH/*

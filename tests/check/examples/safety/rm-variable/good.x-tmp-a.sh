@@ -1,0 +1,3 @@
+#!/bin/bash
+X=/tmp/a
+rm -rf $X/*

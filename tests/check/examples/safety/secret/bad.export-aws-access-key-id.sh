@@ -1,0 +1,2 @@
+#!/bin/bash
+export AWS_ACCESS_KEY_ID=AKIA0123456789ABCDEF

@@ -1,0 +1,2 @@
+#!/bin/bash
+export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567

@@ -1,0 +1,2 @@
+#!/bin/bash
+git clone https://me:s3cretw0rd@example.org/x.git

@@ -1,0 +1,2 @@
+#!/bin/bash
+git checkout 89abcdef0123456789abcdef0123456789abcdef

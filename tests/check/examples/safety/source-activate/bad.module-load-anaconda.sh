@@ -1,0 +1,3 @@
+#!/bin/bash
+module load anaconda
+source activate /scratch/env

@@ -1,0 +1,2 @@
+#!/bin/bash
+pdsh -w $SLURM_JOB_NODELIST python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+ssh-keygen -t ed25519

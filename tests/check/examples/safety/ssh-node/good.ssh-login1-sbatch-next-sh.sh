@@ -1,0 +1,2 @@
+#!/bin/bash
+ssh login1 sbatch next.sh

@@ -1,0 +1,3 @@
+#!/bin/bash
+X=${Y/a
+srun true

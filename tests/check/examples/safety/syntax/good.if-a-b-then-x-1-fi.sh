@@ -1,0 +1,2 @@
+#!/bin/ksh
+if [[ $a == b ]] ; then ; x=1 ;fi

@@ -1,0 +1,2 @@
+#!/bin/bash
+chmod -R 0666 logs/*

@@ -1,0 +1,2 @@
+#!/bin/bash
+chmod -R a+rwx $SCRATCH/run

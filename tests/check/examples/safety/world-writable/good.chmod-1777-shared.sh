@@ -1,0 +1,3 @@
+#!/bin/bash
+chmod 1777 shared
+chmod u+w x

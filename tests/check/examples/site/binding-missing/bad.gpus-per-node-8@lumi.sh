@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N1 -t 10
+#SBATCH --gpus-per-node=8
+srun --ntasks-per-node=8 bash -c 'python train.py'

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N4 -t 10
+#SBATCH --gpus-per-node=8 --ntasks-per-node=8
+srun singularity exec x.sif python train.py

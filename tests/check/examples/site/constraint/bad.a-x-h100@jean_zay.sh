@@ -1,0 +1,8 @@
+#!/bin/bash
+#SBATCH -A x@h100
+#SBATCH -t 10
+#SBATCH -p gpu_p6
+#SBATCH -C H100
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true

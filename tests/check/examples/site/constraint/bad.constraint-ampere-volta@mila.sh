@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH -p long
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+#SBATCH --constraint=ampere|volta
+srun true

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gres=gpu:0
+srun true

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p genoa
+#SBATCH -t 10
+srun true

@@ -1,0 +1,7 @@
+#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --exclusive
+#SBATCH --gpus-per-node=2
+srun true

@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N2
+#SBATCH -n2
+#SBATCH -t 10
+mpiexec -n 2 ./train

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --account=aip-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=l40s:1
+srun true

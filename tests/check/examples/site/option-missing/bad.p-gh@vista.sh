@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -t 10
+ibrun true

@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+ibrun true

@@ -1,0 +1,7 @@
+#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+ibrun true

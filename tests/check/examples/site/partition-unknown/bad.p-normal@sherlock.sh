@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p Normal
+#SBATCH -t 5
+srun true

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p anything
+#SBATCH -t 5
+srun true

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH --gpus-per-node=4
+#SBATCH -t 5
+srun true

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p russpold,normal
+#SBATCH -t 5
+srun true

@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH --partition=small-g,dev-g
+#SBATCH --gpus-per-node=1
+srun true

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+#SBATCH --account=def-me
+srun true

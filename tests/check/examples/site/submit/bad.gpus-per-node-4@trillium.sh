@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=4
+srun true

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p small
+srun true

@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p standard-g,dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=3-0
+srun true

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -A def-me
+#SBATCH --gpus-per-node=h100:1
+#SBATCH -t 30
+srun true

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+echo torch==1.0

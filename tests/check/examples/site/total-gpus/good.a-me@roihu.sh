@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p gpumedium
+#SBATCH --gres=gpu:gh200:4
+srun true

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --extra=2:4

@@ -1,0 +1,4 @@
+#!/bin/bash
+cat <<EOF
+EOF
+#SBATCH --nodes=2

@@ -1,0 +1,3 @@
+#!/bin/bash
+echo $((1<<4))
+#SBATCH --nodes=2

@@ -1,0 +1,3 @@
+#!/bin/bash
+: note
+#SBATCH--nodes=2

@@ -1,0 +1,5 @@
+#!/bin/bash
+
+# comment
+#SBATCH --nodes=2
+srun true

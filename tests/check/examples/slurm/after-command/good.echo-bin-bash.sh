@@ -1,0 +1,4 @@
+#!/bin/bash
+echo "#!/bin/bash
+#SBATCH --nodes=2
+srun true" | sbatch

@@ -1,0 +1,4 @@
+#!/usr/bin/env expect
+make_script $file "
+#SBATCH --nodes=2
+"

@@ -1,0 +1,5 @@
+#!/bin/bash
+sbatch <<'EOF'
+#!/bin/bash
+#SBATCH --nodes=2
+EOF

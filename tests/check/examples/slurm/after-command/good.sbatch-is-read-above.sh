@@ -1,0 +1,3 @@
+#!/bin/bash
+srun true
+# SBATCH is read above

@@ -1,0 +1,5 @@
+#!/bin/bash
+: <<++++
+#SBATCH --nodes=2
+++++
+srun true

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --array=0-9 -o /dev/null

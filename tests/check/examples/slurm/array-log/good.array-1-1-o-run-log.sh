@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --array=1-1 -o run.log

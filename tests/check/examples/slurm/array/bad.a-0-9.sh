@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH -a=0-9

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun -n1 a : -n2 b

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --time=1:00:00

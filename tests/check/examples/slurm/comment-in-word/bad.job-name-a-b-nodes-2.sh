@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --job-name=a#b --nodes=2

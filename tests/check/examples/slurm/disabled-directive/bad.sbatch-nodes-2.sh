@@ -1,0 +1,2 @@
+#!/bin/bash
+#sbatch --nodes=2

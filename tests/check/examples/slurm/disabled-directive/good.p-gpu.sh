@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p gpu
+# only during the course
+# SBATCH --reservation=course

@@ -1,0 +1,2 @@
+#!/bin/bash
+# sbatch this file with -N 2

@@ -1,0 +1,3 @@
+#!/bin/sh
+#SBATCH --nodes=2
+srun hostname

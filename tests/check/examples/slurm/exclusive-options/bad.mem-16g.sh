@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --mem=16G
+#SBATCH --mem-per-cpu=2G

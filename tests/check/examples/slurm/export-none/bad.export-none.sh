@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --export none
+srun hostname && srun -l hostname

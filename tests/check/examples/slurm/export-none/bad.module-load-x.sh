@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --export=NONE
+module load x
+srun -n4 ./a

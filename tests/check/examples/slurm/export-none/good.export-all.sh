@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --export=ALL
+srun python train.py

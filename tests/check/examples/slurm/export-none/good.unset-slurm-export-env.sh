@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --export=NONE
+unset SLURM_EXPORT_ENV
+srun python train.py

@@ -1,0 +1,3 @@
+# my job
+#!/bin/bash
+srun true

@@ -1,0 +1,3 @@
+#! /usr/bin/env bash
+#SBATCH --nodes=2
+srun true

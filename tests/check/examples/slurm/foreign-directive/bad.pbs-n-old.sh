@@ -1,0 +1,3 @@
+#!/bin/bash
+#PBS -N old
+#SBATCH --nodes=2

@@ -1,0 +1,2 @@
+#!/bin/bash
+#PBS -l nodes=4

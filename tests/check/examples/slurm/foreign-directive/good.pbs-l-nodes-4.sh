@@ -1,0 +1,3 @@
+#!/bin/bash
+##PBS -l nodes=4
+#SBATCH --nodes=2

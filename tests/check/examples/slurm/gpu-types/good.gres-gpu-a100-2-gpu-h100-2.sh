@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --gres=gpu:a100:2,gpu:h100:2

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --gres=gpu:a100:4,nvme:100

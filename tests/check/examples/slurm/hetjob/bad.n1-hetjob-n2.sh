@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH -n1 hetjob -n2

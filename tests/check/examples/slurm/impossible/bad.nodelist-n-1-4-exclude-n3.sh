@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --nodelist=n[1-4] --exclude=n3

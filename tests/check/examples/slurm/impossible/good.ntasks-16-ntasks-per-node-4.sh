@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --ntasks=16 --ntasks-per-node=4

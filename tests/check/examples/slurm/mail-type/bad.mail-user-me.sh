@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --mail-user me
+##SBATCH --mail-type=END

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --mem= 16G

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --mem-per-cpu=4gb

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --cpus-per-gpu=8

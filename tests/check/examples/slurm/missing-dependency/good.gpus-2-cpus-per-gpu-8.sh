@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --gpus=2 --cpus-per-gpu=8

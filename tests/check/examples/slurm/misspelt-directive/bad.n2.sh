@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -N2
+#SBACTH --time=10
+srun true

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATH --nodes=2
+#SBATCH -n 2
+srun true

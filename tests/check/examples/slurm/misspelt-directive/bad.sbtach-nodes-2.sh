@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBTACH --nodes=2
+srun true

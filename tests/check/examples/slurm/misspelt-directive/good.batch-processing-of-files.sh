@@ -1,0 +1,3 @@
+#!/bin/bash
+#BATCH processing - of files
+srun true

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCHES are described below
+srun true

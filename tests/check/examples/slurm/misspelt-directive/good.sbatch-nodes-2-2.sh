@@ -1,0 +1,3 @@
+#!/bin/bash
+srun true
+SBATCH --nodes=2

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --help --nodes=2

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --gres=gpu:a100:0
+srun python train.py

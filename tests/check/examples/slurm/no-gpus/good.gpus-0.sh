@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gpus=0
+python mnist-cpu-train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gres=gpu
+srun python train.py

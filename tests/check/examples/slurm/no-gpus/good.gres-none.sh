@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gres=none
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gres=nvme:0
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -p day --gres=gpu:0
+python preprocess.py --workers 8

@@ -1,0 +1,2 @@
+#!/bin/bash
+tr '\0' '\n' < list

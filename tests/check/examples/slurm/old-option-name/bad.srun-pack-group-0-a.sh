@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --pack-group=0 a

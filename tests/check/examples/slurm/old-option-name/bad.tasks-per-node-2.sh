@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --tasks-per-node 2

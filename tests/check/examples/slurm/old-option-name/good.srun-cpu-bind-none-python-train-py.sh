@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --cpu-bind=none python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --gpus-per-node=4

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gres=gpu:4
+#SBATCH --gres=nvme:100

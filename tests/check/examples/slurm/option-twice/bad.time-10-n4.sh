@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=10 -n4
+#SBATCH -t 20

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -n1
+#SBATCH packjob # the rest
+#SBATCH -n2
+srun true

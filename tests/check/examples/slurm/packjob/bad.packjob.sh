@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -n1
+#SBATCH PACKJOB
+#SBATCH -n2

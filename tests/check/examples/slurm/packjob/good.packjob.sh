@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=1
+# packjob
+srun true

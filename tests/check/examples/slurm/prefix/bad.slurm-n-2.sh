@@ -1,0 +1,3 @@
+#!/bin/bash
+#SLURM -N 2
+srun true

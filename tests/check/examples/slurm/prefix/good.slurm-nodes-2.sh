@@ -1,0 +1,2 @@
+#!/bin/bash
+##SLURM --nodes=2

@@ -1,0 +1,3 @@
+#!/bin/bash
+# SLURM settings
+#SBATCH --nodes=2

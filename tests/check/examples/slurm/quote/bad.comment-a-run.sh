@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --comment='a run
+#SBATCH of mine'
+srun true

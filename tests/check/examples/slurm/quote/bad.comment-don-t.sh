@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --comment=don't

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --output=x.log
+#SBATCH --requeue # on failure
+srun true

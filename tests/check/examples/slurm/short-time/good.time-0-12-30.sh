@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --time=0-12:30

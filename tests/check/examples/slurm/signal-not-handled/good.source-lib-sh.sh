@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --signal=B:USR1@120
+source lib.sh
+srun python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --array=0-3 ./a

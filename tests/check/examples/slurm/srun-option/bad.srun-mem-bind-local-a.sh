@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --mem_bind=local ./a

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --tres-per-task=gres/gpu:1 ./a

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH -N2 -n1

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --output=/home/me/x.log

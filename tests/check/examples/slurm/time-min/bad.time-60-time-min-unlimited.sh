@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --time=60 --time-min=UNLIMITED

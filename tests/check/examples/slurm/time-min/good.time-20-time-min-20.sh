@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --time=20 --time-min=20

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --account # to be filled in
+srun true

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --ntasks=8
+#SBATCH --mail-type=END,FAIL

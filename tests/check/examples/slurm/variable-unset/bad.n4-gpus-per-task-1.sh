@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -n4 --gpus-per-task=1
+set -u
+echo $SLURM_GPUS_PER_TASK
