@@ -74,6 +74,20 @@ struct Example {
       : script(text, N - 1), site(at_site), version(for_version) {}
 };
 
+/// Two findings of one line of a script.
+struct FindingPair {
+  std::string_view text; ///< of the script
+  const Finding& own;    ///< of the rule that may yield
+  const Finding& stronger;
+};
+
+/// A finding to which a rule yields: its own finding on the same line is dropped, as both have one cause.
+struct Yield {
+  std::string_view to; ///< ID of a rule; "slurm/" for all of a group; empty for all other rules
+  bool (*applies)(const FindingPair&) = nullptr;                  ///< none: always
+  void (*merge)(const Finding& own, Finding& stronger) = nullptr; ///< adds what the own one states
+};
+
 /// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what
 /// its author requires; note: it could be better.
 struct Rule {
@@ -92,6 +106,7 @@ struct Rule {
   /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
   /// more names than its documents say.
   bool likely_refusal = false;
+  std::vector<Yield> yields_to = {};
 
   /// "slurm", "site", "launch" or "safety".
   std::string_view group() const { return id.substr(0, id.find('/')); }

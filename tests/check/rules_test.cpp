@@ -146,6 +146,8 @@ TEST_CASE("One cause has one finding") {
         Codes{{"slurm/variable-in-directive", 1}});
   CHECK(count("#SBATCH --array=0-9 -o $USER.out\nsrun a\n") ==
         Codes{{"slurm/variable-in-directive", 1}, {"slurm/array-log", 1}});
+  CHECK(count("#SBATCH -o $X.log --nodes=x\nsrun a\n") ==
+        Codes{{"slurm/value", 1}, {"slurm/variable-in-directive", 1}});
   CHECK(count("#SLURM_JOB=x\nsrun a\n") == Codes{{"slurm/unexpected-argument", 1}});
   CHECK(count("#SBATCH -n 2\n#SBATCh --time=10\nsrun a\n") == Codes{{"slurm/disabled-directive", 1}});
   CHECK(count("#SBATCH --nodes=2 -n 2\nsrun torchrun --nnodes 2 --nproc_per_node 1 \\  # per "

@@ -154,6 +154,7 @@ export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
 srun python train.py
 )"},
       .find = find,
+      .yields_to = {{"launch/node-rank"}},
   };
 }
 

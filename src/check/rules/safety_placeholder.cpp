@@ -5,6 +5,7 @@
 #include <cctype>
 #include <fmt/format.h>
 
+#include "check/deduplicate.hpp"
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
 
@@ -129,6 +130,7 @@ Rule rule_safety_placeholder() {
 #SBATCH --account=project_462000123
 )"},
       .find = find,
+      .yields_to = {{"", overlap}},
   };
 }
 

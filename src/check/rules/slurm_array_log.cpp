@@ -59,6 +59,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
+/// True if the task's number is in the name as a variable: the log is fixed with the variable.
+bool names_task(const FindingPair& pair) {
+  return pair.own.what.message.find("SLURM_ARRAY") != std::string::npos;
+}
+
 } // namespace slurm_array_log
 
 Rule rule_slurm_array_log() {
@@ -81,6 +86,7 @@ Rule rule_slurm_array_log() {
 #SBATCH --output=run_%a.log
 )"},
       .find = find,
+      .yields_to = {{"slurm/variable-in-directive", names_task}},
   };
 }
 

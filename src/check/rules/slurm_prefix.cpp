@@ -2,11 +2,24 @@
 // The directive's old name #SLURM.
 #include "check/rule.hpp"
 
+#include <fmt/format.h>
+
 namespace hpcml::check {
 namespace slurm_prefix {
 
 std::vector<Edit> fix(const LintContext&, diag::Place place) {
   return {{place.offset, place.length, "#SBATCH"}};
+}
+
+/// True if the word right after the prefix is refused: "#SLURM_JOB=x" is a comment to its author.
+bool is_before_word(const FindingPair& pair) {
+  return pair.stronger.place.offset == pair.own.place.offset + pair.own.place.length;
+}
+
+void explain(const Finding&, Finding& operand) {
+  operand.what.message =
+      fmt::format("sbatch reads what begins with #SLURM as a directive: {}", operand.what.message);
+  operand.what.hint = "add a space after the # of a comment, or use #SBATCH for a directive";
 }
 
 } // namespace slurm_prefix
@@ -29,6 +42,7 @@ Rule rule_slurm_prefix() {
 #SBATCH --nodes=2
 )"},
       .fix = fix,
+      .yields_to = {{"slurm/unexpected-argument", is_before_word, explain}},
   };
 }
 

@@ -65,6 +65,7 @@ Rule rule_slurm_short_time() {
 #SBATCH --time=30:00
 )"},
       .find = find,
+      .yields_to = {{"slurm/foreign-directive"}},
   };
 }
 

@@ -2,6 +2,7 @@
 // A word in a directive that belongs to no option.
 #include <array>
 
+#include "check/deduplicate.hpp"
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
 #include "core/slurm/options.hpp"
@@ -73,6 +74,11 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   return {};
 }
 
+/// True if the word is the rest of a gap to be filled in that is refused as a value: "{number of nodes}".
+bool is_rest_of_gap(const FindingPair& pair) {
+  return (refuses_value(pair.stronger, "{") || refuses_value(pair.stronger, "<")) && is_tail(pair);
+}
+
 } // namespace slurm_unexpected_argument
 
 Rule rule_slurm_unexpected_argument() {
@@ -93,6 +99,7 @@ Rule rule_slurm_unexpected_argument() {
 #SBATCH --mem=16GB
 )"},
       .fix = fix,
+      .yields_to = {{"slurm/unexpected-argument", is_tail}, {"slurm/", is_rest_of_gap}},
   };
 }
 

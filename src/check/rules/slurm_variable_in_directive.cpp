@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shell variables in directives, which are not expanded.
+#include "check/deduplicate.hpp"
 #include "check/rule.hpp"
 
 #include "core/util/text.hpp"
@@ -28,6 +29,17 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
+/// True if sbatch refuses the value in which the variable is.
+bool is_in_refused_value(const FindingPair& pair) {
+  return pair.stronger.what.severity == diag::Severity::error && refuses_value(pair.stronger, "") &&
+         (overlap(pair) || is_tail(pair));
+}
+
+void explain(const Finding& own, Finding& refusal) {
+  refusal.what.message += ": nothing is expanded in a directive";
+  refusal.what.hint = own.what.hint;
+}
+
 } // namespace slurm_variable_in_directive
 
 Rule rule_slurm_variable_in_directive() {
@@ -46,6 +58,7 @@ Rule rule_slurm_variable_in_directive() {
 #SBATCH --output=%x-%j.log
 )"},
       .find = find,
+      .yields_to = {{"slurm/", is_in_refused_value, explain}},
   };
 }
 
