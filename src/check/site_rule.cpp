@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "check/fix.hpp"
+#include "core/site_rules/site_rule_table.hpp"
 #include "core/site_rules/violation_text.hpp"
 #include "core/util/text.hpp"
 
@@ -37,6 +38,29 @@ bool is_slip(const std::string& word, const std::string& name) {
   return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
 }
 
+/// Returns how severe a violation is: an error if the job is rejected or never starts, a warning if that is
+/// likely, else a note.
+diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
+  switch (violation.certainty) {
+  case site_rules::Confidence::definite: return diag::Severity::error;
+  case site_rules::Confidence::likely: return diag::Severity::warning;
+  case site_rules::Confidence::advisory: break;
+  }
+  return diag::Severity::note;
+}
+
+RuleMatch match_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  const auto& row = site_rules::row_of(violation.rule);
+  const auto options = row.options.front().empty()
+                           ? std::vector<std::string_view>{violation.name}
+                           : std::vector<std::string_view>(row.options.begin(), row.options.end());
+  const site_rules::ViolationContext context{violation, part.site, part.fit, part.demand};
+  RuleMatch match{part.place(options), site_rules::describe(violation, part.site, part.fit, part.demand),
+                  cite(row.hint(context, site_rules::OptionForm::script), violation.origin)};
+  if (row.script_severity == site_rules::ScriptSeverity::certainty) match.severity = severity_of(violation);
+  return match;
+}
+
 } // namespace
 
 diag::Place ComponentAtSite::place(const std::vector<std::string_view>& options) const {
@@ -45,31 +69,24 @@ diag::Place ComponentAtSite::place(const std::vector<std::string_view>& options)
   return {};
 }
 
-site_rules::PolicyViolations ComponentAtSite::under(std::string_view rule_id) const {
-  site_rules::PolicyViolations found;
-  for (const auto& violation : violations)
-    if (site_rules::rule_id(violation.rule) == rule_id) found.push_back(violation);
-  return found;
-}
-
-std::string ComponentAtSite::describe(const site_rules::PolicyViolation& violation) const {
-  return site_rules::describe(violation, site, fit, demand);
-}
-
-diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
-  switch (violation.certainty) {
-  case site_rules::Confidence::definite: return diag::Severity::error;
-  case site_rules::Confidence::likely: return diag::Severity::warning;
-  default: return diag::Severity::note;
-  }
-}
-
 std::vector<ComponentAtSite> parts_of(const LintContext& subject) {
   std::vector<ComponentAtSite> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
                      *subject.site, subject.violations[i]});
   return parts;
+}
+
+RuleMatches match_violations(const LintContext& subject, std::string_view rule_id, CompleteMatch complete) {
+  RuleMatches matches;
+  for (const auto& part : parts_of(subject))
+    for (const auto& violation : part.violations) {
+      if (site_rules::rule_id(violation.rule) != rule_id) continue;
+      auto match = match_of(part, violation);
+      if (complete == nullptr || complete(subject, part, violation, match))
+        matches.push_back(std::move(match));
+    }
+  return matches;
 }
 
 Hint cite(std::string hint, const model::Origin& origin) {
@@ -117,13 +134,6 @@ std::optional<std::string> nearest_typo(const std::string& word, const std::vect
       found = name;
     }
   return found;
-}
-
-std::vector<std::string> partition_names(const model::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& partition : site.partitions)
-    if (partition.nameable) names.push_back(partition.name);
-  return names;
 }
 
 } // namespace hpcml::check

@@ -21,10 +21,6 @@ struct ComponentAtSite {
   const model::Site& site;
   const hpcml::site_rules::PolicyViolations& violations;
 
-  /// Returns the sentence for a violation, the same that the planner and the emulation print.
-  std::string describe(const hpcml::site_rules::PolicyViolation& violation) const;
-  /// Returns the violations under the rule of that id.
-  hpcml::site_rules::PolicyViolations under(std::string_view rule_id) const;
   /// Where the first of these options is; nowhere where none is given.
   diag::Place place(const std::vector<std::string_view>& options) const;
   /// error where the job certainly is refused or never starts, else warning.
@@ -32,6 +28,14 @@ struct ComponentAtSite {
 };
 /// The components; none without a site.
 std::vector<ComponentAtSite> parts_of(const LintContext& subject);
+
+/// Completes the match for a violation, for example with a fix. Returns false if there is none.
+using CompleteMatch = bool (*)(const LintContext& subject, const ComponentAtSite& part,
+                               const hpcml::site_rules::PolicyViolation& violation, RuleMatch& match);
+/// Returns a match for each violation under the rule of that ID, with the place, the sentence, the hint and
+/// the severity of its row in the table of site rules.
+RuleMatches match_violations(const LintContext& subject, std::string_view rule_id,
+                             CompleteMatch complete = nullptr);
 
 /// A script that LUMI takes, which every rule must leave alone there: the good example of many.
 inline constexpr Example k_lumi_job(R"(#!/bin/bash
@@ -42,9 +46,6 @@ inline constexpr Example k_lumi_job(R"(#!/bin/bash
 srun true
 )",
                                     "lumi");
-
-/// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
-diag::Severity severity_of(const hpcml::site_rules::PolicyViolation& violation);
 
 /// Returns the hint with the document that states the fact.
 Hint cite(std::string hint, const model::Origin& origin);
@@ -62,7 +63,5 @@ std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place pl
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
 /// letters swapped, one too many or missing. Numbers and what is after a dash make other names.
 std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names);
-/// Those of the site that a job may name.
-std::vector<std::string> partition_names(const model::Site& site);
 
 } // namespace hpcml::check

@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "core/site_rules/site_rule_table.hpp"
 #include "core/site_rules/violation_text.hpp"
 #include "core/slurm/script_header.hpp"
 #include "core/util/text.hpp"
@@ -13,7 +14,6 @@ namespace hpcml::emulate {
 namespace {
 
 using site_rules::PolicyViolation;
-using site_rules::SiteRule;
 
 /// A number that is set: Slurm's "no value" is the type's largest but one.
 std::optional<unsigned long long> number_of(const SubmittedFields& fields, std::string_view name) {
@@ -122,40 +122,24 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
   return settings;
 }
 
-/// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
+/// True if the site's job filter rejects the job for this violation. What slurm.conf has of the profile,
+/// Slurm enforces itself.
 bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
+  using site_rules::Enforcement;
   const auto* partition = placement.partition();
   const bool by_partition = violation.owner.starts_with("partition ");
-  const bool certain = violation.certainty == site_rules::Confidence::definite;
-  switch (violation.rule) {
-  case SiteRule::nodes_over:
-  case SiteRule::nodes_under: return certain && !by_partition;
-  case SiteRule::time_over: // in slurm.conf a partition has one limit
-    return certain &&
+  const bool definite = violation.certainty == site_rules::Confidence::definite;
+  switch (site_rules::row_of(violation.rule).enforcement) {
+  case Enforcement::none: return false;
+  case Enforcement::all: return true;
+  case Enforcement::definite: return definite;
+  case Enforcement::definite_or_likely: return violation.certainty != site_rules::Confidence::advisory;
+  case Enforcement::beyond_slurm_conf: return definite && !by_partition;
+  case Enforcement::beyond_slurm_conf_time:
+    return definite &&
            (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
-  case SiteRule::gpus_missing:
-  case SiteRule::gpu_count_not_allowed:
-  case SiteRule::gpus_whole_nodes:
-  case SiteRule::gpus_multiple:
-  case SiteRule::gpus_over:
-  case SiteRule::gpus_under:
-  case SiteRule::gpu_type_required:
-  case SiteRule::node_minutes:
-  case SiteRule::time_under:
-  case SiteRule::qos_needs: return certain;
-  case SiteRule::cpu_share:
-  case SiteRule::memory_share: return violation.certainty != site_rules::Confidence::advisory;
-  case SiteRule::partition_refused:
-  case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does
-                                        // not have
-  case SiteRule::partition_chosen:
-  case SiteRule::option_refused:
-  case SiteRule::option_missing:
-  case SiteRule::option_on_srun:
-  case SiteRule::option_form:
-  case SiteRule::option_suffix: return true;
-  default: return false;
   }
+  return false;
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.

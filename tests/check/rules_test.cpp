@@ -9,6 +9,7 @@
 #include "check/fix.hpp"
 #include "check/rule.hpp"
 #include "check/rule_examples.hpp"
+#include "core/site_rules/site_rule_table.hpp"
 
 using namespace hpcml;
 
@@ -63,6 +64,16 @@ TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and ha
       INFO(example.script);
       CHECK(finds(example.script, id, target_of(example)) == example.bad);
     }
+  }
+}
+
+TEST_CASE("every site rule has a page") {
+  for (unsigned number = 0; number < static_cast<unsigned>(site_rules::SiteRule::count); ++number) {
+    const auto& row = site_rules::row_of(static_cast<site_rules::SiteRule>(number));
+    CAPTURE(number, row.check_id);
+    CHECK(static_cast<unsigned>(row.rule) == number);
+    CHECK(check::find_rule(row.check_id) != nullptr);
+    CHECK_FALSE(row.request_code.empty());
   }
 }
 

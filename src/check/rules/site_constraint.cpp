@@ -2,34 +2,20 @@
 // Features that the site does not have.
 #include "check/site_rule.hpp"
 
-#include "core/util/text.hpp"
-#include <fmt/format.h>
-
 namespace hpcml::check {
 namespace site_constraint {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/constraint")) {
-      const auto place = part.place({"constraint"});
-      const auto& known = part.site.constraints;
-      const auto& name = violation.name;
-      if (violation.rule == site_rules::SiteRule::constraint_operator) {
-        hits.push_back({place, part.describe(violation), fmt::format("remove the '{}'", name)});
-        continue;
-      }
-      RuleMatch hit{place, part.describe(violation),
-                    known.empty() ? std::string() : fmt::format("use one of {}", util::join(known, ", "))};
-      if (const auto meant = nearest_typo(name, known)) {
-        hit.hint = util::choice_hint(name, known);
-        hit.fix = replace_in(subject, place, name, *meant);
-      }
-      // A profile lists the features of the nodes that it describes.
-      if (part.fit.nodes.empty() && hit.fix.empty()) hit.severity = diag::Severity::note;
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (violation.rule == site_rules::SiteRule::constraint_operator) return true;
+  const auto& known = part.site.constraints;
+  if (const auto meant = nearest_typo(violation.name, known)) {
+    match.hint = util::choice_hint(violation.name, known);
+    match.fix = replace_in(subject, match.place, violation.name, *meant);
+  }
+  // A profile lists the features of the nodes that it describes.
+  if (part.fit.nodes.empty() && match.fix.empty()) match.severity = diag::Severity::note;
+  return true;
 }
 
 } // namespace site_constraint
@@ -60,7 +46,8 @@ srun true
 srun true
 )",
                "perlmutter"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) { return match_violations(subject, "site/constraint", complete); },
   };
 }
 

@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: MIT
 // More CPUs of a node than it has, or than jobs can have.
-
 #include "check/site_rule.hpp"
 
-#include "core/site_rules/limits.hpp"
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_cpus_per_node {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/cpus-per-node"))
-      hits.push_back({part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
-                      part.describe(violation),
-                      cite(fmt::format("use at most {} per node",
-                                       util::counted(site_rules::usable_cores(*violation.node), "core")),
-                           violation.origin),
-                      {},
-                      severity_of(violation)});
-  return hits;
-}
-
-} // namespace site_cpus_per_node
 
 Rule rule_site_cpus_per_node() {
-  using namespace site_cpus_per_node;
   return {
       .id = "site/cpus-per-node",
       .severity = diag::Severity::error,
@@ -55,7 +33,7 @@ srun true
 srun true
 )",
                "lumi"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/cpus-per-node"); },
   };
 }
 

@@ -2,34 +2,9 @@
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
 
-#include "core/site_rules/site_text.hpp"
-#include "core/util/text.hpp"
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_gpu_count {
-
-using site_rules::SiteRule;
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/gpu-count"))
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      part.describe(violation),
-                      cite(violation.rule == SiteRule::gpus_whole_nodes
-                               ? fmt::format("use --gpus-per-node={}", violation.limit)
-                               : std::string(),
-                           violation.origin),
-                      {},
-                      severity_of(violation)});
-  return hits;
-}
-
-} // namespace site_gpu_count
 
 Rule rule_site_gpu_count() {
-  using namespace site_gpu_count;
   return {
       .id = "site/gpu-count",
       .severity = diag::Severity::error,
@@ -50,7 +25,7 @@ srun true
 srun true
 )",
                "trillium"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/gpu-count"); },
   };
 }
 

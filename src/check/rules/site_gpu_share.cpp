@@ -1,43 +1,10 @@
 // SPDX-License-Identifier: MIT
 // CPUs and memory that do not go with the number of GPUs.
-
 #include "check/site_rule.hpp"
 
-#include "core/model/mem_size.hpp"
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_gpu_share {
-
-using site_rules::SiteRule;
-
-/// The share that goes with the GPUs.
-std::string hint_for(const site_rules::PolicyViolation& violation) {
-  if (violation.rule == SiteRule::memory_share || violation.rule == SiteRule::memory_many)
-    return fmt::format("use --mem={}, or remove --mem", model::MemSize::of_mib(violation.limit).to_slurm());
-  return fmt::format("use {}, the share of these GPUs", util::counted(violation.limit, "core"));
-}
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/gpu-share")) {
-      const bool memory = violation.rule == SiteRule::memory_share || violation.rule == SiteRule::memory_many;
-      const auto place = memory ? part.place({"mem"})
-                                : part.place({"cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"});
-      hits.push_back({place,
-                      part.describe(violation),
-                      cite(hint_for(violation), violation.origin),
-                      {},
-                      severity_of(violation)});
-    }
-  return hits;
-}
-
-} // namespace site_gpu_share
 
 Rule rule_site_gpu_share() {
-  using namespace site_gpu_share;
   return {
       .id = "site/gpu-share",
       .severity = diag::Severity::warning,
@@ -63,7 +30,7 @@ srun true
 srun true
 )",
                "trillium"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/gpu-share"); },
   };
 }
 

@@ -1,56 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Types of GPU that the site does not have.
-#include <algorithm>
-#include <fmt/format.h>
-
 #include "check/site_rule.hpp"
 #include "core/site_rules/gpu_names.hpp"
-#include "core/util/text.hpp"
+#include <algorithm>
+#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_gpu_type {
 
-/// The names that it has, or what its GPUs are where the profile does not know all of them.
-std::string known_types(const ComponentAtSite& part) {
-  const auto types = site_rules::gpu_type_names(part.fit.nodes);
-  if (!types.empty()) return fmt::format("use one of the types {}", util::join(types, ", "));
-  const auto models = site_rules::gpu_models(part.fit.nodes);
-  return models.empty() ? "" : fmt::format("check the type: the GPUs are {}", util::join(models, ", "));
-}
-
-/// Another type than the site has; one in other capitals is fixed.
-RuleMatch wrong_type(const LintContext& subject, const ComponentAtSite& part,
-                     const site_rules::PolicyViolation& violation) {
+/// A type in other capitals is fixed.
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (violation.rule != site_rules::SiteRule::type_unknown) return true;
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
   const auto& wanted = violation.name;
-  RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                part.describe(violation), cite(known_types(part), violation.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
-  if (same == types.end()) return hit;
-  hit.severity = part.severity();
-  hit.hint = fmt::format("use '{}': type names are case-sensitive", *same);
-  hit.fix = replace_in(subject, hit.place, ":" + wanted, ":" + *same);
-  if (hit.fix.empty()) hit.fix = replace_in(subject, hit.place, wanted, *same);
-  return hit;
-}
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/gpu-type")) {
-      if (violation.rule == site_rules::SiteRule::type_unknown) {
-        hits.push_back(wrong_type(subject, part, violation));
-        continue;
-      }
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      part.describe(violation),
-                      cite(known_types(part), violation.origin),
-                      {},
-                      severity_of(violation)});
-    }
-  return hits;
+  if (same == types.end()) return true;
+  match.severity = part.severity();
+  match.hint = fmt::format("use '{}': type names are case-sensitive", *same);
+  match.fix = replace_in(subject, match.place, ":" + wanted, ":" + *same);
+  if (match.fix.empty()) match.fix = replace_in(subject, match.place, wanted, *same);
+  return true;
 }
 
 } // namespace site_gpu_type
@@ -80,7 +52,7 @@ srun true
 srun true
 )",
                "alvis"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/gpu-type", complete); },
       .likely_refusal = true,
   };
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Jobs without GPUs in partitions that are for GPUs.
+#include "check/site_rule.hpp"
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
-
-#include "check/site_rule.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_missing {
@@ -18,25 +16,12 @@ bool speaks_of_gpus(std::string_view text) {
                      [&](const auto sign) { return text.find(sign) != std::string_view::npos; });
 }
 
-RuleMatches find(const LintContext& subject) {
-  using site_rules::Confidence;
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/gpus-missing")) {
-      const auto style = violation.request->style;
-      RuleMatch hit{part.place({"partition"}),
-                    part.describe(violation),
-                    cite(fmt::format("request GPUs: --{}{}", model::word_of(style),
-                                     style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
-                         violation.origin),
-                    {},
-                    severity_of(violation)};
-      // A job without GPUs may be right here, as for preparing data, or come to another partition.
-      if (violation.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
-        hit.severity = diag::Severity::note;
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+/// A job without GPUs may be right here, as for preparing data, or come to another partition.
+bool complete(const LintContext& subject, const ComponentAtSite&,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (violation.certainty == site_rules::Confidence::likely && !speaks_of_gpus(subject.text))
+    match.severity = diag::Severity::note;
+  return true;
 }
 
 } // namespace site_gpus_missing
@@ -59,7 +44,8 @@ srun true
 )",
               "lumi"},
       .good = k_lumi_job,
-      .find = find,
+      .find =
+          [](const LintContext& subject) { return match_violations(subject, "site/gpus-missing", complete); },
   };
 }
 

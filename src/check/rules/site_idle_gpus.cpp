@@ -2,26 +2,9 @@
 // Whole nodes for a part of their GPUs.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_idle_gpus {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/idle-gpus"))
-      hits.push_back(
-          {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}), part.describe(violation),
-           cite(fmt::format("request all {} GPUs, or use a partition that shares nodes", violation.limit),
-                violation.origin)});
-  return hits;
-}
-
-} // namespace site_idle_gpus
 
 Rule rule_site_idle_gpus() {
-  using namespace site_idle_gpus;
   return {
       .id = "site/idle-gpus",
       .severity = diag::Severity::note,
@@ -46,7 +29,7 @@ srun true
 srun true
 )",
                "lumi"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/idle-gpus"); },
   };
 }
 

@@ -2,27 +2,9 @@
 // Arrays with more tasks than one user may have in the queue.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_jobs {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/jobs"))
-      hits.push_back({part.place({"array"}),
-                      part.describe(violation),
-                      cite("submit fewer tasks at a time", violation.origin),
-                      {},
-                      severity_of(violation)});
-  return hits;
-}
-
-} // namespace site_jobs
 
 Rule rule_site_jobs() {
-  using namespace site_jobs;
   return {
       .id = "site/jobs",
       .severity = diag::Severity::error,
@@ -49,7 +31,7 @@ srun true
 srun true
 )",
                "lumi"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/jobs"); },
   };
 }
 

@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: MIT
 // More memory of a node than it has for jobs.
-
 #include "check/site_rule.hpp"
 
-#include "core/model/mem_size.hpp"
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_memory {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/memory")) {
-      const auto limit = model::MemSize::of_mib(violation.limit).to_slurm();
-      hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
-                      part.describe(violation),
-                      cite(fmt::format("use at most --mem={}", limit), violation.origin),
-                      {},
-                      severity_of(violation)});
-    }
-  return hits;
-}
-
-} // namespace site_memory
 
 Rule rule_site_memory() {
-  using namespace site_memory;
   return {
       .id = "site/memory",
       .severity = diag::Severity::error,
@@ -53,7 +31,7 @@ srun true
 srun true
 )",
                "lumi"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/memory"); },
   };
 }
 

@@ -2,23 +2,9 @@
 // A machine without Slurm.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_no_scheduler {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/no-scheduler"))
-      hits.add({{}, part.describe(violation), "use hpcml launch -- CMD to start the program"});
-  return hits;
-}
-
-} // namespace site_no_scheduler
 
 Rule rule_site_no_scheduler() {
-  using namespace site_no_scheduler;
   return {
       .id = "site/no-scheduler",
       .severity = diag::Severity::error,
@@ -35,7 +21,7 @@ srun true
 srun true
 )",
                "generic"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/no-scheduler"); },
   };
 }
 

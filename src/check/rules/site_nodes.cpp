@@ -3,27 +3,8 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace site_nodes {
-
-using site_rules::SiteRule;
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/nodes"))
-      hits.push_back(
-          {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
-           part.describe(violation),
-           cite(violation.rule == SiteRule::nodes_not_connected ? "request one node" : "", violation.origin),
-           {},
-           severity_of(violation)});
-  return hits;
-}
-
-} // namespace site_nodes
 
 Rule rule_site_nodes() {
-  using namespace site_nodes;
   return {
       .id = "site/nodes",
       .severity = diag::Severity::error,
@@ -49,7 +30,7 @@ srun true
 srun true
 )",
                "lumi"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/nodes"); },
   };
 }
 

@@ -2,26 +2,9 @@
 // Partitions and QoS that one applies for.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_on_request {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/on-request")) {
-      const bool qos = violation.rule == site_rules::SiteRule::qos_on_request;
-      hits.push_back({part.place({qos ? "qos" : "partition"}), part.describe(violation),
-                      cite("request access from the site, if you have none", violation.origin)});
-    }
-  return hits;
-}
-
-} // namespace site_on_request
 
 Rule rule_site_on_request() {
-  using namespace site_on_request;
   return {
       .id = "site/on-request",
       .severity = diag::Severity::note,
@@ -44,7 +27,7 @@ srun true
 srun true
 )",
                "alps_clariden"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/on-request"); },
   };
 }
 

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Accounts and other names that are not of the form that the site has.
-
 #include "check/site_rule.hpp"
-
-#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_option_form {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/option-form")) {
-      const auto& rule = *violation.flag;
-      const auto& name = violation.name;
-      const auto value = part.demand.text(name);
-      const bool suffix = violation.rule == site_rules::SiteRule::option_suffix;
-      RuleMatch hit{part.place({name}), part.describe(violation),
-                    cite(rule.pattern_hint.empty() ? "" : fmt::format("use --{}={}", name, rule.pattern_hint),
-                         rule.origin)};
-      hit.severity = severity_of(violation);
-      if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())
-        hit.fix = replace_in(subject, hit.place, value, value + rule.suffix);
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  const auto value = part.demand.text(violation.name);
+  if (violation.rule == site_rules::SiteRule::option_suffix && value.find('@') == std::string::npos &&
+      !part.fit.nodes.empty())
+    match.fix = replace_in(subject, match.place, value, value + violation.flag->suffix);
+  return true;
 }
 
 } // namespace site_option_form
@@ -49,7 +36,8 @@ srun true
 )",
               "jean_zay"},
       .good = k_lumi_job,
-      .find = find,
+      .find =
+          [](const LintContext& subject) { return match_violations(subject, "site/option-form", complete); },
       .likely_refusal = true,
   };
 }

@@ -2,21 +2,13 @@
 // Options that the site ignores.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
 namespace site_option_ignored {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/option-ignored")) {
-      const auto place = part.place({violation.name});
-      hits.push_back({place, part.describe(violation),
-                      cite(fmt::format("remove --{}", violation.name), violation.origin),
-                      remove_option(subject, place)});
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite&, const site_rules::PolicyViolation&,
+              RuleMatch& match) {
+  match.fix = remove_option(subject, match.place);
+  return true;
 }
 
 } // namespace site_option_ignored
@@ -44,7 +36,10 @@ srun true
 srun true
 )",
                "trillium"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) {
+            return match_violations(subject, "site/option-ignored", complete);
+          },
   };
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Options that every job of the site needs.
-#include <algorithm>
-#include <fmt/format.h>
-
 #include "check/site_rule.hpp"
 #include "core/slurm/options.hpp"
+#include <algorithm>
 
 namespace hpcml::check {
 namespace site_option_missing {
@@ -42,20 +40,14 @@ bool writes_job(const LintContext& subject) {
          });
 }
 
+bool complete(const LintContext& subject, const ComponentAtSite&,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  match.place = {};
+  return !is_shown(subject, violation.name);
+}
+
 RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  if (writes_job(subject)) return hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/option-missing")) {
-      const auto& [name, rule] = std::pair(violation.name, violation.flag);
-      if (is_shown(subject, name)) continue;
-      const std::string form = "--" + name + (rule->pattern_hint.empty() ? "" : "=" + rule->pattern_hint);
-      hits.push_back({{},
-                      part.describe(violation),
-                      cite(fmt::format("add {} here, or use it on the command line of sbatch", form),
-                           violation.origin)});
-    }
-  return hits;
+  return writes_job(subject) ? RuleMatches() : match_violations(subject, "site/option-missing", complete);
 }
 
 } // namespace site_option_missing

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Options that the site takes from srun only.
 #include "check/site_options.hpp"
-
 #include "check/site_rule.hpp"
 #include "core/slurm/options.hpp"
-#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_option_on_srun {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/option-on-srun")) {
-      const bool own = slurm::is_option(slurm::Program::sbatch, violation.name);
-      const auto place = own ? part.place({violation.name}) : plugin_word(subject.header, violation.name);
-      RuleMatch hit{place, part.describe(violation),
-                    cite(fmt::format("add --{} to srun instead", violation.name), violation.origin)};
-      // An option that sbatch refuses is written so; a plugin may take its option with a word of
-      // warning.
-      if (!own) hit.severity = diag::Severity::warning;
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite&,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (slurm::is_option(slurm::Program::sbatch, violation.name)) return true;
+  match.place = plugin_word(subject.header, violation.name);
+  // An option that sbatch refuses is written so; a plugin may take its option with a word of warning.
+  match.severity = diag::Severity::warning;
+  return true;
 }
 
 } // namespace site_option_on_srun
@@ -56,7 +47,10 @@ srun true
 srun --ntasks=1 --cpus-per-task=8 true
 )",
                "archer2_gpu"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) {
+            return match_violations(subject, "site/option-on-srun", complete);
+          },
   };
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Options that the site refuses.
-#include <algorithm>
-
 #include "check/site_options.hpp"
 #include "check/site_rule.hpp"
+#include <algorithm>
 
 namespace hpcml::check {
 namespace site_option_refused {
@@ -39,18 +38,13 @@ std::vector<Edit> in_other_words(const LintContext& subject, const ComponentAtSi
   return {{place.offset, place.length, "--gres=gpu:" + value}};
 }
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/option-refused")) {
-      const auto& name = violation.name;
-      const bool own = part.request.has(name);
-      hits.push_back({own ? part.place({name}) : plugin_word(subject.header, name), part.describe(violation),
-                      cite(fmt::format("remove --{}", name), violation.origin),
-                      own ? in_other_words(subject, part, name) : std::vector<Edit>(),
-                      severity_of(violation)});
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (part.request.has(violation.name))
+    match.fix = in_other_words(subject, part, violation.name);
+  else
+    match.place = plugin_word(subject.header, violation.name);
+  return true;
 }
 
 } // namespace site_option_refused
@@ -81,7 +75,10 @@ ibrun true
 ibrun true
 )",
                "vista"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) {
+            return match_violations(subject, "site/option-refused", complete);
+          },
   };
 }
 

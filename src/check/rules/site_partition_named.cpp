@@ -2,25 +2,16 @@
 // Partitions that jobs may not name.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
 namespace site_partition_named {
 
-RuleMatches find(const LintContext& subject) {
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
   using site_rules::SiteRule;
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/partition-named")) {
-      const auto place = part.place({"partition"});
-      RuleMatch hit{place, part.describe(violation), cite("remove --partition", violation.origin)};
-      hit.severity = severity_of(violation);
-      if (violation.rule == SiteRule::partition_refused ||
-          (violation.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
-        hit.fix = remove_option(subject, place);
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+  if (violation.rule == SiteRule::partition_refused ||
+      (violation.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
+    match.fix = remove_option(subject, match.place);
+  return true;
 }
 
 } // namespace site_partition_named
@@ -50,7 +41,10 @@ srun true
 srun true
 )",
                "fir"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) {
+            return match_violations(subject, "site/partition-named", complete);
+          },
       .likely_refusal = true,
   };
 }

@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: MIT
 // QoS that do not go with the partition, or that need another option.
-
 #include "check/site_rule.hpp"
-
-#include "core/util/text.hpp"
-#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_qos_fit {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/qos-fit")) {
-      RuleMatch hit{part.place({"qos"}), part.describe(violation)};
-      hit.severity = severity_of(violation);
-      if (violation.rule == site_rules::SiteRule::qos_elsewhere) {
-        hit.hint = cite("use another QoS or another partition", violation.origin);
-      } else {
-        hit.hint = cite("add #SBATCH " + violation.name, violation.origin);
-        hit.fix = add_directive_after(subject, hit.place, violation.name);
-      }
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite&,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  if (violation.rule == site_rules::SiteRule::qos_needs)
+    match.fix = add_directive_after(subject, match.place, violation.name);
+  return true;
 }
 
 } // namespace site_qos_fit
@@ -57,7 +43,7 @@ srun true
 srun true
 )",
                "archer2_gpu"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/qos-fit", complete); },
   };
 }
 

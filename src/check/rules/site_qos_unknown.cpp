@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 // QoS that the site does not have.
-
 #include "check/site_rule.hpp"
-
-#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace site_qos_unknown {
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/qos-unknown")) {
-      std::vector<std::string> names;
-      for (const auto& qos : part.site.qos) names.push_back(qos.name);
-      RuleMatch hit{part.place({"qos"}), part.describe(violation), util::choice_hint(violation.name, names)};
-      if (const auto meant = nearest_typo(violation.name, names))
-        hit.fix = replace_in(subject, hit.place, violation.name, *meant);
-      hits.push_back(std::move(hit));
-    }
-  return hits;
+bool complete(const LintContext& subject, const ComponentAtSite& part,
+              const site_rules::PolicyViolation& violation, RuleMatch& match) {
+  std::vector<std::string> names;
+  for (const auto& qos : part.site.qos) names.push_back(qos.name);
+  if (const auto meant = nearest_typo(violation.name, names))
+    match.fix = replace_in(subject, match.place, violation.name, *meant);
+  return true;
 }
 
 } // namespace site_qos_unknown
@@ -51,7 +43,8 @@ srun true
 srun true
 )",
                "leonardo"},
-      .find = find,
+      .find =
+          [](const LintContext& subject) { return match_violations(subject, "site/qos-unknown", complete); },
       .likely_refusal = true,
   };
 }

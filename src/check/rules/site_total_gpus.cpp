@@ -2,27 +2,9 @@
 // More or fewer GPUs in all than the partition or the QoS gives.
 #include "check/site_rule.hpp"
 
-#include <fmt/format.h>
-
 namespace hpcml::check {
-namespace site_total_gpus {
-
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  for (const auto& part : parts_of(subject))
-    for (const auto& violation : part.under("site/total-gpus"))
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      part.describe(violation),
-                      cite({}, violation.origin),
-                      {},
-                      severity_of(violation)});
-  return hits;
-}
-
-} // namespace site_total_gpus
 
 Rule rule_site_total_gpus() {
-  using namespace site_total_gpus;
   return {
       .id = "site/total-gpus",
       .severity = diag::Severity::error,
@@ -45,7 +27,7 @@ srun true
 srun true
 )",
                "mila"},
-      .find = find,
+      .find = [](const LintContext& subject) { return match_violations(subject, "site/total-gpus"); },
   };
 }
 

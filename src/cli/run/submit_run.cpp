@@ -193,7 +193,8 @@ static std::optional<util::Error> find_count_fault(const model::Site& site, cons
   for (const auto& violation : site_rules::evaluate_policy(site, place, demand))
     if (violation.rule == site_rules::SiteRule::jobs_over)
       return util::Error{site_rules::describe(violation, site, place, demand),
-                         plan::job_count_hint(violation)};
+                         site_rules::row_of(violation.rule)
+                             .hint({violation, site, place, demand}, site_rules::OptionForm::request)};
   return std::nullopt;
 }
 

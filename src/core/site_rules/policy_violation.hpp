@@ -69,7 +69,8 @@ enum class SiteRule {
   constraint_operator,  ///< NAME is the sign
   jobs_over,            ///< tasks of an array: those that one user may have in the queue
   partition_on_request, ///< NAME
-  qos_on_request        ///< NAME
+  qos_on_request,       ///< NAME
+  count                 ///< number of rules; each has a row in site_rule_table.cpp
 };
 
 /// The id of the rule of `hpcml check` that describes it: "site/nodes".

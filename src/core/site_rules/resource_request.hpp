@@ -41,6 +41,7 @@ struct ResourceRequest {
   bool reserved = false;               ///< in a reservation, whose limits may be others
 
   unsigned nodes = 1;             ///< at least
+  unsigned spare_nodes = 0;       ///< of `nodes`, those without ranks
   bool nodes_given = false;       ///< their number is specified
   bool nodes_exact = false;       ///< and neither more nor fewer will do
   bool gpus_counted = false;      ///< their number is specified, 0 included

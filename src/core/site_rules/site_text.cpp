@@ -13,6 +13,13 @@ std::vector<std::string> engine_names(const model::Site& site) {
   return names;
 }
 
+std::vector<std::string> partition_names(const model::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions)
+    if (partition.nameable) names.push_back(partition.name);
+  return names;
+}
+
 std::string describe_no_scheduler(const model::Site& site) {
   return fmt::format("{} has no Slurm to submit jobs to", site.name.empty() ? site.id : site.name);
 }

@@ -17,6 +17,9 @@ inline constexpr const char* k_expedite = "expedite";
 /// Its container engines, each once, in the profile's order.
 std::vector<std::string> engine_names(const model::Site& site);
 
+/// Returns the names of the partitions that a job may name.
+std::vector<std::string> partition_names(const model::Site& site);
+
 /// Returns the sentence for a site without Slurm.
 std::string describe_no_scheduler(const model::Site& site);
 

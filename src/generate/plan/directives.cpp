@@ -32,7 +32,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : input.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      violations.report(diagnostics, {site_rules::SiteRule::memory_over});
+      violations.report(diagnostics, site_rules::RequestStep::memory);
       return std::nullopt;
     }
   if (input.mem()) {
@@ -48,7 +48,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
           fmt::format("--mem 0 requests all memory of a node that others share, but only {} of its GPUs",
                       layout.gpus_per_node),
           "remove it to get the share of the GPUs, or add --sbatch=--exclusive");
-    violations.report(diagnostics, {site_rules::SiteRule::memory_over});
+    violations.report(diagnostics, site_rules::RequestStep::memory);
     return input.mem();
   }
   if (!rule.default_value.empty()) {
@@ -82,7 +82,7 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteV
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    violations.report(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
+    violations.report(diagnostics, site_rules::RequestStep::time);
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note(fmt::format("no --time: the default of the partition is {}",
                                  input.partition()->default_time->value.to_slurm()),

@@ -28,22 +28,11 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
 } // namespace
 
 StepDiagnostics evaluate_job(const SoftwareInput& input, const Directives& directives) {
-  using site_rules::SiteRule;
   StepDiagnostics diagnostics;
   const SiteViolations violations(input, demand_of(input, directives.header));
-  violations.report(diagnostics, {SiteRule::nodes_under});
-  violations.report(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
-  violations.report(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
-  violations.report(diagnostics, {SiteRule::max_nodes_per_user});
-  violations.report(diagnostics, {SiteRule::jobs_over});
-  violations.report(diagnostics, {SiteRule::nodes_not_connected});
-  violations.report(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
-  violations.report(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
-                                  SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
+  violations.report(diagnostics, site_rules::RequestStep::job);
   check_ranks(input, diagnostics);
-  violations.report(diagnostics, {SiteRule::memory_share});
-  violations.report(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
-                                  SiteRule::constraint_operator});
+  violations.report(diagnostics, site_rules::RequestStep::names);
   return diagnostics;
 }
 

@@ -221,18 +221,17 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   StepDiagnostics diagnostics;
   const LayoutInput done(input, layout);
   const SiteViolations violations(done, demand_of(done));
-  using site_rules::SiteRule;
+  using site_rules::RequestStep;
   if (numbers.nodes == 0)
     diagnostics.error("usage/nodes", "--nodes 0 is not valid: a job needs at least one node");
-  violations.report(diagnostics, {SiteRule::nodes_over});
+  violations.report(diagnostics, RequestStep::nodes);
   add(diagnostics, std::move(gpus.remarks));
-  violations.report(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
+  violations.report(diagnostics, RequestStep::gpus);
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
     diagnostics.error("usage/cpus-per-task",
                       "--cpus-per-task 0 is not valid: a rank needs at least one core");
-  violations.report(diagnostics,
-                    {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
+  violations.report(diagnostics, RequestStep::cpus);
   add(diagnostics, std::move(threads.remarks));
   return {std::move(layout), std::move(diagnostics)};
 }

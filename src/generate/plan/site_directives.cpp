@@ -137,15 +137,15 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
     const std::string option = "--" + violation.name;
     if (violation.rule == site_rules::SiteRule::option_refused) {
       result.remarks.error(
-          "request/" + violation.name, violations.describe(violation),
+          request_code(violation), violations.describe(violation),
           violation.name == "requeue"
               ? "remove --requeue and use hpcml submit --chain N, whose jobs resume from the last checkpoint"
-              : fmt::format("remove {}", option),
+              : violations.hint(violation),
           violation.origin);
     } else if (violation.rule == site_rules::SiteRule::option_ignored &&
                asked_by_user(input, violation.name)) {
-      result.remarks.warning("request/" + violation.name, violations.describe(violation),
-                             fmt::format("remove {}: the script does not contain it", option),
+      result.remarks.warning(request_code(violation), violations.describe(violation),
+                             fmt::format("{}: the script does not contain it", violations.hint(violation)),
                              violation.origin);
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (violation.rule == site_rules::SiteRule::option_missing) {

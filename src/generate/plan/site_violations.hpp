@@ -2,10 +2,10 @@
 // Broken site rules as findings of the planner.
 #pragma once
 
-#include <initializer_list>
+#include <string>
 #include <vector>
 
-#include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/site_rule_table.hpp"
 #include "core/util/result.hpp"
 #include "generate/plan/layout.hpp"
 
@@ -24,8 +24,10 @@ public:
   const site_rules::PolicyViolations& violations() const&& = delete; ///< they would not outlive it
   /// Returns the sentence for a violation, the same that the check and the emulation print.
   std::string describe(const site_rules::PolicyViolation& violation) const;
-  /// Reports the violations of these rules, in the order in which they were found.
-  void report(StepDiagnostics& diagnostics, std::initializer_list<site_rules::SiteRule> rules) const;
+  /// Returns what to do about a violation; empty if there is nothing to propose.
+  std::string hint(const site_rules::PolicyViolation& violation) const;
+  /// Reports the violations of the rules of this step, in the order in which they were found.
+  void report(StepDiagnostics& diagnostics, site_rules::RequestStep step) const;
 
 private:
   void report_one(const site_rules::PolicyViolation& violation, StepDiagnostics& diagnostics) const;
@@ -38,7 +40,7 @@ private:
 
 /// Reports the site rules about the partition that a request names.
 StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
-/// Returns the hint for more jobs than one user may have in the queue.
-std::string job_count_hint(const site_rules::PolicyViolation& violation);
+/// Returns the code of the finding in a request: "request/nodes", "request/" with the name of an option.
+std::string request_code(const site_rules::PolicyViolation& violation);
 
 } // namespace hpcml::plan

@@ -161,13 +161,6 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
   CHECK(evaluated(at, submitted).empty());
 }
 
-TEST_CASE("every rule of the judge has the id of a rule of check") {
-  for (int number = 0; number <= static_cast<int>(SiteRule::qos_on_request); ++number) {
-    CAPTURE(number);
-    CHECK(site_rules::rule_id(static_cast<SiteRule>(number)).starts_with("site/"));
-  }
-}
-
 TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so many on each node") {
   auto at = four_gpus();
   at.partitions[0].max_gpus = sourced(4u);
