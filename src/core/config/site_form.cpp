@@ -281,7 +281,12 @@ constexpr auto machine_members() {
           "$EBROOTCUDA/extras/CUPTI/lib64."),
       M::object<&Site::storage>("storage"),
       M::object<&Site::policies>("policies"),
-      M::texts<&Site::unknown>("unknown", TextRule::line, "Facts that no source gives."),
+      M::texts<&Site::unknown>(
+          "unknown", TextRule::line,
+          "What no source gives: keys as in \"slurm_version\", \"network.interfaces\", "
+          "\"node_types[].memory\" (of all or some node types) and "
+          "\"node_types[ID].cpu.sockets\" (of one). A remark is in parentheses, and a part "
+          "of a key is after a colon: \"env: NCCL settings\". Other facts are sentences."),
   });
 }
 

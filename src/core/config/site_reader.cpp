@@ -8,6 +8,7 @@
 
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
+#include "core/config/unknown_facts.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::config {
@@ -148,6 +149,7 @@ SiteReadResult read_site(const JsonNode& profile, const std::string& file, ReadC
   if (check == ReadCheck::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
+    check_unknown_facts(profile, without_readers(form_of<model::Site>()), context);
     check_texts(profile, context);
   }
 

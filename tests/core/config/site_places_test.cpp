@@ -213,3 +213,28 @@ TEST_CASE("A profile takes comments as a job file does, and a mistake behind the
   CHECK(slip.diagnostics[0].span.line == 4);
   CHECK(slip.diagnostics[0].span.column == 3);
 }
+
+TEST_CASE("profile can set a key that its base lists", "[spec]") {
+  const TempDir directory;
+  directory.write("centre.json",
+                  R"({"id": "centre", "abstract": true, "unknown": ["slurm_version", "detect"]})");
+  directory.write("mine.json", R"({"id": "mine", "extends": ["centre"], "slurm_version": "24.05"})");
+  CHECK(all_text(config::load_site("mine", {directory.path()})).empty());
+  directory.write(
+      "mine.json",
+      R"({"id": "mine", "extends": ["centre"], "slurm_version": "24.05", "unknown": ["slurm_version"]})");
+  CHECK_THAT(all_text(config::load_site("mine", {directory.path()})),
+             Catch::Contains("unknown lists \"slurm_version\", which the profile sets"));
+}
+
+TEST_CASE("unknown accepts parts of keys and sentences", "[spec]") {
+  const TempDir directory;
+  directory.write("mine.json", R"json({
+    "id": "mine", "network": {"interfaces": ["ib0"]},
+    "node_types": [{"id": "a100", "memory": "500G", "cpu": {"cores": 64}}, {"id": "cpu", "cpu": {"cores": 128}}],
+    "unknown": ["node_types[].memory", "node_types[cpu].memory (256 GiB are installed)", "flags.account", "detect",
+                "network.interfaces: of the login nodes", "node_types[].cpu.cores of the new nodes",
+                "network.fabric", "gpu_request.type", "node_types[cpu-2.5].memory", "whether nodes are shared", "partitions amem and acompile"]
+})json");
+  CHECK(all_text(config::load_site("mine", {directory.path()})).empty());
+}
