@@ -61,7 +61,7 @@ TEST_CASE("The exit code of a check says what was found") {
            {{"doubtful.sh"}, 0, "1 warning"},
            {{"--fail-on", "warning", "doubtful.sh"}, 1, "1 warning"},
            {{"--slurm-version", "19", "clean.sh"}, 2, "unknown version of Slurm '19'"},
-           {{"--site", "lumy", "clean.sh"}, 2, "use 'lumi' or another of"},
+           {{"--site", "lumy", "clean.sh"}, 2, "use 'lumi', or add a profile: "},
            {{"--site", "local", "clean.sh"}, 4, "no Slurm"},
            {{"--fix", "-"}, 2, "--diff"},
            {{"--fix", "--diff", "clean.sh"}, 2, ""},

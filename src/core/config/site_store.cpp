@@ -91,9 +91,14 @@ SiteLoad unknown_site(const std::string& message, const std::string& id,
                       const std::vector<std::string>& directories) {
   SiteLoad load;
   load.not_found = true;
-  const auto ids = list_sites(directories);
+  const auto near = util::nearest(id, list_sites(directories));
   load.diagnostics.push_back(
-      {diag::Severity::error, "site/unknown", message, {}, util::choice_hint(id, ids)});
+      {diag::Severity::error,
+       "site/unknown",
+       message,
+       {},
+       fmt::format("{}, or add a profile: ~/.config/hpcml/sites, --sites-dir DIR, hpcml sites discover",
+                   near ? fmt::format("use '{}'", *near) : "run hpcml sites list")});
   return load;
 }
 
