@@ -97,7 +97,9 @@ template <> const ObjectForm<model::Partition>& form_of() {
               .must("set a name: every partition has one, also one that must not be named in a request"),
           M::texts<&T::node_types>("node_types", TextRule::name, "Its node types, the default one first.")
               .must("set which of the site's node types the partition has"),
-          M::yes_no<&T::is_default>("default", "hpcml uses it when none is named."),
+          M::yes_no<&T::is_default>("default",
+                                    "hpcml uses it when a request names no partition. An emulated "
+                                    "Slurm gives it to such jobs as well. Omit it if users must choose."),
           M::yes_no<&T::nameable>("nameable", "false: jobs may not name it."),
           M::yes_no<&T::exclusive>("exclusive", "Whole nodes only."),
           M::yes_no<&T::slurm_exclusive>("slurm_exclusive", "What Slurm itself enforces, where it differs."),

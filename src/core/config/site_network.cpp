@@ -47,7 +47,10 @@ template <> const ObjectForm<model::StorageRule>& form_of() {
   using T = model::StorageRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::text<&T::scratch>("scratch", TextRule::expression, "Large and fast."),
+      M::text<&T::scratch>(
+          "scratch", TextRule::expression,
+          "Large and fast directory of a user that all nodes share: a path or a variable, such as "
+          "/scratch/$USER or $SCRATCH."),
       M::number<&T::scratch_days>("scratch_days", 1, 10000, "Days after which unused files are removed."),
       M::text<&T::project>("project", TextRule::expression, "Shared by a project."),
       M::texts<&T::read_only_on_compute>("read_only_on_compute", TextRule::expression,

@@ -233,7 +233,10 @@ template <> const ObjectForm<model::NodeType>& form_of() {
                    cpu.finish();
                  }),
       M::object<&T::gpu>("gpu"),
-      M::memory<&T::memory>("memory", "What a job can request in total."),
+      M::memory<&T::memory>("memory",
+                            "What jobs can request of a node, which is less than the installed memory. "
+                            "If a site states only the latter, omit it, and list it in unknown: "
+                            "\"node_types[].memory (512 GiB are installed)\"."),
       M::word<&T::memory_kind>("memory_kind", "What that memory is; sum: with the GPUs' own."),
       M::number<&T::cpus_per_gpu>("cpus_per_gpu", 1, 4096, "Cores that go with one GPU."),
       M::memory<&T::mem_per_gpu>("mem_per_gpu", "Memory that goes with one GPU."),

@@ -82,7 +82,9 @@ template <> const ObjectForm<model::When>& form_of() {
       M::text<&T::image>("image", TextRule::line,
                          "Regular expression (ECMAScript) that the image's whole name must match."),
   });
-  static constexpr ObjectForm<T> k_form{"when", "When a rule holds. What is not named does not matter.",
+  static constexpr ObjectForm<T> k_form{"when",
+                                        "When a rule holds: all conditions that are set must be true. Guide: "
+                                        "docs/guides/site-profiles.md#limit-rules-with-conditions.",
                                         k_members, [](ObjectReader& object, T& when) {
                                           if (!is_pattern(object, "image", when.image)) when.image.clear();
                                         }};

@@ -122,7 +122,10 @@ template <> const ObjectForm<model::ModuleRule>& form_of() {
   using T = model::ModuleRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::texts<&T::load>("load", TextRule::word, "Modules; a module directory as use:/path.")
+      M::texts<&T::load>(
+          "load", TextRule::word,
+          "Modules that these jobs load; a module directory as use:/path. Modules that users may "
+          "load are not listed.")
           .must("set a list of modules"),
       M::object<&T::when>("when"),
   });
@@ -214,7 +217,11 @@ template <> const ObjectForm<model::PythonRule>& form_of() {
   using T = model::PythonRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::word<&T::kind>("kind", "How Python environments are made.")
+      M::word<&T::kind>("kind",
+                        "How jobs get Python. module: modules provide it with its packages; venv: python "
+                        "-m venv makes environments; uv: uv makes them; conda: conda does; wheelhouse: "
+                        "virtualenv makes them from wheels that the site keeps; container: an image "
+                        "has it.")
           .must("set venv, conda, wheelhouse, uv, module or container"),
       M::texts<&T::modules>("modules", TextRule::word, "Modules to load first."),
       M::text<&T::conda_env>("conda_env", TextRule::word,
