@@ -8,6 +8,7 @@
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
+#include "core/model/launcher.hpp"
 #include "core/model/script_head.hpp"
 #include "core/model/walltime.hpp"
 #include "core/util/file.hpp"
@@ -25,6 +26,7 @@ struct BatchOptions {
   std::string launcher = "hpcml", save_before, save_signal = "USR1", requeue_on, chain;
   bool no_store = false;
   bool old_secret = false, old_store = false; ///< of scripts before --launcher and --no-store
+  bool old_gpus_as_total = false;             ///< of scripts before batch read SLURM_GPUS
   std::string old_save_by;
   CLI::Option* max_requeues = nullptr;
 };
@@ -51,12 +53,15 @@ util::Status read_saving(const BatchOptions& options, batch::BatchRequest& reque
 }
 
 /// What the launcher of the ranks needs, and how its programs get the request to save.
-void read_launcher(const BatchOptions& options, batch::BatchRequest& request) {
-  const bool is_hpcml = options.launcher == "hpcml" && options.old_save_by != "step";
+util::Status read_launcher(const BatchOptions& options, batch::BatchRequest& request) {
+  const auto launcher = model::Launcher::parse(options.launcher);
+  if (!launcher) return util::with_context(launcher.error(), "--launcher");
+  const bool is_hpcml = launcher->is_hpcml() && options.old_save_by != "step";
   const bool is_old = options.old_secret || options.old_store;
   request.needs_secret = is_hpcml;
   request.serves_store = is_hpcml && !options.no_store && (options.old_store || !is_old);
   request.save_route = is_hpcml ? batch::SaveRoute::launch : batch::SaveRoute::step;
+  return util::Done{};
 }
 
 util::Result<batch::BatchRequest> read_request(const BatchOptions& options, const Context& context) {
@@ -64,7 +69,7 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   request.command = context.program;
   if (request.command.empty())
     return util::Error{"no script to run", "use: hpcml internal batch OPTIONS -- bash SCRIPT"};
-  read_launcher(options, request);
+  TRY_DONE(read_launcher(options, request));
   TRY_DONE(read_saving(options, request));
   request.requeues = options.max_requeues->count() > 0;
   if (!options.requeue_on.empty()) {
@@ -153,8 +158,7 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--node-launcher", request.node_launcher, "Command that starts one task on each node")
       ->type_name("COMMAND")
       ->capture_default_str();
-  app.add_flag("--gpus-as-total", request.counts_gpus_as_total,
-               "The job requested its GPUs in total (sbatch --gpus)");
+  app.add_flag("--gpus-as-total", options.old_gpus_as_total)->group("");
 }
 
 } // namespace

@@ -138,12 +138,11 @@ private:
     if (layout.spare_nodes == 0) return;
     add("--program-nodes", std::to_string(layout.nodes));
     explain_rule("--program-nodes", "the healthy ones of the job's nodes run the program");
-    // A step that overlaps others gets no GPUs by such a total (22.05). NVIDIA's driver shows them
-    // nevertheless, AMD's does not.
-    const bool as_total = counts_gpus_as_total(x_plan);
-    const bool counts = x_plan.gpu_type.empty() && !(as_total && x_plan.gpu_vendor == model::GpuVendor::amd);
+    // The check of the nodes gets no GPUs by such a total. NVIDIA's driver shows them nevertheless, AMD's
+    // does not.
+    const bool hides_gpus = counts_gpus_as_total(x_plan) && x_plan.gpu_vendor == model::GpuVendor::amd;
+    const bool counts = x_plan.gpu_type.empty() && !hides_gpus;
     if (counts && layout.gpus_held > 0) add("--gpus-per-node", std::to_string(layout.gpus_held));
-    if (as_total) add_switch("--gpus-as-total");
   }
 
   void add_stage() {

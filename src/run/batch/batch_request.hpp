@@ -37,8 +37,6 @@ struct BatchRequest {
 
   unsigned program_nodes = 0; ///< of a job with spare nodes: how many run the program; 0: all of them
   unsigned gpus_per_node = 0; ///< that a healthy node shows
-  bool counts_gpus_as_total =
-      false; ///< the job's GPUs are counted as one number, of which the check takes none
 
   std::string stage_dir;              ///< place on each node's disk for a directory of the job; empty: none
   std::string node_launcher = "srun"; ///< starts one task per node

@@ -12,6 +12,7 @@
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/batch/batch_job.hpp"
+#include "run/batch/node_files.hpp"
 #include "run/launch/report_bad_node.hpp"
 
 namespace hpcml::batch {
@@ -20,27 +21,15 @@ namespace {
 
 constexpr std::chrono::seconds k_check_limit(80);
 
-/// A step with one task on each node. It overlaps the program's step, because Slurm cannot end it where a
-/// node does not answer. `timeout` ends it then, and what the other nodes have answered is kept.
+/// A check on each node. Slurm cannot end its step if a node does not answer: `timeout` does then, and what
+/// the other nodes have answered is kept.
 std::vector<std::string> check_words(const BatchRequest& request, const std::string& hpcml,
-                                     const std::vector<std::string>& nodes) {
-  const auto count = std::to_string(nodes.size());
-  std::vector<std::string> words = {"timeout",
-                                    "--kill-after=10",
-                                    "60",
-                                    "srun",
-                                    "--nodes=" + count,
-                                    "--nodelist=" + model::compress_hostlist(nodes),
-                                    "--ntasks=" + count,
-                                    "--ntasks-per-node=1",
-                                    "--cpu-bind=none",
-                                    "--overlap",
-                                    "--no-kill",
-                                    "--kill-on-bad-exit=0"};
-  // Such a step gets no GPUs by the job's total number (Slurm 22.05).
-  if (request.counts_gpus_as_total) words.emplace_back("--gpus=0");
-  words.insert(words.end(),
-               {hpcml, "internal", "healthy-nodes", "--gpus", std::to_string(request.gpus_per_node)});
+                                     const std::vector<std::string>& nodes, const util::EnvSnapshot& env) {
+  const auto step = on_each_node(
+      {.nodes = nodes, .is_independent = true},
+      {hpcml, "internal", "healthy-nodes", "--gpus", std::to_string(request.gpus_per_node)}, env);
+  std::vector<std::string> words = {"timeout", "--kill-after=10", "60"};
+  words.insert(words.end(), step.begin(), step.end());
   return words;
 }
 
@@ -105,7 +94,7 @@ std::string choose_program_nodes(const BatchRequest& request, const std::string&
   }
   std::string answers;
   if (const auto checked = slurm::without_bad(nodes->names(), *known); !checked.empty())
-    answers = slurm::run_command(check_words(request, hpcml, checked), env, k_check_limit).output.out;
+    answers = slurm::run_command(check_words(request, hpcml, checked, env), env, k_check_limit).output.out;
   const auto choice = slurm::choose_nodes(nodes->names(), answers, *known, request.program_nodes);
   for (const auto& bad : choice.bad) launch::report_bad_node(bad, env);
   report_choice(choice, request.program_nodes);

@@ -65,7 +65,7 @@ private:
     return util::Error{fmt::format("'{}' failed with exit code {}", util::join(words, " "), code)};
   }
   util::Status on_nodes(const Words& command) const {
-    return run(on_each_node(x_request.node_launcher, command, x_env));
+    return run(on_each_node({.launcher = x_request.node_launcher}, command, x_env));
   }
 
   /// True if Slurm can send the file to all nodes that need it: it reads it once and relays it from node to
@@ -129,6 +129,23 @@ private:
   std::string x_directory, x_environment;
 };
 
+void add_step_options(const NodeTasks& tasks, const util::EnvSnapshot& env, Words& words) {
+  auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
+  auto list = env.get_or(k_nodes_variable, "");
+  if (!tasks.nodes.empty()) {
+    count = std::to_string(tasks.nodes.size());
+    list = model::compress_hostlist(tasks.nodes);
+  } else if (const auto nodes = model::Hostlist::parse(list); nodes && !list.empty()) {
+    count = std::to_string(nodes->names().size());
+  }
+  if (!list.empty()) words.insert(words.end(), {"--nodes=" + count, "--nodelist=" + list});
+  words.insert(words.end(), {"--ntasks=" + count, "--ntasks-per-node=1", "--overlap"});
+  // A step on fewer nodes cannot have the number of the whole job, which srun reads there (Slurm 22.05).
+  if (env.get("SLURM_GPUS")) words.emplace_back("--gpus=0");
+  if (tasks.is_independent)
+    words.insert(words.end(), {"--cpu-bind=none", "--no-kill", "--kill-on-bad-exit=0"});
+}
+
 } // namespace
 
 std::string stage_directory(const std::string& base, unsigned restarts, const util::EnvSnapshot& env) {
@@ -136,18 +153,11 @@ std::string stage_directory(const std::string& base, unsigned restarts, const ut
                      env.get_or("SLURM_JOB_ID", "0"), restarts);
 }
 
-Words on_each_node(const std::string& node_launcher, const Words& command, const util::EnvSnapshot& env) {
+Words on_each_node(const NodeTasks& tasks, const Words& command, const util::EnvSnapshot& env) {
   Words words;
-  for (const auto& word : util::split(node_launcher, ' '))
+  for (const auto& word : util::split(tasks.launcher, ' '))
     if (!word.empty()) words.push_back(word);
-  if (node_launcher == "srun") {
-    auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
-    if (const auto list = env.get(k_nodes_variable)) {
-      if (const auto nodes = model::Hostlist::parse(*list)) count = std::to_string(nodes->names().size());
-      words.insert(words.end(), {"--nodes=" + count, "--nodelist=" + *list});
-    }
-    words.insert(words.end(), {"--ntasks=" + count, "--ntasks-per-node=1"});
-  }
+  if (tasks.launcher == "srun") add_step_options(tasks, env, words);
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }
@@ -158,8 +168,9 @@ util::Status stage_files(const StageRequest& request, const util::EnvSnapshot& e
 
 void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env) {
   const auto directory = env.get_or(k_stage_variable, "");
-  const auto removed = slurm::run_command(on_each_node(node_launcher, {"rm", "-rf", "--", directory}, env),
-                                          env, k_removal_limit);
+  const auto command =
+      on_each_node({.launcher = node_launcher, .is_independent = true}, {"rm", "-rf", "--", directory}, env);
+  const auto removed = slurm::run_command(command, env, k_removal_limit);
   if (!removed.ok())
     util::log_warning(fmt::format("cannot remove '{}' on all nodes: {}", directory, removed.why_not));
 }

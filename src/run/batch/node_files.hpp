@@ -25,9 +25,18 @@ struct StageRequest {
 /// Name of the directory of one start of a job, in `base`.
 std::string stage_directory(const std::string& base, unsigned restarts, const util::EnvSnapshot& env);
 
-/// A command on each node that runs the program. Reads the job's size and its healthy nodes from `env`.
-std::vector<std::string> on_each_node(const std::string& node_launcher,
-                                      const std::vector<std::string>& command, const util::EnvSnapshot& env);
+/// One task on each of some nodes of the job.
+struct NodeTasks {
+  std::string launcher = "srun";       ///< others than srun are used as given
+  std::vector<std::string> nodes = {}; ///< empty: those that run the program
+  /// The tasks of other nodes continue when one fails, or its node.
+  bool is_independent = false;
+};
+
+/// A command in such tasks. Reads the job's size and its healthy nodes from `env`. A step of srun shares the
+/// nodes with other steps and takes no GPUs of a job that counts them in total.
+std::vector<std::string> on_each_node(const NodeTasks& tasks, const std::vector<std::string>& command,
+                                      const util::EnvSnapshot& env);
 
 /// Runs the commands that make the directory and fill it, with their output in the job's log. Errors name the
 /// command that failed.

@@ -277,6 +277,15 @@ TEST_CASE("batch serves the key and the store of the job", "[program]") {
   CHECK(hpcml::testing::has_ended(hpcml::testing::read_pid(job.path("store"))));
 }
 
+TEST_CASE("batch rejects an unknown launcher", "[program]") {
+  BatchRun job;
+  CHECK(job.run({"--launcher", "torchrum"}, "srun exit 0") == 2);
+  CHECK(holds(job.output(), "error: --launcher: unknown launcher 'torchrum'\n"));
+  CHECK_FALSE(holds(job.log(), "srun exit"));
+  BatchRun prefixed;
+  CHECK(prefixed.run({"--launcher", "bede-mpirun"}, "srun exit 0") == 0);
+}
+
 TEST_CASE("batch names the host that a site's variable gives", "[program]") {
   // The node is n1: a host that starts with its name is another name.
   for (const std::string host : {"n1-ib0", "head.cluster"}) {

@@ -42,14 +42,23 @@ std::string text_of(const fs::path& path) { return util::read_file(path).value_o
 
 TEST_CASE("on_each_node starts one task on each node of the program") {
   util::EnvSnapshot env;
-  CHECK(on_each_node("srun", {"rm", "x"}, env) ==
-        Words{"srun", "--ntasks=1", "--ntasks-per-node=1", "rm", "x"});
+  CHECK(on_each_node({}, {"rm", "x"}, env) ==
+        Words{"srun", "--ntasks=1", "--ntasks-per-node=1", "--overlap", "rm", "x"});
   env.set("SLURM_JOB_NUM_NODES", "4");
-  CHECK(on_each_node("srun", {"x"}, env) == Words{"srun", "--ntasks=4", "--ntasks-per-node=1", "x"});
+  CHECK(on_each_node({}, {"x"}, env) == Words{"srun", "--ntasks=4", "--ntasks-per-node=1", "--overlap", "x"});
   env.set("HPCML_RUN_NODES", "n[1,3]");
-  CHECK(on_each_node("srun", {"x"}, env) ==
-        Words{"srun", "--nodes=2", "--nodelist=n[1,3]", "--ntasks=2", "--ntasks-per-node=1", "x"});
-  CHECK(on_each_node("mpiexec --ppn 1", {"x"}, env) == Words{"mpiexec", "--ppn", "1", "x"});
+  CHECK(on_each_node({}, {"x"}, env) == Words{"srun", "--nodes=2", "--nodelist=n[1,3]", "--ntasks=2",
+                                              "--ntasks-per-node=1", "--overlap", "x"});
+  CHECK(on_each_node({.launcher = "mpiexec --ppn 1"}, {"x"}, env) == Words{"mpiexec", "--ppn", "1", "x"});
+}
+
+TEST_CASE("on_each_node requests no GPUs when SLURM_GPUS is set") {
+  util::EnvSnapshot env;
+  env.set("SLURM_JOB_NUM_NODES", "3");
+  env.set("SLURM_GPUS", "24");
+  CHECK(on_each_node({.nodes = {"n1", "n2"}, .is_independent = true}, {"x"}, env) ==
+        Words{"srun", "--nodes=2", "--nodelist=n[1-2]", "--ntasks=2", "--ntasks-per-node=1", "--overlap",
+              "--gpus=0", "--cpu-bind=none", "--no-kill", "--kill-on-bad-exit=0", "x"});
 }
 
 TEST_CASE("stage copies data for the script and batch removes it", "[program]") {
@@ -64,8 +73,8 @@ TEST_CASE("stage copies data for the script and batch removes it", "[program]") 
   const auto stage = stage_of(job).string();
   CHECK(text_of(job.path("seen")) ==
         stage + "\n" + stage + "/data\n" + stage + "/data/file\n" + stage + "/labels\n");
-  CHECK(
-      holds(job.log(), "srun --ntasks=1 --ntasks-per-node=1 mkdir -m 700 " + stage + "\nsbcast --preserve "));
+  CHECK(holds(job.log(), "srun --ntasks=1 --ntasks-per-node=1 --overlap mkdir -m 700 " + stage +
+                             "\nsbcast --preserve "));
   CHECK(holds(job.log(), " rm -rf -- " + stage + "\n"));
   CHECK(fs::is_empty(job.path("disk")));
 }
@@ -76,7 +85,7 @@ TEST_CASE("stage fails if its directory exists", "[program]") {
   fs::create_directory(stage_of(job));
   CHECK(job.run(stage_options(job), "set -e\n" + k_stage + "/etc/hostname\nsrun exit 0") == 5);
   CHECK(holds(job.output(), "File exists"));
-  CHECK(holds(job.output(), "error: 'srun --ntasks=1 --ntasks-per-node=1 mkdir -m 700 "));
+  CHECK(holds(job.output(), "error: 'srun --ntasks=1 --ntasks-per-node=1 --overlap mkdir -m 700 "));
   CHECK_FALSE(holds(job.log(), "srun exit"));
 }
 
