@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/kernel_file.hpp"
 #include "core/util/process.hpp"
@@ -172,24 +173,18 @@ util::Status strike(const MemoryUser& user) {
     return util::Error{what + ": " + std::strerror(errno), {}};
   };
   if (!lower_limit(file, step / files.usage)) return cannot(fmt::format("cannot lower {}", file.string()));
-  const pid_t eater = ::fork();
-  if (eater == 0) take_memory(user, *before);
+  auto eater = util::Child::fork({}, [&]() -> int { take_memory(user, *before); });
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };
-  bool ended = eater < 0;
-  while (!ended && !has_killed() && steady_clock::now() < end) {
+  while (eater && eater->is_running() && !has_killed() && steady_clock::now() < end) {
     std::this_thread::sleep_for(k_glance);
-    ended = ::waitpid(eater, nullptr, WNOHANG) == eater;
+    eater->wait_for(std::chrono::milliseconds(0));
   }
   // At once: what the rest of the step takes now must not be its end as well.
   [[maybe_unused]] const auto raised = util::write_kernel_file(file, limit);
   const bool killed = has_killed();
-  if (eater > 0 && !ended) {
-    ::kill(eater, SIGKILL);
-    while (::waitpid(eater, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  if (eater < 0) return cannot("cannot start the process that uses the memory");
+  if (!eater) return util::with_context(eater.error(), "cannot start the process that uses the memory");
+  eater->kill();
   if (killed) return util::Done{};
   return util::Error{"the kernel killed nothing", {}};
 }
@@ -348,42 +343,44 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
     return;
   }
   x_shared = new (memory) Shared;
-  const pid_t parent = ::getpid();
-  x_pid = ::fork();
-  if (x_pid < 0) cannot();
-  if (x_pid != 0) return;
-  ::setsid(); // Ctrl-C is for the command
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::session; // Ctrl-C is for the command
+  options.death_signal = SIGKILL;
+  auto child = util::Child::fork(options, [&] {
+    inject_faults(sandbox, daemons);
+    return 0;
+  });
+  if (child)
+    x_child = *std::move(child);
+  else
+    cannot();
+}
+
+/// In the process next to the command.
+void FaultDriver::inject_faults(Sandbox& sandbox, const SlurmDaemons& daemons) {
   reset_signals();
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "hpcml-faults");
-  if (!util::end_with(parent)) ::_exit(0);
   while (!exists(job_mark(sandbox.state_dir()))) std::this_thread::sleep_for(k_look);
   x_shared->first_job = steady_clock::now();
   x_shared->began = true;
-  FaultInjector hand(sandbox, run, daemons);
-  for (const auto& step : order_steps(run.faults)) {
-    const auto& fault = run.faults[step.fault];
+  FaultInjector hand(sandbox, x_run, daemons);
+  for (const auto& step : order_steps(x_run.faults)) {
+    const auto& fault = x_run.faults[step.fault];
     std::this_thread::sleep_until(x_shared->first_job + step.at);
     ++x_shared->taken;
     const auto done = hand.take(fault, step.begins);
     if (!done) {
-      run.narrator.failure(util::with_context(done.error(), fmt::format("--fault {}", fault.text)));
+      x_run.narrator.failure(util::with_context(done.error(), fmt::format("--fault {}", fault.text)));
       continue;
     }
     const auto passed = std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job);
-    run.narrator.event(
+    x_run.narrator.event(
         fmt::format("fault: {}, {} after the first job began", *done, describe_seconds(passed)));
   }
-  ::_exit(0);
 }
 
-void FaultDriver::stop() {
-  if (x_pid <= 0) return;
-  ::kill(x_pid, SIGKILL);
-  while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  x_pid = -1;
-}
+void FaultDriver::stop() { x_child.kill(); }
 
 FaultDriver::~FaultDriver() {
   stop();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/util/child.hpp"
 #include "core/util/result.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/cluster_start.hpp"
@@ -28,10 +29,11 @@ public:
 
 private:
   struct Shared;
+  void inject_faults(Sandbox& sandbox, const SlurmDaemons& daemons);
   void stop();
   const ClusterRun& x_run;
   Shared* x_shared = nullptr; ///< memory that both processes see
-  pid_t x_pid = -1;
+  util::Child x_child;
 };
 
 } // namespace hpcml::emulate

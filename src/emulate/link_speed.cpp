@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "core/util/child.hpp"
 #include "core/util/process.hpp"
 
 namespace hpcml::emulate {
@@ -25,16 +26,12 @@ util::EnvSnapshot tc_environment() {
 
 /// Runs `tc` in a child that `enter` has taken elsewhere.
 bool run_tc(const std::vector<std::string>& words, const std::function<bool()>& enter) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  auto child = util::Child::fork({}, [&] {
     const auto done = enter() ? util::run_process(words, tc_environment(), std::chrono::seconds(30))
                               : util::Result<util::ProcessOutput>(util::Error{"", {}});
-    ::_exit(done && done->exit_code == 0 ? 0 : 1);
-  }
-  int status = 1;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && status == 0;
+    return done && done->exit_code == 0 ? 0 : 1;
+  });
+  return child && child->wait() == 0;
 }
 
 unsigned kilobits(unsigned factor) { return k_cable_speed * 1000 / factor; }

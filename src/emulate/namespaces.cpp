@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/kernel_file.hpp"
 #include "emulate/net_link.hpp"
 
@@ -96,16 +97,12 @@ util::Status become_user(const ProcessIsolation& isolation) {
 }
 
 bool can_make_networks() {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  auto child = util::Child::fork({}, [] {
     const bool works = ::unshare(CLONE_NEWNET) == 0 && create_bridge("try0").ok() &&
                        create_cable("try1", "try0", "try2", ::getpid()).ok();
-    ::_exit(works ? 0 : 1);
-  }
-  int status = 1;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && status == 0;
+    return works ? 0 : 1;
+  });
+  return child && child->wait() == 0;
 }
 
 util::Status keep_mounts_private() {

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/text.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/job_cgroups.hpp"
@@ -105,36 +106,34 @@ public:
   explicit CleanupProcess(const SandboxTraces& traces) {
     int life[2];
     if (::pipe2(life, O_CLOEXEC) != 0) return;
-    x_pid = ::fork();
-    if (x_pid == 0) wait_and_remove(life[0], traces);
+    util::ChildOptions options;
+    options.group = util::ChildOptions::Group::session;
+    options.directory = "/";
+    if (auto child = util::Child::fork(options, [&]() -> int { wait_and_remove(life[0], traces); }))
+      x_child = *std::move(child);
     ::close(life[0]);
     x_life = life[1]; // the sandbox's processes inherit it and keep the janitor waiting
   }
   /// When nothing is left to remove.
   ~CleanupProcess() {
     if (x_life >= 0) ::close(x_life);
-    if (x_pid <= 0) return;
-    ::kill(x_pid, SIGKILL);
-    while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    x_child.kill();
   }
   CleanupProcess(const CleanupProcess&) = delete;
   CleanupProcess& operator=(const CleanupProcess&) = delete;
 
 private:
   [[noreturn]] static void wait_and_remove(int life, const SandboxTraces& traces) {
-    ::setsid();
     ::prctl(PR_SET_NAME, "hpcml-janitor");
     const int end = close_all_but(life);
     for (int standard = 0; standard < 3; ++standard) ::close(standard); // so that no reader waits for it
-    if (::chdir("/") != 0) ::_exit(1);
     char byte;
     while (::read(end, &byte, 1) < 0 && errno == EINTR) {
     }
     traces.remove();
     ::_exit(0);
   }
-  pid_t x_pid = -1;
+  util::Child x_child;
   int x_life = -1;
 };
 
@@ -151,15 +150,12 @@ private:
     ::_exit(1);
   }
   plan.isolation = std::move(*isolation);
-  const pid_t init = ::fork();
-  if (init == 0) run_sandbox_init(std::move(plan));
+  auto init = util::Child::fork({}, [&]() -> int { run_sandbox_init(std::move(plan)); });
   // Only the caller may hold the report's and the control's other ends.
   ::close(plan.pipes.control);
   ::close(plan.pipes.report);
-  int status = 0;
-  while (init > 0 && ::waitpid(init, &status, 0) < 0 && errno == EINTR) {
-  }
-  ::_exit(init > 0 ? 0 : 1);
+  if (init) init->wait();
+  ::_exit(init ? 0 : 1);
 }
 
 util::Result<int> read_report(int fd) {
@@ -230,8 +226,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   g_control = control[1];
   SignalGuard signals;
   const CleanupProcess janitor(traces);
-  const pid_t warden = ::fork();
-  if (warden == 0) {
+  auto warden = util::Child::fork({}, [&]() -> int {
     ::close(control[1]);
     ::close(report[0]);
     run_warden({traces.directory,
@@ -242,18 +237,16 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
                 [&signals] { signals.restore(); },
                 body},
                options);
-  }
+  });
   ::close(control[0]);
   ::close(report[1]);
   control[0] = report[1] = -1;
-  int status = 0;
-  while (warden > 0 && ::waitpid(warden, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (warden) warden->wait();
   auto result = read_report(report[0]);
   close_pair(control);
   close_pair(report);
   traces.remove();
-  if (warden < 0) return util::Error{"cannot start a process for the sandbox", {}};
+  if (!warden) return util::with_context(warden.error(), "cannot start a process for the sandbox");
   return result;
 }
 

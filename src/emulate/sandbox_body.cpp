@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/process.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/link_speed.hpp"
@@ -146,16 +147,18 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return util::Error{"cannot make a socket", {}};
   StartChannel channel;
-  const pid_t supervisor = ::fork();
-  if (supervisor == 0) be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
-  const pid_t pid = supervisor < 0 ? -1 : ::fork();
-  if (pid == 0) {
+  auto supervisor = util::Child::fork({}, [&]() -> int {
+    be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
+  });
+  const auto run_node = [&]() -> int {
     ::close(sockets[0]);
     become_node(node, plan, channel, sockets[1]);
-  }
+  };
+  auto first = supervisor ? util::Child::fork({}, run_node) : std::move(supervisor);
   ::close(sockets[0]);
   ::close(sockets[1]);
-  if (pid < 0) return util::Error{fmt::format("cannot start a process for node {}", node.name), {}};
+  if (!first) return util::with_context(first.error(), fmt::format("node {}", node.name));
+  const pid_t pid = first->release();
   if (x_isolation.network && channel.wait_for_child()) {
     if (const auto step = plug_in(node, number, pid); !step) {
       ::kill(pid, SIGKILL);
@@ -194,20 +197,18 @@ util::Status BodySandbox::end_node(pid_t daemon) {
 util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv,
                                                const util::EnvSnapshot& env, const std::string& log_file) {
   StartChannel channel;
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    channel.keep_child_end();
-    reset_signals();
-    if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
-    if (const auto step = become_user(x_isolation); !step) channel.fail(step.error());
-    channel.fail(execute(argv, env));
-  }
-  if (pid < 0) return util::Error{fmt::format("cannot start a process for {}", argv.front()), {}};
+  TRY(auto service, util::Child::fork({}, [&]() -> int {
+        channel.keep_child_end();
+        reset_signals();
+        if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
+        if (const auto step = become_user(x_isolation); !step) channel.fail(step.error());
+        channel.fail(execute(argv, env));
+      }));
   if (const auto error = channel.wait()) {
-    ::waitpid(pid, nullptr, 0);
+    service.wait();
     return *error;
   }
-  return pid;
+  return service.release();
 }
 
 int BodySandbox::run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) {
@@ -222,15 +223,16 @@ int BodySandbox::run_command(const std::vector<std::string>& argv, const util::E
   ::sigemptyset(&block);
   for (const int number : passed) ::sigaddset(&block, number);
   ::sigprocmask(SIG_BLOCK, &block, &mask); // none is lost between fork and the first wait
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  util::ChildOptions options;
+  options.mask = mask;
+  auto child = util::Child::fork(options, [&] {
     const auto step = become_user(x_isolation);
     const auto error = step ? execute(argv, env) : step.error();
     const std::string text = "hpcml: " + error.what + (error.hint.empty() ? "" : ". " + error.hint) + "\n";
     [[maybe_unused]] const auto ignored = ::write(2, text.data(), text.size());
-    ::_exit(127);
-  }
+    return 127;
+  });
+  const pid_t pid = child ? child->release() : -1;
   g_command = pid;
   for (const int number : passed) {
     ::sigaction(number, nullptr, &before[number]);

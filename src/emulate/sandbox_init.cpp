@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/process.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
@@ -42,13 +43,14 @@ util::Status prepare_login(SandboxPlan& plan) {
 }
 
 pid_t start_body(const SandboxPlan& plan) {
-  const pid_t body = ::fork();
-  if (body != 0) return body;
-  ::close(plan.pipes.control);
-  plan.restore_signals();
-  const int code = plan.body(*make_sandbox(plan));
-  send_report(plan.pipes.report, "R" + std::to_string(code));
-  ::_exit(0);
+  auto body = util::Child::fork({}, [&] {
+    ::close(plan.pipes.control);
+    plan.restore_signals();
+    const int code = plan.body(*make_sandbox(plan));
+    send_report(plan.pipes.report, "R" + std::to_string(code));
+    return 0;
+  });
+  return body ? body->release() : -1;
 }
 
 /// Reaps everybody; true when the body was among them.

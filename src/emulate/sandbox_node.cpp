@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/result.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/namespaces.hpp"
@@ -80,7 +81,8 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
     }
     const int on = 1; // short messages one after another would each wait for the other side's word
     ::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::fork() == 0) serve(connection, service, isolation);
+    if (auto served = util::Child::fork({}, [&]() -> int { serve(connection, service, isolation); }))
+      served->release();
     ::close(connection);
   }
 }
@@ -90,18 +92,10 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
 util::Status wait_for_connections(const NodeService& service, const ProcessIsolation& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.
-  const pid_t between = ::fork();
-  if (between == 0) {
-    const pid_t pid = ::fork();
-    if (pid == 0) wait_at(listener, service, isolation);
-    ::_exit(pid > 0 ? 0 : 1);
-  }
+  const auto left = util::leave_process({}, [&]() -> int { wait_at(listener, service, isolation); });
   ::close(listener);
-  int status = 1;
-  while (between > 0 && ::waitpid(between, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (between > 0 && status == 0) return util::Done{};
-  return util::Error{fmt::format("cannot start a process for port {}", service.port), {}};
+  if (left) return left;
+  return util::with_context(left.error(), fmt::format("port {}", service.port));
 }
 
 util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& isolation) {

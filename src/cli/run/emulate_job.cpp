@@ -3,16 +3,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/run/submit_watch.hpp"
 #include "core/slurm/submission.hpp"
+#include "core/util/child.hpp"
 #include "core/util/input_file.hpp"
-#include "core/util/process.hpp"
-#include "emulate/child_process.hpp"
 #include "emulate/script_request.hpp"
 
 namespace hpcml::cli {
@@ -37,20 +33,11 @@ std::string read_line(int fd) {
 util::Result<std::string> start_sbatch(const Context& context) {
   std::vector<std::string> words = {"sbatch", "--parsable"};
   words.insert(words.end(), context.program.begin(), context.program.end());
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    emulate::execute(words, context.env);
-    ::_exit(127);
-  }
-  ::close(ends[1]);
-  auto line = read_line(ends[0]);
-  ::close(ends[0]);
-  if (child < 0) return util::Error{std::string("cannot start sbatch: ") + std::strerror(errno)};
-  if (line.empty()) ::waitpid(child, nullptr, 0);
+  util::ChildOptions options;
+  options.pipes_output = true;
+  TRY(auto sbatch, util::Child::run(words, context.env, options));
+  auto line = read_line(sbatch.output());
+  if (line.empty()) sbatch.wait();
   return line;
 }
 

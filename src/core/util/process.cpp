@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
@@ -73,18 +74,14 @@ std::string describe_limit(std::chrono::milliseconds limit) {
 }
 
 /// Waits for the child; one that still exists at the end is killed. Returns whether it was.
-bool reap(pid_t child, Clock::time_point end, int& status) {
-  for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
-    const pid_t lost = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
-    if (lost == child || (lost < 0 && errno != EINTR)) return false;
-    if (left_ms(end) == 0) break;
-    if (lost == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
+bool reap(Child& child, Clock::time_point end, int& status) {
+  if (end == k_no_end) {
+    status = child.wait();
+    return false;
   }
-  ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch as well
-  ::kill(child, SIGKILL);
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return true;
+  const auto ended = child.wait_for(std::chrono::milliseconds(left_ms(end)));
+  status = ended ? *ended : child.kill(); // with what it has started: a wrapper's sbatch as well
+  return !ended;
 }
 
 } // namespace
@@ -124,31 +121,17 @@ std::optional<std::string> find_program(const std::string& name, const EnvSnapsh
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
                                   std::optional<std::chrono::milliseconds> limit, const std::string& input) {
   if (argv.empty()) return Error{"no program to run"};
-  const auto program = find_program(argv[0], env);
-  if (!program) return Error{fmt::format("cannot run {}: not found in PATH", argv[0])};
   log_debug(fmt::format("runs {}", join(argv, " ")));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
     return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
-  std::vector<std::string> words = argv, variables = env.to_envp();
-  auto argument_list = exec_pointers(words);
-  auto variable_list = exec_pointers(variables);
-  const pid_t child = ::fork();
-  if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
-  if (child > 0) ::setpgid(child, child); // parent or child, whichever runs first
-  if (child == 0) {
-    ::setpgid(0, 0);
-    sigset_t
-        none; // what we block to read it from a descriptor, a program that waits for it would never receive
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::prctl(PR_SET_PDEATHSIG, SIGINT); // it receives Ctrl-C from us, as it is no longer in our group
-    ::dup2(in.read_end, 0);
-    ::dup2(out.write_end, 1);
-    ::dup2(err.write_end, 2);
-    ::execve(program->c_str(), argument_list.data(), variable_list.data());
-    ::_exit(errno == ENOENT ? 127 : 126);
-  }
+  ChildOptions options;
+  options.group = ChildOptions::Group::own;
+  options.death_signal = SIGINT; // it receives Ctrl-C from us, as it is not in our group
+  options.mask = no_signals();   // a program never receives what we block to read it from a descriptor
+  options.descriptors = {
+      {STDIN_FILENO, in.read_end}, {STDOUT_FILENO, out.write_end}, {STDERR_FILENO, err.write_end}};
+  TRY(auto child, Child::run(argv, env, options));
   in.close_read();
   out.close_write();
   err.close_write();

@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
@@ -48,7 +48,7 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
   return true;
 }
 
-[[noreturn]] void watch(pid_t agent, int line, const HeartbeatOptions& options, const std::string& host) {
+int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::string& host) {
   // What blocks the agent must not block this process.
   const auto report = [](const std::string& text) {
     launch::log_without_waiting(util::LogLevel::error, text);
@@ -59,7 +59,7 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
     pollfd end{line, POLLIN, 0};
     const int ready = ::poll(&end, 1, static_cast<int>(timer.turn().count()));
     const auto now = util::now_with_suspend();
-    if (ready == 1 && !read_line(line, timer, now)) ::_exit(0);
+    if (ready == 1 && !read_line(line, timer, now)) return 0;
     const auto action = timer.on_turn(now);
     if (action == SilenceTimer::Action::none) continue;
     const auto state = describe_process(agent);
@@ -71,7 +71,7 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
     }
     report(fmt::format("{} and its ranks are killed: no heartbeat for {}", name, silence));
     ::kill(agent, SIGKILL);
-    ::_exit(0);
+    return 0;
   }
 }
 
@@ -111,25 +111,21 @@ util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const Heartbea
   };
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed();
-  const pid_t agent = ::getpid(), pid = ::fork();
-  if (pid == 0) {
-    if (!util::end_with(agent)) ::_exit(1);
-    // Ctrl-Z and Slurm's suspend stop it with the agent.
-    for (int signal = 1; signal < 32; ++signal)
-      if (signal != SIGTSTP && signal != SIGCONT) ::signal(signal, SIG_IGN);
-    ::signal(SIGTSTP, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::dup2(ends[0], STDIN_FILENO);
-    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nothing >= 0) ::dup2(nothing, STDOUT_FILENO);
+  const pid_t agent = ::getpid();
+  util::ChildOptions child_options;
+  child_options.death_signal = SIGKILL;
+  // Ctrl-Z and Slurm's suspend stop it with the agent.
+  child_options.ignored_signals = util::signals_except({SIGTSTP, SIGCONT});
+  child_options.default_signals = {SIGTSTP};
+  child_options.mask = util::no_signals();
+  child_options.directory = "/";
+  child_options.descriptors = {{STDIN_FILENO, ends[0]}, {STDOUT_FILENO, util::ChildOptions::k_null_device}};
+  auto watchdog = util::Child::fork(child_options, [&] {
     util::close_descriptors(STDERR_FILENO + 1);
-    if (::chdir("/") != 0) ::_exit(1);
-    watch(agent, STDIN_FILENO, options, host);
-  }
+    return watch(agent, STDIN_FILENO, options, host);
+  });
   ::close(ends[0]);
-  if (pid > 0) return std::unique_ptr<AgentWatchdog>(new AgentWatchdog(pid, ends[1]));
+  if (watchdog) return std::unique_ptr<AgentWatchdog>(new AgentWatchdog(*std::move(watchdog), ends[1]));
   ::close(ends[1]);
   return failed();
 }
@@ -142,9 +138,7 @@ void AgentWatchdog::send(char word) const {
 
 AgentWatchdog::~AgentWatchdog() {
   ::close(x_line);
-  ::kill(x_pid, SIGKILL);
-  while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  x_child.kill();
 }
 
 } // namespace hpcml::agent

@@ -8,6 +8,7 @@
 #include <string>
 #include <sys/types.h>
 
+#include "core/util/child.hpp"
 #include "core/util/result.hpp"
 #include "run/agent/heartbeat.hpp"
 
@@ -57,13 +58,13 @@ public:
 
   void on_heartbeat() { send('h'); }
   void pause() { send('p'); }
-  pid_t pid() const { return x_pid; }
+  pid_t pid() const { return x_child.pid(); }
 
 private:
-  AgentWatchdog(pid_t pid, int line) : x_pid(pid), x_line(line) {}
+  AgentWatchdog(util::Child child, int line) : x_child(std::move(child)), x_line(line) {}
   void send(char word) const;
 
-  pid_t x_pid;
+  util::Child x_child;
   int x_line; ///< it reads the other end
 };
 

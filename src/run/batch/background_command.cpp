@@ -3,12 +3,8 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "core/util/process.hpp"
 
 namespace hpcml::batch {
 
@@ -20,32 +16,16 @@ constexpr std::size_t k_most_output = 1 << 20;
 
 bool BackgroundCommand::start(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                               std::chrono::seconds limit) {
-  const auto program = util::find_program(words.front(), env);
-  int ends[2];
-  if (is_running() || !program || ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-  auto arguments = words, variables = env.to_envp();
-  const auto argument_list = util::exec_pointers(arguments), variable_list = util::exec_pointers(variables);
-  x_pid = ::fork();
-  if (x_pid == 0) {
-    ::setpgid(0, 0);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    const int nothing = ::open("/dev/null", O_RDWR);
-    ::dup2(nothing, 0);
-    ::fcntl(ends[1], F_SETFL, 0);
-    ::dup2(ends[1], 1);
-    ::dup2(nothing, 2);
-    ::execve(program->c_str(), argument_list.data(), variable_list.data());
-    ::_exit(127);
-  }
-  ::close(ends[1]);
-  if (x_pid < 0) {
-    ::close(ends[0]);
-    return false;
-  }
-  ::setpgid(x_pid, x_pid);
-  x_fd = ends[0];
+  if (is_running()) return false;
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::own;
+  options.mask = util::no_signals();
+  options.descriptors = {{STDIN_FILENO, util::ChildOptions::k_null_device},
+                         {STDERR_FILENO, util::ChildOptions::k_null_device}};
+  options.pipes_output = true;
+  auto child = util::Child::run(words, env, options);
+  if (!child || ::fcntl(child->output(), F_SETFL, O_NONBLOCK) != 0) return false;
+  x_child = *std::move(child);
   x_output.clear();
   x_deadline = Clock::now() + limit;
   return true;
@@ -55,7 +35,7 @@ std::optional<std::string> BackgroundCommand::take() {
   if (!is_running()) return std::nullopt;
   std::array<char, 8192> buffer{};
   for (;;) {
-    const auto count = ::read(x_fd, buffer.data(), buffer.size());
+    const auto count = ::read(descriptor(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       const bool has_ended = count == 0 || errno != EAGAIN;
@@ -71,12 +51,8 @@ std::optional<std::string> BackgroundCommand::take() {
 
 void BackgroundCommand::stop() {
   if (!is_running()) return;
-  ::close(x_fd);
-  x_fd = -1;
-  ::kill(-x_pid, SIGKILL); // one that has ended is not waited for yet, so the number is still its own
-  while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  x_pid = -1;
+  x_child.close_output();
+  x_child.kill();
 }
 
 } // namespace hpcml::batch

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
+#include "core/util/child.hpp"
 #include "core/util/env_snapshot.hpp"
 
 namespace hpcml::batch {
@@ -23,17 +23,16 @@ public:
 
   /// Starts the command, which is killed at `limit`. False if it cannot be started, or one runs already.
   bool start(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::seconds limit);
-  bool is_running() const { return x_fd >= 0; }
+  bool is_running() const { return x_child.is_running(); }
   /// Its standard output, to wait for; -1 if none runs.
-  int descriptor() const { return x_fd; }
+  int descriptor() const { return x_child.output(); }
   /// Reads what it has printed so far. Returns everything once it has ended; it is killed if its time is
   /// over.
   std::optional<std::string> take();
   void stop();
 
 private:
-  pid_t x_pid = -1;
-  int x_fd = -1;
+  util::Child x_child;
   Clock::time_point x_deadline;
   std::string x_output;
 };

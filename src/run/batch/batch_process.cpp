@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/model/walltime.hpp"
+#include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
@@ -158,25 +159,17 @@ void BatchProcess::perform(const Action& action) {
 void BatchProcess::start_script(const std::string& nodes) {
   if (!nodes.empty()) x_script.set(k_nodes_variable, nodes);
   x_bad_nodes = count_bad_nodes();
-  auto words = x_job.command, variables = x_script.to_envp();
-  const auto program = util::find_program(words.front(), x_script);
-  auto argument_list = util::exec_pointers(words), variable_list = util::exec_pointers(variables);
-  const pid_t parent = ::getpid();
-  x_script_pid = program ? ::fork() : -1;
-  if (x_script_pid == 0) {
-    // Slurm ends the steps with this process; a script that is run by hand ends with it as well.
-    if (!util::end_with(parent)) ::_exit(127);
-    ::signal(SIGTERM, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::execve(program->c_str(), argument_list.data(), variable_list.data());
-    ::_exit(errno == ENOENT ? 127 : 126);
-  }
+  util::ChildOptions options;
+  options.death_signal = SIGKILL; // Slurm ends the steps with this process: so must the script
+  options.default_signals = {SIGTERM};
+  options.mask = util::no_signals();
+  auto script = util::Child::run(x_job.command, x_script, options);
   x_has_node_files = !x_request.stage_dir.empty();
-  if (x_script_pid > 0) return;
-  util::log_error(
-      fmt::format("cannot start '{}': {}", words.front(), program ? std::strerror(errno) : "not in PATH"));
+  if (script) {
+    x_script_pid = script->release();
+    return;
+  }
+  util::log_error(util::with_context(script.error(), "cannot start the script"));
   x_script_pid = 0;
   x_events.push_back({EventKind::script_ended, false, 127, {}});
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "run/batch/node_files.hpp"
 
-#include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/model/hostlist.hpp"
 #include "core/slurm/commands.hpp"
+#include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
@@ -23,20 +22,9 @@ constexpr std::chrono::seconds k_removal_limit(5);
 using Words = std::vector<std::string>;
 
 /// Runs a command with the standard streams of this process. Returns its exit code.
-int run_here(Words words, const util::EnvSnapshot& env) {
-  const auto program = util::find_program(words.front(), env);
-  auto variables = env.to_envp();
-  const auto argument_list = util::exec_pointers(words), variable_list = util::exec_pointers(variables);
-  const pid_t child = program ? ::fork() : -1;
-  if (child == 0) {
-    ::execve(program->c_str(), argument_list.data(), variable_list.data());
-    ::_exit(126);
-  }
-  int status = 0;
-  if (child < 0) return 127;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return util::exit_code_of_status(status);
+int run_here(const Words& words, const util::EnvSnapshot& env) {
+  auto child = util::Child::run(words, env);
+  return child ? util::exit_code_of_status(child->wait()) : 127;
 }
 
 class Stage {

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
@@ -50,11 +51,9 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
 std::string start_store(const std::string& name, const util::EnvSnapshot& env) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  util::ChildOptions options;
+  options.mask = util::no_signals();
+  auto child = util::Child::fork(options, [&] {
     ::prctl(PR_SET_NAME, "hpcml-store"); // as ps shows it
     launch::ScriptStore store;
     store.name = name;
@@ -67,11 +66,11 @@ std::string start_store(const std::string& name, const util::EnvSnapshot& env) {
         },
         [](const std::string& line) { util::log_info(line); });
     if (!ended) util::log_error(ended.error());
-    ::_exit(ended ? 0 : 1);
-  }
+    return ended ? 0 : 1;
+  });
   ::close(ends[1]);
   std::array<char, 512> text{};
-  const auto size = child < 0 ? 0 : ::read(ends[0], text.data(), text.size());
+  const auto size = child ? ::read(ends[0], text.data(), text.size()) : 0;
   ::close(ends[0]);
   return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
 }

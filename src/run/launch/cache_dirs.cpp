@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 
@@ -124,11 +125,7 @@ void remove_stale(const CacheDir& cache) {
 }
 
 /// Body of the watcher: nothing here may touch what the launcher's process shares with its children.
-[[noreturn]] void watch(const std::vector<CacheDir>& caches) {
-  ::setsid();
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCONT})
-    ::signal(signal, SIG_IGN);
-  if (::chdir("/") != 0) ::_exit(1);
+int watch(const std::vector<CacheDir>& caches) {
   // Inherited ends of pipes would keep a reader of the program's output waiting, inherited locks keep the
   // directory.
   util::close_descriptors(0);
@@ -137,7 +134,15 @@ void remove_stale(const CacheDir& cache) {
   for (const auto& cache : caches) remove_stale(cache);
   for (std::size_t i = 0; i < caches.size(); ++i)
     if (own[i] >= 0 && lock(own[i], LOCK_EX)) remove_held(own[i], caches[i].path);
-  ::_exit(0);
+  return 0;
+}
+
+util::ChildOptions watcher_options() {
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::session;
+  options.ignored_signals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCONT};
+  options.directory = "/";
+  return options;
 }
 
 } // namespace
@@ -192,31 +197,24 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   for (const auto& cache : caches)
     if (cache.created) made.push_back(cache);
   if (made.empty()) return util::Done{};
-  const pid_t middle = ::fork();
-  if (middle < 0)
-    return Error{fmt::format("cannot start the process that removes the caches: {}", std::strerror(errno))};
-  if (middle == 0) {
-    // Two forks: the program must not find a child that it never started.
-    const pid_t watcher = ::fork();
-    if (watcher == 0) watch(made);
-    ::_exit(watcher < 0 ? 1 : 0);
-  }
-  int status = 0;
-  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status != 0) return Error{"cannot start the process that removes the caches: its parent failed"};
-  return util::Done{};
+  // The program must not find a child that it never started.
+  const auto left = util::leave_process(watcher_options(), [&] { return watch(made); });
+  if (left) return left;
+  return util::with_context(left.error(), "cannot start the process that removes the caches");
 }
 
 Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
   SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
   if (held.directory.fd < 0) return Error{fmt::format("cannot lock '{}': {}", path, std::strerror(errno))};
   ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
-  held.watcher = ::fork();
-  if (held.watcher == 0) watch({held.directory});
-  if (held.watcher > 0) return held;
-  ::close(held.directory.fd);
-  return Error{fmt::format("cannot start the process that removes '{}': {}", path, std::strerror(errno))};
+  auto watcher = util::Child::fork(watcher_options(), [&] { return watch({held.directory}); });
+  if (!watcher) {
+    ::close(held.directory.fd);
+    return util::with_context(watcher.error(),
+                              fmt::format("cannot start the process that removes '{}'", path));
+  }
+  held.watcher = watcher->release();
+  return held;
 }
 
 void release_directory(SelfRemovingDirectory& held) {

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
@@ -47,18 +47,15 @@ bool kill_marked(const std::string& mark) {
 }
 
 /// Body of the process: holds nothing of launch's but the line that ends with it.
-[[noreturn]] void watch(int line, const volatile pid_t* groups, std::size_t count, const std::string& mark,
-                        const std::string& directory) {
-  ::setsid();
-  for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_IGN);
+int watch(int line, const volatile pid_t* groups, std::size_t count, const std::string& mark,
+          const std::string& directory) {
   ::dup2(line, 0);
   util::close_descriptors(1);
-  if (::chdir("/") != 0) ::_exit(1);
   char word = 0;
   ssize_t got;
   do got = ::read(0, &word, 1);
   while (got < 0 && errno == EINTR);
-  if (got != 0) ::_exit(0);
+  if (got != 0) return 0;
   // More may be started while these die.
   for (int round = 0; round < 100; ++round) {
     for (std::size_t i = 0; i < count; ++i)
@@ -68,7 +65,7 @@ bool kill_marked(const std::string& mark) {
   }
   std::error_code ignored;
   if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
-  ::_exit(0);
+  return 0;
 }
 
 } // namespace
@@ -92,13 +89,17 @@ util::Status OrphanReaper::start() {
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("create a pipe");
   x_line = ends[1];
   const std::string entry = std::string(k_launch_variable) + "=" + x_mark;
-  x_pid = ::fork();
-  if (x_pid == 0) {
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::session;
+  options.ignored_signals = util::signals_except({});
+  options.directory = "/";
+  auto child = util::Child::fork(options, [&] {
     ::close(ends[1]);
-    watch(ends[0], x_groups, x_count, entry, x_directory);
-  }
+    return watch(ends[0], x_groups, x_count, entry, x_directory);
+  });
   ::close(ends[0]);
-  if (x_pid < 0) return failed("fork");
+  if (!child) return failed("fork");
+  x_child = *std::move(child);
   return util::Done{};
 }
 
@@ -113,9 +114,7 @@ OrphanReaper::~OrphanReaper() {
     }
     ::close(x_line);
   }
-  if (x_pid > 0)
-    while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  x_child.wait();
   if (x_groups != nullptr) ::munmap(const_cast<pid_t*>(x_groups), x_count * sizeof(pid_t));
 }
 

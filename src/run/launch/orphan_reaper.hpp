@@ -6,6 +6,7 @@
 #include <string>
 #include <sys/types.h>
 
+#include "core/util/child.hpp"
 #include "core/util/result.hpp"
 
 namespace hpcml::launch {
@@ -31,13 +32,13 @@ public:
   void set_group(std::size_t index, pid_t group);
   /// The value of `k_launch_variable` for the ranks.
   const std::string& mark() const { return x_mark; }
-  pid_t pid() const { return x_pid; }
+  pid_t pid() const { return x_child.pid(); }
 
 private:
   std::size_t x_count;
   volatile pid_t* x_groups = nullptr; ///< shared with the process
   int x_line = -1;                    ///< it reads the other end
-  pid_t x_pid = -1;
+  util::Child x_child;
   std::string x_mark, x_directory;
 };
 

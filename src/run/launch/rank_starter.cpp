@@ -5,13 +5,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/process.hpp"
+#include "core/util/child.hpp"
 #include "run/launch/exec_rank.hpp"
 
 namespace hpcml::launch {
@@ -78,44 +76,46 @@ bool receive_started(int line, Started& started, int (&ends)[k_pipe_ends]) {
   return true;
 }
 
-/// In the rank: never returns.
-[[noreturn]] void run_rank(const RankStart& start, unsigned local_rank, int out, int err, pid_t launch) {
-  ::setpgid(0, 0);
-  if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
-  const int passed_input = local_rank == 0 ? start.input : -1;
-  const int input = passed_input < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : passed_input;
-  if (input != STDIN_FILENO) ::dup2(input, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  ::signal(SIGPIPE, SIG_DFL);
+/// In the rank: returns only if its program cannot be executed.
+int run_rank(const RankStart& start, unsigned local_rank) {
   ::setrlimit(RLIMIT_NOFILE, &start.files);
-  ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   RankSetup setup = make_rank_setup(start.request, start.node, local_rank);
   setup.env.set(k_launch_variable, start.mark);
   LaunchRequest request = start.request;
   request.command = command_of_rank(start.request, local_rank);
-  ::_exit(exec_rank(setup, request, start.context,
-                    start.activity.empty() ? nullptr : start.activity[local_rank].get()));
+  return exec_rank(setup, request, start.context,
+                   start.activity.empty() ? nullptr : start.activity[local_rank].get());
 }
 
 bool make_pipe(int ends[2]) {
   return ::pipe2(ends, O_CLOEXEC) == 0 && ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-/// Forks a child of our parent, so that launch and the child are notified of each other's exit.
-pid_t fork_sibling() {
-  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+/// Starts a child of our parent, so that launch and the rank are notified of each other's exit. Returns -1 if
+/// it cannot be started.
+pid_t fork_rank(const RankStart& start, unsigned local_rank, int out, int err) {
+  const bool has_input = local_rank == 0 && start.input >= 0;
+  util::ChildOptions options;
+  options.is_sibling = true;
+  options.group = util::ChildOptions::Group::own;
+  options.death_signal = SIGKILL;
+  options.descriptors = {{STDIN_FILENO, has_input ? start.input : util::ChildOptions::k_null_device},
+                         {STDOUT_FILENO, out},
+                         {STDERR_FILENO, err}};
+  options.default_signals = {SIGPIPE};
+  options.mask = start.mask;
+  auto rank = util::Child::fork(options, [&] { return run_rank(start, local_rank); });
+  return rank ? rank->release() : -1;
 }
 
 /// Starts a rank and reports it; false if the next rank should not be started.
-bool start_rank(const RankStart& start, unsigned local_rank, pid_t launch, int line) {
+bool start_rank(const RankStart& start, unsigned local_rank, int line) {
   int out[2] = {-1, -1}, err[2] = {-1, -1};
   Started started;
   if (!make_pipe(out) || !make_pipe(err)) {
     started.no_pipe = true;
   } else {
-    started.pid = fork_sibling();
-    if (started.pid == 0) run_rank(start, local_rank, out[1], err[1], launch);
+    started.pid = fork_rank(start, local_rank, out[1], err[1]);
   }
   if (started.pid < 0) started.error = errno;
   const int ends[k_pipe_ends] = {out[0], err[0]};
@@ -139,19 +139,20 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   };
   // Each message is one, and the end of its writer is seen.
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("create a socket");
-  const pid_t launch = ::getpid();
-  x_pid = ::fork();
-  if (x_pid == 0) {
+  util::ChildOptions options;
+  options.death_signal = SIGKILL;
+  auto starter = util::Child::fork(options, [&] {
     ::close(ends[0]);
-    if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
-    for (unsigned local = 0; local < count && start_rank(start, local, launch, ends[1]);) ++local;
-    ::_exit(0);
-  }
+    for (unsigned local = 0; local < count && start_rank(start, local, ends[1]);) ++local;
+    return 0;
+  });
   const int error = errno;
   ::close(ends[1]);
   x_line = ends[0];
   errno = error;
-  return x_pid < 0 ? failed("fork") : util::Status(util::Done{});
+  if (!starter) return failed("fork");
+  x_pid = starter->release(); // launch waits for all of its children
+  return util::Done{};
 }
 
 util::Result<RankProcess> RankStarter::next() {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/model/save_signal.hpp"
+#include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
@@ -163,24 +164,21 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
   for (const int signal : k_blocked_signals) ::sigaddset(&blocked, signal);
   ::sigprocmask(SIG_BLOCK, &blocked, &before);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const pid_t parent = ::getpid();
   const int descriptor = ::signalfd(-1, &blocked, SFD_CLOEXEC);
-  const pid_t child = descriptor < 0 ? -1 : ::fork();
-  if (child == 0) {
-    ::setpgid(0, 0);
-    if (!util::end_with(parent)) ::_exit(k_cannot_set_up);
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::_exit(program());
-  }
-  if (child < 0) { // the rank runs without the process that forwards the signal
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::own;
+  options.death_signal = SIGKILL;
+  options.mask = before;
+  auto child = descriptor < 0 ? util::Result<util::Child>(util::Error{std::strerror(errno)})
+                              : util::Child::fork(options, program);
+  if (!child) { // the rank runs without the process that forwards the signal
     util::log_warning(
-        fmt::format("the save signal may not reach all processes of this rank: {}", std::strerror(errno)));
+        fmt::format("the save signal may not reach all processes of this rank: {}", child.error().what));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();
   }
-  ::setpgid(child, child);
-  const int status = hand_on(child, save_signal, rank, descriptor);
+  const int status = hand_on(child->release(), save_signal, rank, descriptor);
   ::close(descriptor);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (WIFSIGNALED(status)) end_by_signal(WTERMSIG(status));

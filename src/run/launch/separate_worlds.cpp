@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
@@ -79,24 +80,22 @@ bool is_known_to_have_failed(pid_t pid) {
   return stat && stat->state == 'Z' && stat->status != 0;
 }
 
-[[noreturn]] void watch_world(pid_t program, const std::string& address, std::uint16_t port,
-                              const World& world) {
+int watch_world(pid_t program, const std::string& address, std::uint16_t port, const World& world) {
   ignore_signals();
   const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, program, 0));
   for (int fd : {STDIN_FILENO, STDOUT_FILENO}) ::close(fd);
   if (descriptor > STDERR_FILENO + 1)
     util::close_descriptors(STDERR_FILENO + 1, static_cast<unsigned>(descriptor) - 1);
   util::close_descriptors(static_cast<unsigned>(std::max(descriptor, STDERR_FILENO)) + 1);
-  if (::chdir("/") != 0) ::_exit(1);
   for (auto wait = k_first_look;; wait = std::min(wait * 2, k_longest_wait)) {
     const bool ended = has_ended(program, descriptor, wait);
     const bool failed = ended && is_known_to_have_failed(program);
     const auto evidence = ask_store(address, port, world, find_rank_credentials(world));
-    if (failed || !evidence || evidence->seen.joined) ::_exit(0);
+    if (failed || !evidence || evidence->seen.joined) return 0;
     const auto fault = check_worlds(*evidence);
     if (fault == WorldFault::separate) util::log_error(describe_separate_worlds(*evidence));
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
-    if (ended || fault == WorldFault::separate) ::_exit(0);
+    if (ended || fault == WorldFault::separate) return 0;
   }
 }
 
@@ -147,15 +146,13 @@ void leave_world_watch(const RankSetup& setup, const LaunchRequest& request) {
   const auto place = store::parse_place(setup.env.get_or(k_store_variable, ""));
   const auto addresses = place ? addresses_of(place->first) : std::vector<std::string>{};
   if (addresses.empty()) return;
-  const pid_t program = ::getpid(), child = ::fork();
-  if (child == 0) {
-    ::setsid();
-    if (::fork() != 0) ::_exit(0);
-    watch_world(program, addresses.front(), place->second, setup.world);
-  }
-  if (child > 0)
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  const pid_t program = ::getpid();
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::session;
+  options.directory = "/";
+  const auto left = util::leave_process(
+      options, [&] { return watch_world(program, addresses.front(), place->second, setup.world); });
+  if (!left) util::log_debug(left.error().what);
 }
 
 } // namespace hpcml::launch

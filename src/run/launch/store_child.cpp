@@ -11,9 +11,9 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "run/launch/failure.hpp"
@@ -79,19 +79,17 @@ void keep_only(std::vector<int> kept) {
   util::close_descriptors(from);
 }
 
-[[noreturn]] void serve(store::Listening listening, store::RendezvousService& rendezvous,
-                        store::SessionGate& gate) {
-  if (::chdir("/") != 0) ::_exit(1);
+int serve(store::Listening listening, store::RendezvousService& rendezvous, store::SessionGate& gate) {
   store::raise_file_limit();
   rendezvous.set_port(listening.port);
   gate.set_port(listening.port);
   store::Server server(std::move(listening), {}, gate);
   const auto ended = server.run(-1);
   if (!ended) util::log_error(ended.error());
-  ::_exit(ended ? 0 : 1);
+  return ended ? 0 : 1;
 }
 
-[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequest& order) {
+int serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequest& order) {
   ignore_signals();
   const Watched program(launcher);
   auto kept = listening.sockets;
@@ -126,7 +124,7 @@ void keep_only(std::vector<int> kept) {
     had_clients = has_clients;
     return alone_since && now - *alone_since >= k_grace;
   });
-  serve(std::move(listening), rendezvous, gate);
+  return serve(std::move(listening), rendezvous, gate);
 }
 
 void close_all(const store::Listening& listening) {
@@ -151,22 +149,22 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                       const std::vector<std::uint16_t>& ports,
                                       const std::function<util::Status(store::Listening)>& serve, int kept) {
   TRY(auto listening, store::listen_at_first(addresses, ports));
-  const pid_t parent = ::getpid(), pid = ::fork();
-  if (pid == 0) {
-    if (!util::end_with(parent)) ::_exit(1);
+  util::ChildOptions options;
+  options.death_signal = SIGKILL;
+  options.directory = "/";
+  auto child = util::Child::fork(options, [&] {
     ignore_signals();
     auto open = listening.sockets;
     if (kept >= 0) open.push_back(kept);
     keep_only(std::move(open));
-    if (::chdir("/") != 0) ::_exit(1);
     store::raise_file_limit();
     const auto ended = serve(std::move(listening));
     if (!ended) util::log_error(ended.error());
-    ::_exit(ended ? 0 : 1);
-  }
+    return ended ? 0 : 1;
+  });
   close_all(listening);
-  if (pid < 0) return cannot_fork();
-  return StoreChild{listening.port, pid};
+  if (!child) return cannot_fork();
+  return StoreChild{listening.port, child->release()};
 }
 
 Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
@@ -192,16 +190,14 @@ Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
 
 Result<std::uint16_t> leave_store(const StoreServiceRequest& order) {
   TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
-  const pid_t launcher = ::getpid(), pid = ::fork();
-  if (pid == 0) {
-    ::setsid();
-    const pid_t server = ::fork();
-    if (server != 0) ::_exit(server < 0 ? 1 : 0);
-    serve_for(launcher, std::move(listening), order);
-  }
+  const pid_t launcher = ::getpid();
+  util::ChildOptions options;
+  options.group = util::ChildOptions::Group::session;
+  options.directory = "/";
+  const auto left =
+      util::leave_process(options, [&] { return serve_for(launcher, std::move(listening), order); });
   close_all(listening);
-  int status = 0;
-  if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) return cannot_fork();
+  if (!left) return cannot_fork();
   return listening.port;
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("batch ends with the exit code of the script", "[program]") {
   BatchRun wrong;
   wrong.set("PATH", wrong.path("bin").string());
   CHECK(wrong.run({}, "") == 127);
-  CHECK(holds(wrong.output(), "hpcml: error: cannot start 'bash': not in PATH\n"));
+  CHECK(holds(wrong.output(), "hpcml: error: cannot start the script: cannot run bash: not found in PATH\n"));
 }
 
 TEST_CASE("batch passes arguments and its environment to the script", "[program]") {
