@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/node_health/bad_node_file.hpp"
+#include "core/slurm/run_id.hpp"
 #include "core/util/text.hpp"
 #include "run/batch/node_files.hpp"
 
@@ -66,7 +67,7 @@ util::Result<BatchJob> make_batch_job(const BatchRequest& request, const util::E
   if (id.empty())
     return util::Error{"this is not a Slurm job: SLURM_JOB_ID is not set", "submit the script with sbatch"};
   job.array_task = env.get_or("SLURM_ARRAY_TASK_ID", "");
-  job.name = job.array_task.empty() ? id : env.get_or("SLURM_ARRAY_JOB_ID", id) + "_" + job.array_task;
+  job.name = slurm::job_name(env);
   TRY(const auto continuation, take_continuation(job.command));
   const auto restarted = number_of(env, "SLURM_RESTART_COUNT");
   unsigned before = 0;
@@ -89,6 +90,7 @@ util::Result<BatchJob> make_batch_job(const BatchRequest& request, const util::E
 
 util::EnvSnapshot make_script_environment(const BatchRequest& request, const BatchJob& job,
                                           util::EnvSnapshot env) {
+  env.set(slurm::k_run_id_variable, slurm::make_run_id(env, job.first)); // reads k_batch_variable
   env.set(k_batch_variable, env.get_or("SLURM_JOB_ID", ""));
   if (request.requeues || !job.checkpoint_directory.empty())
     env.set("HPCML_RESTART_COUNT", std::to_string(job.restarts));

@@ -7,6 +7,7 @@
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/tf32.hpp"
+#include "core/slurm/run_id.hpp"
 #include "core/util/dollar_template.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
@@ -218,6 +219,8 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   setup.warnings = setup.plan.warnings;
   setup.gpus = common.gpus.visible.entries.empty() ? "none" : util::join(common.gpus.visible.entries, ",");
   setup.env = common.env;
+  if (const auto id = slurm::make_run_id(setup.env, slurm::job_name(setup.env)); !id.empty())
+    setup.env.set(slurm::k_run_id_variable, id); // as the job's script has set it, if hpcml runs that
   Builder builder(setup);
   set_rank_variables(builder, setup, request.virtual_local_rank);
   if (common.agent) // only the agent knows how many ranks it starts

@@ -142,6 +142,7 @@ TEST_CASE("make_script_environment sets what the script needs") {
   const auto env = environment({{"SLURM_RESTART_COUNT", "2"}});
   const auto all = make_script_environment(request, make_batch_job(request, env).value(), env);
   CHECK(all.get("HPCML_BATCH") == "4711");
+  CHECK(all.get("HPCML_RUN_ID") == "4711");
   CHECK(all.get("HPCML_RESTART_COUNT") == "2");
   CHECK(all.get("HPCML_CHECKPOINT_DIR") == "/scratch/run/4711");
   CHECK(all.get("HPCML_BAD_NODES") == "/scratch/run/4711/bad-nodes");
@@ -153,6 +154,20 @@ TEST_CASE("make_script_environment sets what the script needs") {
   for (const char* name :
        {"HPCML_RESTART_COUNT", "HPCML_CHECKPOINT_DIR", "HPCML_BAD_NODES", "HPCML_SAVE_SIGNAL"})
     CHECK_FALSE(none.get(name));
+}
+
+TEST_CASE("make_script_environment keeps the run ID over all starts") {
+  auto request = make_request();
+  const auto id_of = [&](const util::EnvSnapshot& env) {
+    return make_script_environment(request, make_batch_job(request, env).value(), env).get("HPCML_RUN_ID");
+  };
+  CHECK(id_of(environment({{"SLURM_CLUSTER_NAME", "lumi"}})) == "lumi-4711");
+  CHECK(id_of(environment({{"SLURM_CLUSTER_NAME", "lumi"}, {"SLURM_RESTART_COUNT", "2"}})) == "lumi-4711");
+  CHECK(id_of(environment({{"SLURM_ARRAY_JOB_ID", "4700"}, {"SLURM_ARRAY_TASK_ID", "3"}})) == "4700_3");
+  CHECK(id_of(environment({{"HPCML_RUN_ID", "mine"}})) == "mine");
+  CHECK(id_of(environment({{"HPCML_RUN_ID", "of-4600"}, {"HPCML_BATCH", "4600"}})) == "4711");
+  request.command.push_back(std::string(k_successor_argument) + "4690:1");
+  CHECK(id_of(environment({{"SLURM_CLUSTER_NAME", "lumi"}})) == "lumi-4690");
 }
 
 TEST_CASE("script_of skips the shell's options") {
