@@ -46,6 +46,7 @@ constexpr Place k_places[] = {
     {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
     {"hpcml torch build", Place::elsewhere, "compiles for minutes: .ci/full torch-build"},
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
+    {"hpcml watch 12345 --rank", Place::elsewhere, "a job with agents: submit_test.cpp"},
     {"hpcml watch", Place::cluster},
     {"hpcml store", Place::elsewhere, "a running job or store: tests/run/store"},
     {"hpcml internal stage", Place::elsewhere, "a job that runs: tests/run/batch"},

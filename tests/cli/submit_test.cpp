@@ -131,6 +131,47 @@ TEST_CASE(
   CHECK(holds(job.err, "the location of the log is unknown"));
 }
 
+TEST_CASE("watch --rank follows the log files of a rank") {
+  Workspace workspace;
+  workspace.put("job.sh",
+                "#!/bin/bash\n#SBATCH --time=10\nsrun hpcml launch --log-dir 'my logs' -- ./train\n");
+  workspace.put("scontrol", R"(#!/bin/bash
+if [[ $1 == write ]]; then cat job.sh; exit; fi
+echo >> asked
+state=RUNNING
+count=$(wc -l < asked)
+((count != 3)) || echo restarted > 'run/my logs/7.0/attempt_1/3/stdout.log'
+((count < 4)) || state=COMPLETED
+echo "JobId=7 JobName=x"
+echo "   JobState=$state Reason=None ExitCode=0:0"
+echo "   StdOut=$PWD/job.out"
+echo "   WorkDir=$PWD/run"
+)",
+                0755);
+  workspace.set("PATH", (workspace / "").string() + ":/usr/bin:/bin");
+  const auto logs = workspace / "run/my logs";
+  for (const char* file : {"7.0/attempt_0/3/stdout.log", "7.0/attempt_0/2/stdout.log",
+                           "7.0/attempt_0/3/stderr.log", "70.0/attempt_0/3/stdout.log"}) {
+    std::filesystem::create_directories((logs / file).parent_path());
+    REQUIRE(util::write_file(logs / file, std::string(file) + "\n"));
+  }
+  std::filesystem::create_directories(logs / "7.0/attempt_1/3");
+  workspace.put("job.out", "of all ranks\n");
+  const auto result = workspace.hpcml({"watch", "7", "--rank", "3"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out ==
+        "job 7 log " + (workspace / "job.out").string() + "\n7.0/attempt_0/3/stdout.log\nrestarted\n");
+  CHECK(holds(result.err, "7.0/attempt_0/3/stderr.log\n"));
+  const auto none = workspace.hpcml({"watch", "7", "--rank", "9"});
+  CHECK(none.exit_code == 0);
+  CHECK(holds(none.err, "no log of rank 9 was found in " + logs.string() + "\n"));
+  workspace.put("job.sh", "#!/bin/bash\nsrun ./train\n");
+  const auto unknown = workspace.hpcml({"watch", "7", "--rank", "3"});
+  CHECK(unknown.exit_code == 5);
+  CHECK(holds(unknown.err, "error: cannot find the log directory of the ranks of job 7\n"));
+}
+
 TEST_CASE(
     "a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
   const Workspace workspace;

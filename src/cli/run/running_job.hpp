@@ -15,6 +15,7 @@ struct RunningJob {
   std::string log; ///< absolute; of an array with * for the task
   bool array = false;
   std::vector<std::string> after; ///< the jobs that it waits for
+  std::string work_dir = {};      ///< directory that the script starts in, if known
 };
 
 /// Returns a command as it must be written to reach the job's cluster: "SLURM_CLUSTERS=gh scancel".

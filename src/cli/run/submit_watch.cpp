@@ -121,7 +121,7 @@ public:
         const FollowOptions& options)
       : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_options(options),
         x_output(options.earlier_log) {
-    if (!job.array) x_output.follow(job.log);
+    if (!job.array && !options.rank_logs) x_output.follow(job.log);
   }
   /// The exit code; nothing when the person, or whoever read the log, left.
   std::optional<int> run();
@@ -134,6 +134,7 @@ private:
   void report_start(const JobRecord& job);
   void follow_output(const JobRecord& job);
   bool print(const std::vector<OutputPiece>& pieces);
+  std::string describe_missing_log() const;
   void finish_log();
   void name_faulty_rank();
   void name_class();
@@ -184,6 +185,11 @@ void Watch::report_start(const JobRecord& job) {
 }
 
 void Watch::follow_output(const JobRecord& job) {
+  if (x_options.rank_logs) {
+    for (const auto& log : find_rank_logs(*x_options.rank_logs, job.id))
+      x_output.follow(log.path, log.is_error);
+    return;
+  }
   if (!x_options.copies_all || job.phase() == JobPhase::waiting) return;
   x_output.follow(job.log);
   x_output.follow(job.error_log, true);
@@ -312,6 +318,13 @@ void Watch::name_class() {
                      model::word_of(*why));
 }
 
+std::string Watch::describe_missing_log() const {
+  if (const auto& logs = x_options.rank_logs)
+    return fmt::format("no log of rank {} was found in {}", logs->rank, logs->directory);
+  return x_job.log.empty() ? "the location of the log is unknown"
+                           : fmt::format("no log was written to {}", x_job.log);
+}
+
 /// What the nodes wrote last may reach this machine a moment after the job's end.
 void Watch::finish_log() {
   const bool is_copied = !x_job.array || x_options.copies_all;
@@ -322,9 +335,7 @@ void Watch::finish_log() {
     ::poll(nullptr, 0, static_cast<int>(x_options.log_delay.count()));
   }
   print(x_output.read_rest());
-  if (!x_output.found() && !x_job.array)
-    x_screen.note(x_job.log.empty() ? "the location of the log is unknown"
-                                    : fmt::format("no log was written to {}", x_job.log));
+  if (!x_output.found() && !x_job.array) x_screen.note(describe_missing_log());
 }
 
 std::optional<int> Watch::run() {
@@ -390,7 +401,8 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
            first.name,
            first.log, // Slurm has filled the pattern in
            array,
-           {}}};
+           {},
+           first.work_dir}};
 }
 
 } // namespace hpcml::cli

@@ -58,14 +58,17 @@ const std::map<std::string, Setter, std::less<>>& setters() {
 /// Values that users choose: they may hold spaces and "=", and are last on their line.
 const std::map<std::string, std::string JobRecord::*, std::less<>>& line_ends() {
   static const std::map<std::string, std::string JobRecord::*, std::less<>> k_ends = {
-      {"JobName", &JobRecord::name}, {"StdOut", &JobRecord::log}, {"StdErr", &JobRecord::error_log}};
+      {"JobName", &JobRecord::name},
+      {"StdOut", &JobRecord::log},
+      {"StdErr", &JobRecord::error_log},
+      {"WorkDir", &JobRecord::work_dir}};
   return k_ends;
 }
 
 /// Others that are last on their line; nothing in them may be taken for a value.
 bool is_free_text(std::string_view key) {
   for (const std::string_view name :
-       {"WorkDir", "Command", "StdIn", "Comment", "AdminComment", "SystemComment", "SubmitLine", "Extra"})
+       {"Command", "StdIn", "Comment", "AdminComment", "SystemComment", "SubmitLine", "Extra"})
     if (key == name) return true;
   return false;
 }

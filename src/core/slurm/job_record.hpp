@@ -28,6 +28,7 @@ struct JobRecord {
   std::string nodes;      ///< hostlist; empty before the job has nodes
   std::string log;        ///< absolute path of the standard output
   std::string error_log;  ///< the same of the standard error
+  std::string work_dir;   ///< directory that the script starts in
   std::string batch_host; ///< where the batch script runs; empty: nowhere yet, or it is not known
   std::string preempted;  ///< time of its preemption by another job; empty: none
   unsigned restarts = 0;  ///< SLURM_RESTART_COUNT
