@@ -40,17 +40,40 @@ std::string describe(const LineReason& reason) {
   return text;
 }
 
+/// Describes names of the same origin (variables, modules) that follow each other in one line.
+std::string describe_all(const Reasons& reasons) {
+  Reasons merged;
+  bool follows_name = false;
+  for (const auto& reason : reasons) {
+    const bool is_name = !reason.about.empty() && reason.about.find(' ') == std::string::npos;
+    if (follows_name && is_name && describe({"", merged.back().origin}) == describe({"", reason.origin}))
+      merged.back().about += ", " + reason.about;
+    else
+      merged.push_back(reason);
+    follows_name = is_name;
+  }
+  std::string text;
+  for (const auto& reason : merged) text += describe(reason);
+  return text;
+}
+
 /// What launch sets in each task has no line in the script.
 std::string explain_task_variables(const model::Plan& plan) {
-  std::string text;
-  for (const auto& variable : plan.env) {
-    if (variable.scope != model::Scope::task) continue;
-    text += fmt::format("{}={}\n{}", variable.name, variable.value, describe({"", variable.origin}));
-  }
+  std::string text, origin; // of the variables since the last origin
+  const auto add = [&](const std::string& line, const std::string& origin_of_line) {
+    if (origin != origin_of_line) text += origin;
+    text += line + "\n";
+    origin = origin_of_line;
+  };
+  for (const auto& variable : plan.env)
+    if (variable.scope == model::Scope::task)
+      add(variable.name + "=" + variable.value, describe({"", variable.origin}));
   for (const auto& cache : plan.caches)
     for (const auto& [name, below] : cache.variables)
-      text += fmt::format("{}: a folder of the job in {}, one per node{}\n{}", name, cache.base,
-                          below.empty() ? "" : ", in it " + below, describe({"", cache.origin}));
+      add(fmt::format("{}: directory of the job in {} on each node{}", name, cache.base,
+                      below.empty() ? "" : ", subdirectory " + below),
+          describe({"", cache.origin}));
+  text += origin;
   return text.empty() ? text : "\nhpcml launch sets in each task:\n" + text;
 }
 
@@ -78,7 +101,7 @@ std::string render_explain(const model::Plan& plan) {
   std::string text;
   for (const auto& line : make_script(plan)) {
     text += render_line(line) + "\n";
-    for (const auto& reason : reasons_of(line)) text += describe(reason);
+    text += describe_all(reasons_of(line));
   }
   text += explain_events(plan);
   text += explain_plan(plan);

@@ -4,6 +4,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/explain.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/render_script.hpp"
 #include "generate/render/template.hpp"
@@ -264,6 +265,17 @@ TEST_CASE("the explanation holds every line of the script, its origin and what w
   CHECK(holds(text, "site profile partitions[0]; a page; checked 2026-01-02"));
   CHECK(holds(text, "NCCL_NET_GDR_LEVEL=PHB\n"));
   CHECK(holds(text, "instead of 3 (an older page): newer pages say PHB"));
+}
+
+TEST_CASE("explanation names an origin once for several variables") {
+  auto plan = test::make_whole_node_plan();
+  const auto origin = plan.env.front().origin;
+  plan.env = {{"A", "1", false, model::Scope::task, origin}, {"B", "2", false, model::Scope::task, origin}};
+  plan.modules = {{"gcc", false, origin}, {"rocm", false, origin}, {"python", false, {}}};
+  const auto text = render::render_explain(plan);
+  const auto line = "    <- " + render::describe_origin(origin) + "\n";
+  CHECK(holds(text, "\nA=1\nB=2\n" + line));
+  CHECK(holds(text, "\n    <- gcc, rocm: " + render::describe_origin(origin) + "\n"));
 }
 
 TEST_CASE("what cannot be written is said before anything is written") {
