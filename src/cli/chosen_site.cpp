@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 
 #include "cli/know/site_rows.hpp"
 #include "core/config/config_file.hpp"
@@ -24,7 +25,7 @@ std::vector<config::SiteFingerprint> built_in_sites() {
   return sites;
 }
 
-/// The one that the person has remembered by `hpcml config`.
+/// Returns the site that the user has set with `hpcml config`.
 std::optional<std::string> remembered_site(const Context& context) {
   return config::load_config(config::config_path(context.env)).config.site;
 }
@@ -41,31 +42,29 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
                                           int& exit_code) {
   if (named) return named;
   if (auto remembered = remembered_site(context)) {
-    print_note("site " + *remembered + ", by hpcml config");
+    print_note(fmt::format("site {}, by hpcml config", *remembered));
     return remembered;
   }
   const auto hosts = util::read_host_names();
   const auto found = find_sites(context, hosts);
   if (found.size() == 1) {
-    print_note("site " + found.front().id + ", by " + found.front().by);
+    print_note(fmt::format("site {}, by {}", found.front().id, found.front().by));
     return found.front().id;
   }
   exit_code = k_usage;
   if (found.empty()) {
-    print_error(
-        "no site is named, and no profile recognises this machine" +
-            (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
-        "add --site NAME, one of: " +
-            util::join(config::list_sites(config::site_directories(context.sites_dirs, context.env)), ", ") +
-            "; on a login node of another cluster: hpcml sites discover",
-        context.colour);
+    print_error(fmt::format("no site is named, and no profile recognises this machine{}",
+                            hosts.empty() ? "" : fmt::format(" ({})", hosts.front())),
+                "add --site NAME (hpcml sites list shows the names), or run hpcml sites discover on a login "
+                "node of a new cluster",
+                context.colour);
     return std::nullopt;
   }
   std::vector<std::string> candidates;
-  for (const auto& match : found) candidates.push_back(match.id + " (by " + match.by + ")");
-  print_error("no site is named, and several profiles recognise this machine: " +
-                  util::join(candidates, ", "),
-              "add --site " + found.front().id + ", or another of them", context.colour);
+  for (const auto& match : found) candidates.push_back(fmt::format("{} (by {})", match.id, match.by));
+  print_error(fmt::format("no site is named, and several profiles recognise this machine: {}",
+                          util::join(candidates, ", ")),
+              fmt::format("add --site {}, or another of them", found.front().id), context.colour);
   return std::nullopt;
 }
 

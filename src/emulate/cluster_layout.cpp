@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "core/site_rules/site_text.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::emulate {
@@ -24,7 +26,7 @@ util::Result<const model::Partition*> choose_partition(const model::Site& site, 
   std::vector<std::string> names;
   for (const auto& partition : site.partitions) names.push_back(partition.name);
   return util::Error{fmt::format("{} has no partition '{}'", site.short_name(), name),
-                     util::choice_hint(name, names)};
+                     util::choice_hint(name, names, site_rules::show_command(site))};
 }
 
 /// Interfaces that nodes of this type have: the type's own, then those that the site's network rules name.
@@ -124,8 +126,8 @@ struct Kind {
   unsigned count = 0;
 };
 
-/// The partition's first kind that is called so; without a name all its kinds of which the profile tells
-/// enough, those in parts last.
+/// Returns the partition's first node type with this name; without a name all types that the profile
+/// describes well enough, those with GPU partitions last.
 std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& partition,
                              const std::string& name) {
   std::vector<Kind> whole, cut;
@@ -207,7 +209,7 @@ util::Error no_such_type(const model::Site& site, const ClusterRequest& request)
                           ? site.short_name()
                           : fmt::format("partition {} of {}", request.partition, site.short_name()),
                       request.node_type),
-          util::choice_hint(request.node_type, names)};
+          util::choice_hint(request.node_type, names, site_rules::show_command(site))};
 }
 
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
@@ -222,7 +224,7 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
     if (layout.type == nullptr) layout.type = site.find_node_type(id);
   if (layout.type == nullptr) layout.type = &site.node_types.front();
   layout.dormant = all_nodes(site);
-  // A profile's default is what gen takes; where partitions need not be named Slurm has one of its own.
+  // A profile's default is that of gen; if the partition may be omitted, Slurm has its own default.
   if (!must_name_partition(site))
     layout.default_partition = layout.partition->nameable ? k_unknown_partition : layout.partition->name;
   layout.login_interfaces = {{"eth0", address(0, 0, 1)}};

@@ -9,10 +9,8 @@ bool complete(const LintContext& subject, const ComponentAtSite& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.rule == site_rules::SiteRule::constraint_operator) return true;
   const auto& known = part.site.constraints;
-  if (const auto meant = nearest_typo(violation.name, known)) {
-    match.hint = util::choice_hint(violation.name, known);
+  if (const auto meant = nearest_typo(violation.name, known))
     match.fix = replace_in(subject, match.place, violation.name, *meant);
-  }
   // A profile lists the features of the nodes that it describes.
   if (part.fit.nodes.empty() && match.fix.empty()) match.severity = diag::Severity::note;
   return true;

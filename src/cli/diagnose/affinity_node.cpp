@@ -3,10 +3,13 @@
 #include "cli/diagnose/affinity_node.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "cli/chosen_site.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/topo/read_node.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::cli {
@@ -27,7 +30,7 @@ std::optional<topo::Node> live_node(ErrorPrinter& failure) {
 /// Of the CPUs that the site leaves to jobs this process has all, or a part.
 AffinityNode with_own_part(topo::Node node) {
   const bool whole = (node.cpus.all() - node.cpus.reserved).is_subset_of(node.allowed);
-  std::string shared = whole ? "" : "this process has CPUs " + node.allowed.to_list();
+  auto shared = whole ? std::string() : fmt::format("this process has CPUs {}", node.allowed.to_list());
   return {std::move(node), std::move(shared)};
 }
 
@@ -40,9 +43,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
   } else if (!partition.empty()) {
     std::vector<std::string> names;
     for (const auto& each : site.partitions) names.push_back(each.name);
-    const auto near = util::nearest(partition, names);
-    failure.print(k_cannot_satisfy, site.name + " has no partition " + partition,
-                  near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+    failure.print(k_cannot_satisfy, fmt::format("{} has no partition {}", site.name, partition),
+                  util::choice_hint(partition, names, site_rules::show_command(site)));
     return nullptr;
   } else {
     for (const auto& type : site.node_types) ids.push_back(type.id);
@@ -54,8 +56,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
     if (!first) first = type;
   }
   if (!first)
-    failure.print(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
-                  "hpcml affinity live shows the node it runs on");
+    failure.print(k_cannot_satisfy, fmt::format("the profile of {} describes no nodes", site.name),
+                  "run hpcml affinity live on a node");
   return first;
 }
 
@@ -66,8 +68,9 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
     return each.exclusive && (partition.empty() ? has : each.name == partition);
   });
   if (whole) return {};
-  return partition.empty() ? "the profile names no partition with such nodes whose jobs have it"
-                           : "the profile does not say that jobs of partition " + partition + " have it";
+  return partition.empty()
+             ? "the profile names no partition with such nodes whose jobs have it"
+             : fmt::format("the profile does not state that jobs of partition {} have it", partition);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "core/model/launcher_rows.hpp"
 #include "core/model/name_filter.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::model {
@@ -128,7 +129,8 @@ util::Result<Launcher> Launcher::parse(std::string_view name) {
   launcher.x_row = find_launcher(name);
   if (launcher.x_row && launcher.x_row->ranks != RankStartMethod::nobody) return launcher;
   const std::vector<std::string> names(k_launcher_names.begin(), k_launcher_names.end());
-  return util::Error{fmt::format("unknown launcher '{}'", name), util::choice_hint(std::string(name), names)};
+  return util::Error{fmt::format("unknown launcher '{}'", name),
+                     util::choice_hint(std::string(name), names, "hpcml gen --help")};
 }
 
 } // namespace hpcml::model

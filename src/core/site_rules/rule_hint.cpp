@@ -9,6 +9,7 @@
 #include "core/site_rules/gpu_names.hpp"
 #include "core/site_rules/limits.hpp"
 #include "core/site_rules/site_text.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::site_rules {
@@ -81,9 +82,9 @@ std::string hint_of_partition(const ViolationContext&, OptionForm) { return "rem
 std::string hint_of_partition_name(const ViolationContext& context, OptionForm) {
   const auto names = partition_names(context.site);
   return describes_gpu_nodes_only(context.site) && !names.empty()
-             ? fmt::format("check the name: the profile has only partitions with GPUs ({})",
-                           util::join(names, ", "))
-             : util::choice_hint(context.violation.name, names);
+             ? fmt::format("check the name: the profile has only partitions with GPUs; {} lists them",
+                           show_command(context.site))
+             : util::choice_hint(context.violation.name, names, show_command(context.site));
 }
 
 std::string hint_of_no_scheduler(const ViolationContext&, OptionForm) {
@@ -204,14 +205,13 @@ std::string hint_of_qos(const ViolationContext& context, OptionForm form) {
                : fmt::format("use --partition {} or another QoS", placement.qos->partitions.front());
   std::vector<std::string> names;
   for (const auto& qos : site.qos) names.push_back(qos.name);
-  return util::choice_hint(violation.name, names);
+  return util::choice_hint(violation.name, names, show_command(site));
 }
 
-std::string hint_of_feature(const ViolationContext& context, OptionForm form) {
+std::string hint_of_feature(const ViolationContext& context, OptionForm) {
   const auto& [violation, site, placement, demand] = context;
   if (violation.rule == SiteRule::constraint_operator) return fmt::format("remove the '{}'", violation.name);
-  return form == OptionForm::request ? util::choice_hint(violation.name, site.constraints)
-                                     : fmt::format("use one of {}", util::join(site.constraints, ", "));
+  return util::choice_hint(violation.name, site.constraints, show_command(site));
 }
 
 std::string hint_of_jobs(const ViolationContext& context, OptionForm form) {

@@ -20,6 +20,8 @@ std::vector<std::string> partition_names(const model::Site& site) {
   return names;
 }
 
+std::string show_command(const model::Site& site) { return fmt::format("hpcml sites show {}", site.id); }
+
 std::string describe_no_scheduler(const model::Site& site) {
   return fmt::format("{} has no Slurm to submit jobs to", site.name.empty() ? site.id : site.name);
 }

@@ -20,6 +20,9 @@ std::vector<std::string> engine_names(const model::Site& site);
 /// Returns the names of the partitions that a job may name.
 std::vector<std::string> partition_names(const model::Site& site);
 
+/// Returns the command that shows partitions, QoS, features and node types of a site.
+std::string show_command(const model::Site& site);
+
 /// Returns the sentence for a site without Slurm.
 std::string describe_no_scheduler(const model::Site& site);
 

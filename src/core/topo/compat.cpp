@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/topo/compat_rules.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::topo {
@@ -31,7 +32,7 @@ util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& requ
   const std::vector<std::string> names = compat_policies();
   if (std::find(names.begin(), names.end(), request.policy) == names.end()) {
     return util::Error{fmt::format("unknown policy '{}'", request.policy),
-                       util::choice_hint(request.policy, names)};
+                       util::choice_hint(request.policy, names, "hpcml affinity --help")};
   }
   if (request.policy.starts_with("torch-")) return plan_like_torch(node, request);
   if (request.policy.starts_with("nvidia-")) return plan_like_nvidia(node, request);

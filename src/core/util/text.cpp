@@ -5,6 +5,8 @@
 #include <charconv>
 #include <fmt/format.h>
 
+#include "core/util/choice_hint.hpp"
+
 namespace hpcml::util {
 
 std::string_view trim(std::string_view text) {
@@ -99,18 +101,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 } // namespace
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& candidates,
+                                    std::size_t most) {
   const std::string lower = to_lower(word);
-  std::optional<std::string> best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const auto& candidate : candidates) {
-    const auto distance = edit_distance(lower, to_lower(candidate));
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
+  const std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto& candidate : candidates)
+    if (const auto distance = edit_distance(lower, to_lower(candidate)); distance <= limit)
+      near.emplace_back(distance, candidate);
+  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < near.size() && i < most; ++i) names.push_back(std::move(near[i].second));
+  return names;
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  auto near = near_names(word, candidates, 1);
+  return near.empty() ? std::nullopt : std::optional(std::move(near.front()));
 }
 
 std::string choice_hint(const std::string& value, const std::vector<std::string>& names) {
@@ -120,6 +127,15 @@ std::string choice_hint(const std::string& value, const std::vector<std::string>
   return near                ? fmt::format("use '{}' or another of {}", *near, known)
          : names.size() == 1 ? fmt::format("use {}", known)
                              : fmt::format("use one of {}", known);
+}
+
+std::string choice_hint(const std::string& value, const std::vector<std::string>& names,
+                        const std::string& list_command) {
+  constexpr std::size_t k_most_listed_names = 6; // a hint with more of them does not fit on a line
+  if (names.size() <= k_most_listed_names) return choice_hint(value, names);
+  const auto near = near_names(value, names, 3);
+  if (near.empty()) return fmt::format("run {} to list the names", list_command);
+  return fmt::format("use '{}', or run {}", join(near, "' or '"), list_command);
 }
 
 unsigned long long fnv1a(std::string_view text) {

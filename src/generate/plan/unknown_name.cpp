@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "core/site_rules/site_text.hpp"
 #include "core/site_rules/violation_text.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::plan {
@@ -24,7 +26,7 @@ diag::Diagnostic describe_unknown_partition(const model::Site& site,
           names.empty()
               ? "remove --partition"
               : fmt::format("{}, or add the partition to your own profile (docs/guides/site-profiles.md)",
-                            util::choice_hint(violation.name, names))};
+                            util::choice_hint(violation.name, names, site_rules::show_command(site)))};
 }
 
 } // namespace hpcml::plan

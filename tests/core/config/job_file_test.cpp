@@ -69,8 +69,8 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   for (const auto* wanted :
        {":2:3: error: \"node\" is unknown in the file [job/unknown-key]", "use \"nodes\" if that is meant",
         ":3:20: error: gpus-per-node must be a whole number, not a text",
-        ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "use 'torchrun' or another of",
-        ":6:11: error: \"1A\" is not a valid name of a variable",
+        ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'",
+        "use 'torchrun', or run hpcml gen --help", ":6:11: error: \"1A\" is not a valid name of a variable",
         ":7:14: error: command must be a list, not a text"}) {
     CHECK_THAT(text, Catch::Contains(wanted));
   }

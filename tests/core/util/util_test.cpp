@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/choice_hint.hpp"
 #include "core/util/dollar_template.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
@@ -163,6 +164,19 @@ TEST_CASE("nearest finds slips and nothing else") {
   CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
   CHECK(nearest("tiem", {"mem", "time"}) == std::optional<std::string>("time"));
   CHECK_FALSE(nearest("xyz", {"lumi", "narval"}));
+}
+
+TEST_CASE("choice_hint lists few names, and of many the near ones") {
+  const std::vector<std::string> few = {"lumi", "narval"};
+  const std::vector<std::string> many = {"gpu1", "gpu2", "gpu3", "gpu4", "cpu", "long", "short"};
+  CHECK(choice_hint("lumii", few, "list") == "use 'lumi' or another of lumi, narval");
+  CHECK(choice_hint("xyz", few, "list") == "use one of lumi, narval");
+  CHECK(choice_hint("xyz", {"lumi"}, "list") == "use lumi");
+  CHECK(choice_hint("xyz", {}, "list").empty());
+  CHECK(choice_hint("shrot", many, "list") == "use 'short', or run list");
+  CHECK(choice_hint("gpu", many, "list") == "use 'gpu1' or 'gpu2' or 'gpu3', or run list");
+  CHECK(choice_hint("xyz", many, "list") == "run list to list the names");
+  CHECK(choice_hint("shrot", many).find("gpu4") != std::string::npos); // without a command
 }
 
 TEST_CASE("columns are aligned by characters, numbers to the right, and no line ends in blanks") {
