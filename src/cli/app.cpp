@@ -83,7 +83,7 @@ int print_information(const CLI::App& app, const CLI::ParseError& request, const
   return k_ok;
 }
 
-/// What stands before and behind every command.
+/// Adds what all commands have in common.
 void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
   app.set_help_flag("-h,--help", "Print all options with --help, or the common ones with -h");
   app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION, "Print the version")
@@ -127,7 +127,7 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
     print_error("unknown command '" + wanted + "'",
                 near ? "did you mean " + *near + "?" : "run 'hpcml --help' to list the commands",
                 context.colour);
-    print_usage(app);
+    print_usage(app, context);
     return k_usage;
   }
   app.parse_complete_callback([&] {
@@ -185,7 +185,7 @@ int run(const CommandLineProgram& program, int argc, char** argv, const util::En
   context.env = env;
   context.argv.assign(argv, argv + argc);
   context.colour = ::isatty(STDERR_FILENO) != 0 && takes_colour(env);
-  // Behind "--" stands somebody else's command: the parser must not see it.
+  // After "--" is the command of another program: the parser must not see it.
   const auto dashes = std::find(context.argv.begin() + std::min(argc, 1), context.argv.end(), "--");
   context.words.assign(context.argv.begin() + std::min(argc, 1), dashes);
   context.has_program = dashes != context.argv.end();
@@ -195,7 +195,7 @@ int run(const CommandLineProgram& program, int argc, char** argv, const util::En
     if (const auto code = program.run_special_line(context)) return check_output(*code, context);
     context.every_flag = false;
     if (const auto code = run_words(program, context)) return check_output(*code, context);
-    context.every_flag = true; // what is wrong, or the help, is said with all of them known
+    context.every_flag = true; // errors and help need all flags
     context.sites_dirs.clear();
     return check_output(run_words(program, context).value_or(k_internal), context);
   } catch (const std::exception& error) {

@@ -184,7 +184,8 @@ std::string near_option_hint(const CLI::App& command, const std::string& word,
   return near ? "did you mean " + *near + "?" : "";
 }
 
-void print_usage(const CLI::App& command) {
+void print_usage(const CLI::App& command, const Context& context) {
+  if (context.env.get_or("SLURM_PROCID", "0") != "0") return;
   std::string start = "Usage: ";
   for (const auto& form : usage_forms(command)) {
     print_line(start + form);
@@ -197,7 +198,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
   auto report = make_report(app, command, error, context);
   if (report.hint.empty()) report.hint = "see '" + command_path(command) + " --help'";
   print_error(report.message, report.hint, context.colour);
-  print_usage(command);
+  print_usage(command, context);
   return k_usage;
 }
 

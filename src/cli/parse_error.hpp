@@ -20,8 +20,8 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
 /// The command that the parser has reached: the innermost one that was named.
 const CLI::App& innermost_command(const CLI::App& app);
 
-/// Prints the usage of a command on standard error.
-void print_usage(const CLI::App& command);
+/// Prints the usage of a command on standard error; of the tasks of a step, only the first one prints it.
+void print_usage(const CLI::App& command, const Context& context);
 
 /// "did you mean --nodes?" for a word that resembles an option of the command or the program, or one of
 /// `names`; empty if none does.

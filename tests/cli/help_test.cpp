@@ -328,3 +328,17 @@ TEST_CASE("command line errors name argument, near match and usage") {
   CHECK(holds(workspace.hpcml({"launch", "--stall-timout", "5", "--", "true"}).err,
               "did you mean --stall-timeout?"));
 }
+
+TEST_CASE("only the first task of a step prints the usage") {
+  Workspace workspace;
+  for (const std::string task : {"0", "1"})
+    for (const auto& words :
+         {Names{"launch", "--nodse", "2"}, Names{"launch"}, Names{"torchrun", "--nodse"}, Names{"gne"}}) {
+      workspace.set("SLURM_PROCID", task);
+      const auto result = workspace.hpcml(words);
+      CAPTURE(task, words, result.err);
+      CHECK(result.exit_code != 0);
+      CHECK(holds(result.err, "hpcml: error: "));
+      CHECK(holds(result.err, "\nUsage: hpcml") == (task == "0"));
+    }
+}

@@ -29,7 +29,7 @@ namespace hpcml::cli {
 
 namespace {
 
-// The agent that `hpcml launch` is on a node where its flags ask for what only one that stays can do.
+// `hpcml launch` as the agent of a node, if its flags request what only an agent can do.
 
 using util::Error;
 
@@ -37,31 +37,32 @@ using util::Error;
 std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot& env) {
   auto ranks = std::to_string(layout.local_world_size);
   if (layout.local_world_size == 1) ranks = env.get_or("SLURM_GPUS_ON_NODE", "RANKS");
-  return "srun --ntasks=" + std::to_string(layout.node_count()) +
-         " --ntasks-per-node=1 hpcml launch --nproc-per-node " + ranks + " …";
+  return fmt::format("srun --ntasks={} --ntasks-per-node=1 hpcml launch --nproc-per-node {} …",
+                     layout.node_count(), ranks);
 }
 
-/// The nodes of the step, where it is one of agents: one task on each node, which is told how many ranks it
-/// starts, and as many nodes as were asked for.
+/// Returns the number of nodes of a step of agents: one task per node, with --nproc-per-node, on the
+/// requested number of nodes.
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
   const auto options = model::options_for_agent(request.rank_request);
   TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
   if (!request.processes_per_node)
-    return Error{"with " + options + " one agent per node starts the ranks, and this step has " +
-                     util::counted(place.layout.local_world_size, "task") +
-                     " on this node; without --nproc-per-node each of them would be a rank",
-                 "use " + right_line(place.layout, runtime.env)};
+    return Error{fmt::format("with {} one agent per node starts the ranks, but this step has {} on this node "
+                             "and no --nproc-per-node",
+                             options, util::counted(place.layout.local_world_size, "task")),
+                 fmt::format("use {}", right_line(place.layout, runtime.env))};
   const auto& range = request.rank_request.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
-    return Error{"--nnodes " + range->value.text() + " in a step of " + util::counted(nodes, "node"),
-                 fmt::format("use the step's number of nodes, or a range: --nnodes 1:{}", nodes)};
+    return Error{fmt::format("--nnodes {} does not match the step, which has {}", range->value.text(),
+                             util::counted(nodes, "node")),
+                 fmt::format("use --nnodes {0}, or a range: --nnodes 1:{0}", nodes)};
   return nodes;
 }
 
-/// What the agent of this node is to do. The error says what to type where it cannot be one: in a step with a
-/// task for each rank, or of another number of nodes.
+/// Returns the request for the agent of this node. The hint of an error is the command to use in a step with
+/// one task per rank, or with another number of nodes.
 util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launch,
                                                      const launch::RuntimeContext& runtime) {
   const auto& rank_request = launch.rank_request;
@@ -89,24 +90,26 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
   }
   if (rank_request.nnodes) {
     request.min_nodes = rank_request.nnodes->value.least;
-    request.max_nodes = nodes; // a step of fewer has nobody else to wait for
+    request.max_nodes = nodes; // a smaller step has no other nodes to wait for
   }
   request.launch = std::move(launch);
   return request;
 }
 
-/// What it would do besides starting the ranks, as a line for people.
+/// Returns a line that describes what the agent does in addition to starting the ranks.
 std::string describe_agent(const agent::AgentRequest& request) {
-  std::string text = "# the agent of this node stays with its ranks";
-  if (!request.log_directory.empty()) text += "; their output is written to " + request.log_directory;
+  std::vector<std::string> clauses = {"# the agent of this node supervises its ranks"};
+  if (!request.log_directory.empty())
+    clauses.push_back(fmt::format("their output is written to {}", request.log_directory));
   if (request.max_restarts > 0)
-    text +=
-        "; after a failure all ranks are restarted, at most " + util::counted(request.max_restarts, "time");
+    clauses.push_back(fmt::format("after a failure all ranks are restarted, at most {}",
+                                  util::counted(request.max_restarts, "time")));
   if (request.stall_timeout)
-    text += fmt::format("; they are stopped after {} s without output", request.stall_timeout->count());
+    clauses.push_back(
+        fmt::format("they are stopped after {} s without output", request.stall_timeout->count()));
   if (request.min_nodes < request.max_nodes)
-    text += fmt::format("; they continue with {} of {} nodes", request.min_nodes, request.max_nodes);
-  return text;
+    clauses.push_back(fmt::format("they continue with {} of {} nodes", request.min_nodes, request.max_nodes));
+  return util::join(clauses, "; ");
 }
 
 struct LaunchFlags {
@@ -144,11 +147,12 @@ util::Error unexpected_option(const CLI::App& app, const std::string& word) {
   std::vector<std::string> more;
   for (const auto& flag : model::k_rank_flags) more.push_back("--" + std::string(flag.name));
   auto hint = near_option_hint(app, word, more);
-  return {"unexpected argument '" + word + "'",
+  return {fmt::format("unexpected argument '{}'", word),
           hint.empty() ? "run 'hpcml launch --help'; put options of the program after the program" : hint};
 }
 
-/// The words of the program: literal behind "--", else a script or module for the active Python.
+/// Returns the words of the program: literally those after "--", else a script or module for the active
+/// Python.
 util::Result<std::vector<std::string>> command_of(const CLI::App& app, const LaunchFlags& flags,
                                                   const Context& context) {
   auto words = app.remaining();
@@ -167,14 +171,14 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
   return find_torch::find_python_command(words, flags.module, context.env);
 }
 
-/// What the step's variables ask for where no flag does.
+/// Reads what the step's variables set and no flag does; returns the error of an invalid value.
 std::optional<util::Error> read_step_variables(model::RankRequest& request, const util::EnvSnapshot& env) {
   for (const auto& flag : model::k_rank_flags) {
     const auto name = model::variable_of(flag.name);
     const auto text = env.get_or(name, "");
     if (text.empty() || flag.origin(request) != nullptr) continue;
     if (const auto fault = flag.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
-      return util::Error{name + " " + fault->what, fault->hint};
+      return util::Error{fmt::format("{} {}", name, fault->what), fault->hint};
   }
   return std::nullopt;
 }
@@ -192,7 +196,7 @@ int run_request(const launch::LaunchRequest& request, const launch::RuntimeConte
   const auto text = launch::describe_launch(request, runtime);
   if (!text) return fail(context, runtime, "layout", text.error());
   auto lines = util::split(*text, '\n');
-  lines.pop_back(); // behind the last line's end
+  lines.pop_back(); // empty, after the last line break
   if (agent) lines.push_back(describe_agent(*agent));
   for (const auto& line : lines) std::cout << diag::visible_text(line) << '\n';
   return k_ok;
@@ -213,15 +217,16 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, runtime, "site",
-                  {"the profile of site '" + flags.site + "' cannot be used",
-                   "hpcml sites list names those that can"});
+                  {fmt::format("cannot use the profile of site '{}'", flags.site),
+                   "run hpcml sites list, or remove --site"});
     }
     request.site = std::move(load.site);
   }
   request.bind = bind_mode(flags.bind);
   auto order = model::GpuOrder::parse(flags.rank_order);
   if (!order)
-    return fail(context, runtime, "order", {"--rank-order: " + order.error().what, order.error().hint});
+    return fail(context, runtime, "order",
+                {fmt::format("--rank-order: {}", order.error().what), order.error().hint});
   request.rank_order = std::move(*order);
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
@@ -233,7 +238,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto command = command_of(app, flags, context);
   if (!command) {
     const int code = fail(context, runtime, "command", command.error());
-    if (!context.env.get("SLURM_PROCID")) print_usage(app); // not once per task
+    print_usage(app, context);
     return code;
   }
   request.command = std::move(*command);

@@ -133,8 +133,9 @@ int run_torchrun(const Context& context, const std::vector<std::string>& words) 
   }
   if (line.errors.empty()) return run_request(line.request, context);
   const int code = refuse(context, line.errors);
-  with_app_tree(context, {"torchrun"},
-                [](const CLI::App& app, const Context&) { print_usage(*app.get_subcommand("torchrun")); });
+  with_app_tree(context, {"torchrun"}, [](const CLI::App& app, const Context& tree_context) {
+    print_usage(*app.get_subcommand("torchrun"), tree_context);
+  });
   return code;
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("a dry run of an agent prints each rank, and what the agent does besid
   CHECK(holds(agent.out, "# rank 1\n"));
   CHECK(holds(
       agent.out,
-      "# the agent of this node stays with its ranks; their output is written to /no/logs; after a "
+      "# the agent of this node supervises its ranks; their output is written to /no/logs; after a "
       "failure all ranks are restarted, at most 3 times; they are stopped after 60 s without output\n"));
   CHECK_FALSE(std::filesystem::exists("/no"));
 }
@@ -88,7 +88,7 @@ TEST_CASE("an agent in a step with a task for each rank is refused with the line
     CHECK(result.exit_code == 125);
     CHECK(holds(
         result.err,
-        "with --max-restarts one agent per node starts the ranks, and this step has 4 tasks on this node"));
+        "with --max-restarts one agent per node starts the ranks, but this step has 4 tasks on this node"));
     CHECK(holds(result.err, "srun --ntasks=1 --ntasks-per-node=1 hpcml launch --nproc-per-node 4 "));
   }
   auto environment = step_environment(0, 1);
@@ -109,7 +109,7 @@ TEST_CASE("a number of nodes that the step has not, or that nobody can bring tog
   const auto in_step =
       run_hpcml({"launch", "--nproc-per-node", "2", "--nnodes", "2:4", "--", "true"}, step_environment(0, 1));
   CHECK(in_step.exit_code == 125);
-  CHECK(holds(in_step.err, "--nnodes 2:4 in a step of 1 node"));
+  CHECK(holds(in_step.err, "--nnodes 2:4 does not match the step, which has 1 node"));
   const auto outside =
       run_hpcml({"launch", "--nproc-per-node", "2", "--nnodes", "2", "--", "true"}, bare_environment());
   CHECK(outside.exit_code == 125);
