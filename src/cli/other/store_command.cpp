@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml store: the place where the ranks of a job meet.
+// hpcml store: the rendezvous store of a job's ranks.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   if (job != launch::rendezvous_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
   TRY(const auto channel, launch::find_job_channel(own, found.job, false));
   if (!channel.is_shared)
-    return Error{"no key to query the store: " + channel.origin,
+    return Error{fmt::format("no key to query the store: {}", channel.origin),
                  "run 'hpcml config key' on a login node: it protects jobs that start after it"};
   // The port that a user names may be one that ssh forwards.
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
@@ -69,10 +69,11 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
           fmt::format("only ranks that hpcml launch starts have a store that can be shown; if these have "
                       "one, query it in the job: srun --jobid={} --overlap -n1 hpcml store show",
                       job)};
-    break;
-  default: break;
+    return Error{fmt::format("no store answers: {}", none.what),
+                 "check the address: only ranks that hpcml launch starts have a store that can be shown"};
+  default:
+    return Error{none.what, "only stores of hpcml answer; the store of a torch program cannot be shown"};
   }
-  return Error{none.what, "only stores of hpcml answer; the store of a torch program cannot be shown"};
 }
 
 Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {
@@ -82,14 +83,14 @@ Result<store::StoreReport> ask(const StorePlaces& found, const store::Credential
 }
 
 std::string render_text(const store::StoreReport& report) {
-  std::string text = report.ranks == 0 ? ""
-                                       : util::counted(report.ranks, "rank") + ", " +
-                                             std::to_string(report.announced) + " started; ";
-  text += util::counted(report.connected, "program") + " connected, " + std::to_string(report.lost) +
-          " disconnected, " + std::to_string(report.waiting) + " waiting; " +
-          util::counted(report.keys, "key") + "\n";
+  std::string text;
+  if (report.ranks > 0)
+    text += fmt::format("{}, {} started; ", util::counted(report.ranks, "rank"), report.announced);
+  text += fmt::format("{} connected, {} disconnected, {} waiting; {}\n",
+                      util::counted(report.connected, "program"), report.lost, report.waiting,
+                      util::counted(report.keys, "key"));
   if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
-    text += std::to_string(worlds) + " programs have each set up a world of 1\n";
+    text += fmt::format("{} programs have each set up a world of 1\n", worlds);
   for (const auto& line : report.missing) text += line + "\n";
   for (const auto& stall : report.stalls) text += stall.text + "\n";
   if (report.stalls.empty()) text += "no rank waits\n";

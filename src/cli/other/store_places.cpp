@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/other/store_places.hpp"
 
+#include <fmt/format.h>
+
 #include "core/model/hostlist.hpp"
 #include "core/slurm/jobs.hpp"
 #include "core/util/text.hpp"
@@ -44,7 +46,7 @@ void add_steps(const slurm::Commands& commands, JobHosts& job) {
   }
 }
 
-/// As Slurm knows the job.
+/// Returns the hosts and steps of the job as reported by Slurm.
 Result<JobHosts> ask_slurm(const std::string& id, const slurm::Commands& commands) {
   TRY(const auto records, slurm::find_job(commands, id));
   for (const auto& record : records) {
@@ -56,10 +58,10 @@ Result<JobHosts> ask_slurm(const std::string& id, const slurm::Commands& command
     add_steps(commands, job);
     return job;
   }
-  return Error{"job " + id + " is not running", "name a running job: squeue --me lists yours"};
+  return Error{fmt::format("job {} is not running", id), "use a running job: squeue --me lists yours"};
 }
 
-/// As the variables of a step of the job know it, where Slurm's commands are missing.
+/// Returns the same from the variables of a step of the job, if Slurm's commands are missing.
 std::optional<JobHosts> read_variables(const util::EnvSnapshot& env) {
   JobHosts job{slurm::read_step_identity(env), {}, {}};
   const auto host = first_host(env.get_or("SLURM_JOB_NODELIST", env.get_or("SLURM_NODELIST", "")));
@@ -81,20 +83,23 @@ Result<StorePlaces> places_of_job(const std::string& id, const util::EnvSnapshot
       for (const auto port : launch::ports_of_job(job->job, job->steps))
         found.places.push_back({address, port});
   if (found.places.empty())
-    return Error{"the nodes of job " + id + " do not resolve here (" + util::join(job->hosts, ", ") + ")",
-                 "ask within the job: srun --jobid=" + id + " --overlap -n1 hpcml store show"};
+    return Error{fmt::format("the nodes of job {} do not resolve on this machine: {}", id,
+                             util::join(job->hosts, ", ")),
+                 fmt::format("run it within the job: srun --jobid={} --overlap -n1 hpcml store show", id)};
   return found;
 }
 
 Result<StorePlaces> places_at(const std::string& text, const util::EnvSnapshot& env) {
   const auto where = store::parse_place(text);
   if (!where)
-    return Error{"'" + text + "' is neither a job's number nor a place",
-                 "write ADDRESS:PORT, or [ADDRESS]:PORT"};
+    return Error{fmt::format("'{}' is neither the number of a job nor the address of a store", text),
+                 "use JOB, ADDRESS:PORT or [ADDRESS]:PORT"};
   StorePlaces found{slurm::read_step_identity(env), {}};
   for (const auto& address : launch::addresses_of(where->first))
     found.places.push_back({address, where->second});
-  if (found.places.empty()) return Error{"the name " + where->first + " does not resolve here"};
+  if (found.places.empty())
+    return Error{fmt::format("the name {} does not resolve on this machine", where->first),
+                 "use an IP address, or run it on another node"};
   return found;
 }
 

@@ -47,7 +47,9 @@ void run(std::deque<Query>& queries, Clock::time_point deadline) {
 
 std::string describe(const Query& query) {
   const auto& client = query.client;
-  if (!client.fault().empty()) return fmt::format("{} {}", client.place(), client.fault());
+  if (client.session_error() != store::SessionError::none)
+    return fmt::format("{} {}", client.place(), client.fault());
+  if (!client.fault().empty()) return fmt::format("{}: {}", client.place(), client.fault());
   if (query.is_done) return fmt::format("{} does not use the protocol of this version", client.place());
   return fmt::format("{} {}", client.place(),
                      client.is_connected() ? "does not answer" : "cannot be reached");
