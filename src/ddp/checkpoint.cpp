@@ -12,6 +12,7 @@
 #include <torch/serialize/output-archive.h>
 
 #include "ddp/checkpoint_directory.hpp"
+#include "ddp/format_message.hpp"
 #include "ddp/optimizer_state.hpp"
 
 namespace hpcml::ddp {
@@ -39,7 +40,7 @@ std::vector<at::Tensor> gather_states(ProcessGroup& group, const at::Generator& 
 }
 
 std::string state_key(std::size_t generator, int rank) {
-  return "random_" + std::to_string(generator) + "_" + std::to_string(rank);
+  return format_message("random_{}_{}", generator, rank);
 }
 
 std::string pack_state(ProcessGroup& group, const TrainingState& state, std::int64_t step,
@@ -150,8 +151,9 @@ UsableCheckpoint share_choice(ProcessGroup& group, const UsableCheckpoint& own) 
 
 /// A line of the job's log for each checkpoint that is not used.
 void report_skipped(const std::filesystem::path& directory, const UsableCheckpoint& choice) {
-  const auto end = choice.step < 0 ? "starting without a checkpoint"
-                                   : "resuming from " + checkpoint_path(directory, choice.step).string();
+  const auto end = choice.step < 0
+                       ? "starting without a checkpoint"
+                       : format_message("resuming from {}", checkpoint_path(directory, choice.step).string());
   for (const auto& reason : choice.skipped)
     std::fprintf(stderr, "hpcml: warning: cannot use checkpoint %s; %s\n", reason.c_str(), end.c_str());
 }
@@ -173,7 +175,7 @@ void save_checkpoint(ProcessGroup& group, const std::filesystem::path& directory
   }
   fault = share_text(group, fault);
   if (!fault.empty())
-    throw std::runtime_error("checkpoint " + std::to_string(step) + " was not written: " + fault);
+    throw std::runtime_error(format_message("checkpoint {} was not written: {}", step, fault));
 }
 
 Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, TrainingState& state) {
@@ -181,8 +183,9 @@ Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& direct
   if (group.rank() == 0) found = find_usable_checkpoint(directory, k_file);
   auto choice = share_choice(group, found);
   if (choice.step < 0 && choice.damaged)
-    throw std::runtime_error("no checkpoint in " + directory.string() + " can be used: " +
-                             choice.skipped.front() + "; remove it to start without a checkpoint");
+    throw std::runtime_error(
+        format_message("no checkpoint in {} can be used: {}; remove it to start without a checkpoint",
+                       directory.string(), choice.skipped.front()));
   if (group.rank() == 0) report_skipped(directory, choice);
   Resumed resumed;
   resumed.skipped = choice.skipped;
@@ -192,8 +195,8 @@ Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& direct
     unpack_state(group, found.bytes, state, resumed);
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    group.fail("load_checkpoint",
-               what.substr(0, what.find('\n')) + "; the directory must be on storage that all nodes share");
+    group.fail("load_checkpoint", format_message("{}; the directory must be on storage that all nodes share",
+                                                 what.substr(0, what.find('\n'))));
   }
   group.barrier().wait();
   return resumed;

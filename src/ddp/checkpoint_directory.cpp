@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "ddp/format_message.hpp"
 #include "ddp/posix_files.hpp"
 #include "hpcml/crc32.hpp"
 
@@ -26,7 +27,7 @@ constexpr const char* k_prefix = "step-";
 constexpr const char* k_part = ".part"; ///< the end of a name while it is being written
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
-  throw std::runtime_error("cannot " + what + " " + path.string() + ": " + std::strerror(error));
+  throw std::runtime_error(format_message("cannot {} {}: {}", what, path.string(), std::strerror(error)));
 }
 
 /// Waits until the disk has it: a rename alone may survive a crash of the node that the bytes do not.
@@ -110,7 +111,7 @@ List read_list(const fs::path& checkpoint) {
   List list;
   const auto path = (checkpoint / k_complete).string();
   const auto failed = [&](const std::string& why) {
-    list.problem = path + ": " + why;
+    list.problem = format_message("{}: {}", path, why);
     return list;
   };
   RegularFile file(path);
@@ -122,11 +123,11 @@ List read_list(const fs::path& checkpoint) {
   std::istringstream lines(file.read(static_cast<std::size_t>(file.size())));
   std::string line;
   if (!std::getline(lines, line) || line != k_head)
-    return failed("the first line is not '" + std::string(k_head) + "'");
+    return failed(format_message("the first line is not '{}'", k_head));
   for (int number = 2; std::getline(lines, line); ++number) {
     if (lines.eof()) return failed("the last line does not end with a newline");
     if (const auto why = read_entry(line, list); !why.empty())
-      return failed("line " + std::to_string(number) + ": " + why);
+      return failed(format_message("line {}: {}", number, why));
   }
   return list.entries.empty() ? failed("lists no file") : list;
 }
@@ -135,11 +136,11 @@ List read_list(const fs::path& checkpoint) {
 template <class Visit>
 std::string read_listed(const fs::path& path, const Entry& entry, bool checksum, const Visit& visit) {
   constexpr std::size_t piece_bytes = 1 << 20;
-  const auto failed = [&](const std::string& why) { return path.string() + ": " + why; };
+  const auto failed = [&](const std::string& why) { return format_message("{}: {}", path.string(), why); };
   RegularFile file(path.string());
   if (!file.problem().empty()) return failed(file.problem());
   if (file.size() != entry.bytes)
-    return failed("has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(entry.bytes));
+    return failed(format_message("has {} bytes, expected {}", file.size(), entry.bytes));
   if (!checksum) return {};
   Crc32 crc;
   std::int64_t count = 0;
@@ -150,7 +151,7 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   }
   if (!file.problem().empty()) return failed(file.problem());
   if (count != entry.bytes || hex(crc.value()) != entry.crc)
-    return failed("CRC-32 is " + hex(crc.value()) + ", expected " + entry.crc);
+    return failed(format_message("CRC-32 is {}, expected {}", hex(crc.value()), entry.crc));
   return {};
 }
 
@@ -159,7 +160,7 @@ CheckpointProblem read_one(const fs::path& checkpoint, const std::string& name, 
   const auto list = read_list(checkpoint);
   if (!list.problem.empty()) return {list.problem, list.unfinished};
   if (list.entries.count(name) == 0)
-    return {(checkpoint / k_complete).string() + ": does not list " + name, false};
+    return {format_message("{}: does not list {}", (checkpoint / k_complete).string(), name), false};
   bytes.clear();
   for (const auto& item : list.entries) {
     const bool is_wanted = item.first == name;
@@ -225,10 +226,10 @@ fs::path checkpoint_path(const fs::path& directory, std::int64_t step) {
 
 void write_checkpoint(const fs::path& directory, std::int64_t step,
                       const std::map<std::string, std::string>& files) {
-  if (const int error = make_directories(directory.string())) fail("make", directory, error);
+  if (const int error = make_directories(directory.string())) fail("create", directory, error);
   const auto part = part_path(directory, step), path = checkpoint_path(directory, step);
   remove_tree(part.string());
-  if (const int error = make_directories(part.string())) fail("make", part, error);
+  if (const int error = make_directories(part.string())) fail("create", part, error);
   try {
     std::ostringstream list;
     list << k_head << "\n";

@@ -8,6 +8,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/version.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/group_state.hpp"
 #include "ddp/reducer.hpp"
 #include "ddp/state_broadcast.hpp"
@@ -37,8 +38,8 @@ std::string first_difference(const std::string& own, const std::string& received
     const bool has_two = static_cast<bool>(std::getline(other_lines, two));
     more = has_one && has_two;
     if (more && left == two) continue;
-    return "this rank has " + (has_one ? left : "nothing more") + ", rank 0 has " +
-           (has_two ? two : "nothing more");
+    return format_message("this rank has {}, rank 0 has {}", has_one ? left : "nothing more",
+                          has_two ? two : "nothing more");
   }
   return {};
 }
@@ -56,7 +57,8 @@ void compare_with_rank_0(ProcessGroup& group, const torch::nn::Module& module) {
   text = text.cpu();
   const std::string theirs(text.data_ptr<uint8_t>(), text.data_ptr<uint8_t>() + text.numel());
   if (own != theirs)
-    group.fail("construction", "its module differs from that of rank 0: " + first_difference(own, theirs));
+    group.fail("construction",
+               format_message("its module differs from that of rank 0: {}", first_difference(own, theirs)));
 }
 
 std::vector<std::pair<std::string, at::Tensor>> parameters_of(const torch::nn::Module& module) {
@@ -77,7 +79,7 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
     : x_module(std::move(module)), x_group(std::move(group)), x_options(options) {
 #if TORCH_VERSION_MAJOR < 2
   if (x_group->backend() == "gloo" && options.compression == Compression::bf16)
-    x_group->fail("construction", "the Gloo of this LibTorch cannot sum bf16; take fp16, or LibTorch 2");
+    x_group->fail("construction", "Gloo in this LibTorch cannot sum bf16; use fp16, or LibTorch 2");
 #endif
   compare_with_rank_0(*x_group, *x_module);
   x_buffers = x_module->buffers();

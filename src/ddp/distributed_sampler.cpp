@@ -10,6 +10,8 @@
 #include <torch/serialize/input-archive.h>
 #include <torch/serialize/output-archive.h>
 
+#include "ddp/format_message.hpp"
+
 namespace hpcml::ddp {
 
 DistributedSampler::DistributedSampler(std::size_t size, int world_size, int rank, bool shuffle,
@@ -17,8 +19,8 @@ DistributedSampler::DistributedSampler(std::size_t size, int world_size, int ran
     : x_size(size), x_world_size(static_cast<std::size_t>(world_size)),
       x_rank(static_cast<std::size_t>(rank)), x_shuffle(shuffle), x_drop_last(drop_last), x_seed(seed) {
   if (world_size < 1 || rank < 0 || rank >= world_size)
-    throw std::invalid_argument("a sampler's rank is from 0 to world_size-1, not " + std::to_string(rank) +
-                                " of " + std::to_string(world_size));
+    throw std::invalid_argument(format_message(
+        "a sampler's rank must be at least 0 and less than world_size, not {} of {}", rank, world_size));
   deal();
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "ddp/format_message.hpp"
+
 namespace hpcml::ddp {
 
 namespace {
@@ -28,7 +30,7 @@ std::string name_ranks(const std::vector<int>& ranks, const std::vector<std::str
     if (!host.empty() && std::find(places.begin(), places.end(), host) == places.end())
       places.push_back(host);
   }
-  if (ranks.size() > k_named_ranks) text += " and " + std::to_string(ranks.size() - k_named_ranks) + " more";
+  if (ranks.size() > k_named_ranks) text += format_message(" and {} more", ranks.size() - k_named_ranks);
   for (std::size_t i = 0; i < places.size(); ++i)
     text += (i == 0 ? " (" : ", ") + places[i] + (i + 1 == places.size() ? ")" : "");
   return text;
@@ -51,9 +53,10 @@ std::vector<int> ranks_where(const std::vector<std::optional<RankReport>>& repor
   return found;
 }
 
-const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? " is" : " are"; }
+const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? "is" : "are"; }
+const char* has_or_have(const std::vector<int>& ranks) { return ranks.size() == 1 ? "has" : "have"; }
 
-/// Those that have begun the fewest operations, where others have begun more.
+/// Returns the ranks that have begun the fewest operations, if others have begun more.
 FailureCause cause_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
                                  const std::vector<std::string>& hosts) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
@@ -66,17 +69,14 @@ FailureCause cause_who_is_behind(const std::vector<std::optional<RankReport>>& r
   if (least == most) return nobody();
   const auto behind = ranks_where(reports, [&](const auto& report) { return report->operations == least; });
   const auto& first = *reports[static_cast<std::size_t>(behind.front())];
-  std::string clause = name_ranks(behind, hosts) + (behind.size() == 1 ? " has" : " have") + " not reached " +
-                       furthest->operation + ", operation " + std::to_string(most);
-  if (first.state == State::waiting)
-    clause += ", but" + std::string(is_or_are(behind)) + " in " + first.operation + ", operation " +
-              std::to_string(first.operations);
-  else
-    clause += ", but" + std::string(is_or_are(behind)) + " busy elsewhere for " + seconds_text(first.seconds);
-  return {behind, clause};
+  const auto state = first.state == State::waiting
+                         ? format_message("in {}, operation {}", first.operation, first.operations)
+                         : format_message("busy elsewhere for {}", seconds_text(first.seconds));
+  return {behind, format_message("{} {} not reached {}, operation {}, but {} {}", name_ranks(behind, hosts),
+                                 has_or_have(behind), furthest->operation, most, is_or_are(behind), state)};
 }
 
-/// Whom this rank waits for: the other one of its exchange, or those that have not begun its operation.
+/// Returns the ranks that this rank waits for: its peer, or those that have not begun its operation.
 std::vector<int> waits_for(const std::vector<std::optional<RankReport>>& reports, std::size_t rank) {
   const auto& own = *reports[rank];
   if (own.state != State::waiting) return {};
@@ -88,10 +88,10 @@ std::vector<int> waits_for(const std::vector<std::optional<RankReport>>& reports
 
 std::string text_of_wait(const RankReport& report) {
   if (report.exchange.is_exchange()) return text_of(report.exchange);
-  return report.operation + ", operation " + std::to_string(report.operations);
+  return format_message("{}, operation {}", report.operation, report.operations);
 }
 
-/// Ranks that wait for each other all around, or nothing.
+/// Returns ranks that wait for each other in a ring, or nothing.
 std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& reports, std::size_t start) {
   std::vector<int> path;
   for (int rank = static_cast<int>(start);;) {
@@ -114,27 +114,26 @@ FailureCause cause_who_is_waited_for(const std::vector<std::optional<RankReport>
     for (std::size_t rank = 0; rank < reports.size(); ++rank)
       for (const int waited_for : waits_for(reports, rank)) {
         if (reports[static_cast<std::size_t>(waited_for)]->state != state) continue;
-        if (first.empty())
-          first = "rank " + std::to_string(rank) + " waits in " + text_of_wait(*reports[rank]);
+        if (first.empty()) first = format_message("rank {} waits in {}", rank, text_of_wait(*reports[rank]));
         if (std::find(causes.begin(), causes.end(), waited_for) == causes.end()) causes.push_back(waited_for);
       }
     if (causes.empty()) continue;
     std::sort(causes.begin(), causes.end());
     const auto& report = *reports[static_cast<std::size_t>(causes.front())];
-    const std::string what = state == State::left ? (causes.size() == 1 ? " has left" : " have left")
-                                                  : is_or_are(causes) + std::string(" busy elsewhere for ") +
-                                                        seconds_text(report.seconds);
-    return {causes, name_ranks(causes, hosts) + what + ", while " + first};
+    const auto what = state == State::left ? format_message("{} left", has_or_have(causes))
+                                           : format_message("{} busy elsewhere for {}", is_or_are(causes),
+                                                            seconds_text(report.seconds));
+    return {causes, format_message("{} {}, while {}", name_ranks(causes, hosts), what, first)};
   }
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     auto ring = ring_of_waits(reports, rank);
     if (ring.empty()) continue;
     std::sort(ring.begin(), ring.end());
-    std::string clause = name_ranks(ring, hosts) + " wait for each other: ";
+    std::string waits;
     for (std::size_t i = 0; i < ring.size() && i < k_named_ranks; ++i)
-      clause += (i == 0 ? "rank " : ", rank ") + std::to_string(ring[i]) + " in " +
-                text_of_wait(*reports[static_cast<std::size_t>(ring[i])]);
-    return {ring, clause};
+      waits += format_message("{}rank {} in {}", i == 0 ? "" : ", ", ring[i],
+                              text_of_wait(*reports[static_cast<std::size_t>(ring[i])]));
+    return {ring, format_message("{} wait for each other: {}", name_ranks(ring, hosts), waits)};
   }
   return nobody();
 }
@@ -143,8 +142,8 @@ FailureCause cause_who_is_waited_for(const std::vector<std::optional<RankReport>
 
 std::string text_of(const Operation& operation) {
   if (!operation.is_exchange()) return operation.name;
-  return operation.name + (operation.name == k_send ? " to" : " from") + " rank " +
-         std::to_string(operation.peer) + " (tag " + std::to_string(operation.tag) + ")";
+  return format_message("{} {} rank {} (tag {})", operation.name, operation.name == k_send ? "to" : "from",
+                        operation.peer, operation.tag);
 }
 
 std::string pack(const RankReport& report) {
@@ -179,7 +178,7 @@ FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& re
   for (std::size_t rank = 0; rank < reports.size(); ++rank)
     if (!reports[rank] && hosts[rank].empty()) missing.push_back(static_cast<int>(rank));
   if (missing.empty()) return find_cause(reports, hosts);
-  return {missing, name_ranks(missing, hosts) + (missing.size() == 1 ? " has" : " have") + " not connected"};
+  return {missing, format_message("{} {} not connected", name_ranks(missing, hosts), has_or_have(missing))};
 }
 
 FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
@@ -188,18 +187,19 @@ FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
   const auto failed =
       ranks_where(reports, [](const auto& report) { return report && report->state == State::failed; });
   if (!failed.empty())
-    return {failed,
-            name_ranks(failed, hosts) + " failed: " + reports[static_cast<std::size_t>(failed.front())]->why};
+    return {failed, format_message("{} failed: {}", name_ranks(failed, hosts),
+                                   reports[static_cast<std::size_t>(failed.front())]->why)};
   const auto silent = ranks_where(reports, [](const auto& report) { return !report; });
-  if (!silent.empty()) return {silent, name_ranks(silent, hosts) + is_or_are(silent) + " lost: no answer"};
+  if (!silent.empty())
+    return {silent, format_message("{} {} lost: no answer", name_ranks(silent, hosts), is_or_are(silent))};
   const bool exchanges = std::any_of(reports.begin(), reports.end(), [](const auto& report) {
     return report->state == State::waiting && report->exchange.is_exchange();
   });
   if (exchanges) return cause_who_is_waited_for(reports, hosts);
   const auto left = ranks_where(reports, [](const auto& report) { return report->state == State::left; });
   if (!left.empty())
-    return {left, name_ranks(left, hosts) + (left.size() == 1 ? " has" : " have") + " left after operation " +
-                      std::to_string(reports[static_cast<std::size_t>(left.front())]->operations)};
+    return {left, format_message("{} {} left after operation {}", name_ranks(left, hosts), has_or_have(left),
+                                 reports[static_cast<std::size_t>(left.front())]->operations)};
   return cause_who_is_behind(reports, hosts);
 }
 

@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "ddp/format_message.hpp"
 #include "ddp/network.hpp"
 
 namespace hpcml::ddp {
@@ -29,8 +30,8 @@ constexpr milliseconds k_for_ever{std::chrono::hours(24 * 365)};
 constexpr const char* k_host_key = "host";
 constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or its thread to end
 constexpr const char* k_report_key = "report";
-constexpr const char* k_result_key = "verdict";
-constexpr const char* k_received_key = "heard"; ///< set: the rank needs the store no more
+constexpr const char* k_result_key = "result";
+constexpr const char* k_received_key = "received"; ///< set: the rank no longer needs the store
 constexpr const char* k_callers_key =
     "called";                                ///< the number of ranks that have called: the first one decides
 constexpr const char* k_ended_key = "ended"; ///< how many have ended well
@@ -174,7 +175,7 @@ void FailureDetector::answer() {
     const std::lock_guard<std::mutex> lock(x_mutex);
     x_result = text;
   }
-  x_second->set(key(k_received_key, x_rank), "verdict");
+  x_second->set(key(k_received_key, x_rank), k_result_key);
 }
 
 std::string FailureDetector::kept_result() const {
@@ -241,12 +242,12 @@ FailureCause FailureDetector::ask_for_cause(const Operation& operation, const st
   if (first) query_all_ranks();
   FailureCause cause;
   if (own) {
-    cause = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
+    cause = {{x_rank}, format_message("rank {} ({}) failed: {}", x_rank, host_name(), why)};
     if (first) x_store->set(x_prefix + k_result_key, pack_cause(cause));
   } else {
     cause = unpack_cause(find_result(operation.name, first));
   }
-  x_store->set(key(k_received_key, x_rank), "verdict");
+  x_store->set(key(k_received_key, x_rank), k_result_key);
   if (x_serves) linger_for_peers();
   return cause;
 }
@@ -276,12 +277,14 @@ Error FailureDetector::error_of(const Operation& operation, const std::string& w
     if (const auto result = kept_result(); !result.empty())
       cause = unpack_cause(result);
     else
-      cause = {{0},
-               "the store at " + x_master + " exited with rank 0 or its launcher (" + error.what() + ")"};
+      cause = {
+          {0},
+          format_message("the store at {} exited with rank 0 or its launcher ({})", x_master, error.what())};
   }
-  const std::string subject =
-      "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";
-  return Error(subject + (own ? why : cause.clause + (why.empty() ? "" : "; this rank reports: " + why)),
+  const auto reason = own           ? why
+                      : why.empty() ? cause.clause
+                                    : format_message("{}; this rank reports: {}", cause.clause, why);
+  return Error(format_message("rank {} ({}): {} failed: {}", x_rank, host_name(), text_of(operation), reason),
                x_rank, operation.name, own ? std::vector<int>{x_rank} : cause.ranks);
 }
 

@@ -15,6 +15,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "ddp/format_message.hpp"
+
 namespace hpcml::ddp {
 
 namespace {
@@ -39,7 +41,7 @@ std::string first_name(const std::string& hint, bool& exact) {
 std::string list_of(const std::vector<InterfaceAddress>& all) {
   std::string text;
   for (const auto& network : all)
-    text += (text.empty() ? "" : ", ") + network.interface + " (" + network.address + ")";
+    text += format_message("{}{} ({})", text.empty() ? "" : ", ", network.interface, network.address);
   return text.empty() ? "none" : text;
 }
 
@@ -110,9 +112,10 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
       if (network.interface == named) return network;
     for (const auto& network : all)
       if (prefix && network.interface.compare(0, named.size(), named) == 0) return network;
-    throw std::runtime_error("no interface '" + named + "' with an IPv4 address is up on " + host_name() +
-                             " (available: " + list_of(all) +
-                             "); set --interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME");
+    throw std::runtime_error(
+        format_message("no interface '{}' with an IPv4 address is up on {} (available: {}); set "
+                       "--interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME",
+                       named, host_name(), list_of(all)));
   }
   const std::string source = source_address_to(env.master_addr, env.master_port);
   const bool several_nodes = env.world_size > env.local_world_size;
@@ -122,8 +125,8 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
   for (const auto& network : all)
     if (network.loopback != several_nodes) return network;
   if (!all.empty()) return all.front();
-  throw std::runtime_error("no interface with an IPv4 address is up on " + host_name() +
-                           ", so the ranks cannot connect");
+  throw std::runtime_error(format_message(
+      "no interface with an IPv4 address is up on {}, so the ranks cannot connect", host_name()));
 }
 
 std::string wait_until_reachable(const std::string& host, int port,
@@ -135,7 +138,7 @@ std::string wait_until_reachable(const std::string& host, int port,
     choice.ai_socktype = SOCK_STREAM;
     Resolved found;
     const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &choice, &found.list);
-    if (code != 0) reason = std::string("the name does not resolve (") + ::gai_strerror(code) + ")";
+    if (code != 0) reason = format_message("the name does not resolve ({})", ::gai_strerror(code));
     for (const addrinfo* entry = found.list; entry != nullptr; entry = entry->ai_next) {
       const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
       reason = try_connect(*entry, std::clamp(left, milliseconds(1), milliseconds(2000)));

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/group_state.hpp"
 
 namespace hpcml::ddp {
@@ -59,8 +60,7 @@ void Work::wait() {
       if (group.watch.is_called()) group.watch.fail(operation, "", false);
       if (steady_clock::now() - start > group.options.timeout)
         group.watch.fail(operation,
-                         "not done within " + std::to_string(group.options.timeout.count() / 1000) + " s",
-                         false);
+                         format_message("not done within {} s", group.options.timeout.count() / 1000), false);
     }
     // NCCL's wait is over when the streams are in order, or the group was ended.
     if (group.stream_watch && group.watch.is_called()) group.watch.fail(operation, "", false);
@@ -125,14 +125,14 @@ Work ProcessGroup::barrier() {
 
 void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& tensor) {
   const auto refuse = [&](const std::string& why) { x_state->watch.fail(exchange, why, true); };
-  const std::string peer = "rank " + std::to_string(exchange.peer);
   if (exchange.peer < 0 || exchange.peer >= size())
-    refuse("there is no " + peer + ": the ranks are 0 to " + std::to_string(size() - 1));
-  if (exchange.peer == rank()) refuse(peer + " is this rank itself");
-  if (exchange.tag < 0) refuse("a tag is 0 or more");
-  if (!tensor.is_contiguous()) refuse("the tensor is not contiguous");
+    refuse(format_message("rank {} does not exist: the ranks are 0 to {}", exchange.peer, size() - 1));
+  if (exchange.peer == rank()) refuse(format_message("rank {} is this rank itself", exchange.peer));
+  if (exchange.tag < 0) refuse(format_message("the tag must be at least 0, not {}", exchange.tag));
+  if (!tensor.is_contiguous()) refuse("the tensor must be contiguous");
   if (tensor.device() != device() && !tensor.is_cpu())
-    refuse("the tensor is on " + tensor.device().str() + ", and the group on " + device().str());
+    refuse(
+        format_message("the tensor is on {}, but the group is on {}", tensor.device().str(), device().str()));
 }
 
 Work ProcessGroup::send(const at::Tensor& tensor, int to_rank, int tag) {
@@ -150,7 +150,7 @@ Work ProcessGroup::recv(const at::Tensor& tensor, int from_rank, int tag) {
 std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   const RankEnv env = RankEnv::from_environment();
   if (options.timeout < k_least_timeout)
-    throw std::invalid_argument("the timeout of a process group is at least 1 s");
+    throw std::invalid_argument("the timeout of a process group must be at least 1 s");
   GroupOptions wanted = options;
   // A backend that is not available is reported before the others wait for this rank.
   wanted.backend = resolve_backend(options.backend == "auto" ? env.backend : options.backend);

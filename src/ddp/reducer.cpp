@@ -9,6 +9,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/gradient_slot.hpp"
 
 namespace hpcml::ddp {
@@ -123,7 +124,7 @@ void Reducer::begin_step(bool reduce, int root) {
 
 void Reducer::weigh(double samples) {
   const std::lock_guard<std::mutex> lock(x_mutex);
-  if (!(samples >= 0)) x_group->fail("weigh", "a batch has no negative number of samples");
+  if (!(samples >= 0)) x_group->fail("weigh", "the number of samples must not be negative");
   x_weighing = true;
   x_samples = samples;
   x_total = at::full({1}, samples, at::TensorOptions().dtype(at::kDouble)).to(x_group->device());
@@ -158,11 +159,11 @@ void Reducer::on_gradient(std::size_t index) {
     if (!x_graph_known || parameter.calls < parameter.expected) return;
   }
   if (parameter.ready)
-    x_group->fail("backward",
-                  "parameter " + parameter.name +
-                      " got its gradient twice in one step: one forward pass is followed by one "
-                      "backward pass; take static_graph where parts of it run twice, no_sync() to "
-                      "accumulate");
+    x_group->fail(
+        "backward",
+        format_message("parameter {} received two gradients in one step; use static_graph if parts of "
+                       "the module run twice, or no_sync() to accumulate gradients",
+                       parameter.name));
   mark_ready(index);
   begin_ready_buckets();
 }
@@ -268,11 +269,12 @@ void Reducer::mark_unused() {
     }
   }
   if (count == 0) return;
-  x_group->fail("backward",
-                std::to_string(count) + (count == 1 ? " parameter" : " parameters") +
-                    " got no gradient in this step (" + names + (count > 4 ? ", …" : "") +
-                    "), so the other ranks would wait for them: set find_unused_parameters, or remove "
-                    "them from the module");
+  x_group->fail(
+      "backward",
+      format_message("{} got no gradient in this step ({}{}), so the other ranks would wait for them; "
+                     "set find_unused_parameters, or remove them from the module",
+                     count == 1 ? "1 parameter" : format_message("{} parameters", count), names,
+                     count > 4 ? ", …" : ""));
 }
 
 void Reducer::finish_buckets() {

@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "ddp/format_message.hpp"
+
 namespace hpcml::ddp {
 
 namespace {
@@ -55,7 +57,7 @@ bool StreamWatch::look(const Begun& begun, std::string& why) const {
     return true;
   }
   if (steady_clock::now() - begun.start <= x_timeout) return false;
-  why = "not done within " + std::to_string(x_timeout.count() / 1000) + " s";
+  why = format_message("not done within {} s", x_timeout.count() / 1000);
   return true;
 }
 

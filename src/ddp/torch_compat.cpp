@@ -9,6 +9,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/cuda.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/nccl_group.hpp"
 #include "ddp/network.hpp"
 #include "ddp/run_within.hpp"
@@ -33,9 +34,10 @@ template <class Action> auto translate(const std::string& circumstance, Action a
   try {
     return action();
   } catch (const c10::Error& error) {
-    throw std::runtime_error(circumstance + ": " + first_line(error.what_without_backtrace()));
+    throw std::runtime_error(
+        format_message("{}: {}", circumstance, first_line(error.what_without_backtrace())));
   } catch (const std::exception& error) {
-    throw std::runtime_error(circumstance + ": " + first_line(error.what()));
+    throw std::runtime_error(format_message("{}: {}", circumstance, first_line(error.what())));
   }
 }
 
@@ -59,15 +61,15 @@ struct Store::State {
 
 Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer server)
     : x_state(std::make_unique<State>()) {
-  const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
+  const std::string place = format_message("{}:{}", env.master_addr, env.master_port);
   const bool serves = server == StoreServer::rank_0 && env.rank == 0;
   const std::string whose = server == StoreServer::rank_0 ? "rank 0" : "the launcher's store";
   if (!serves) {
     const std::string reason =
         wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
-      throw std::runtime_error("rank " + std::to_string(env.rank) + " on " + host_name() +
-                               " could not reach " + whose + " at " + place + ": " + reason);
+      throw std::runtime_error(format_message("rank {} ({}) could not reach {} at {}: {}", env.rank,
+                                              host_name(), whose, place, reason));
   }
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
@@ -76,8 +78,8 @@ Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer 
   options.waitWorkers = false;
   options.timeout = timeout;
   x_state->store = translate(
-      serves ? "rank 0 on " + host_name() + " could not serve the rendezvous at " + place
-             : "rank " + std::to_string(env.rank) + " on " + host_name() + " lost " + whose + " at " + place,
+      serves ? format_message("rank 0 ({}) could not serve the rendezvous at {}", host_name(), place)
+             : format_message("rank {} ({}) lost {} at {}", env.rank, host_name(), whose, place),
       [&] { return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options); });
 }
 
@@ -298,12 +300,12 @@ std::vector<at::Tensor> Communicator::all_gather(const at::Tensor& tensor) {
 }
 
 void Communicator::send(at::Tensor& tensor, int to) {
-  x_state->run("send to rank " + std::to_string(to), {tensor},
+  x_state->run(format_message("send to rank {}", to), {tensor},
                [&](auto& list) { return x_state->group->send(list, to, 0); });
 }
 
 void Communicator::receive(at::Tensor& tensor, int from) {
-  x_state->run("receive from rank " + std::to_string(from), {tensor},
+  x_state->run(format_message("receive from rank {}", from), {tensor},
                [&](auto& list) { return x_state->group->recv(list, from, 0); });
 }
 

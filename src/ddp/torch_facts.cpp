@@ -9,6 +9,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/network.hpp"
 #include "ddp/torch_compat.hpp"
 
@@ -52,14 +53,16 @@ std::string resolve_backend(const std::string& wanted) {
 #endif
   const bool gpus = torch::cuda::device_count() > 0;
   if (wanted == "auto" || wanted.empty()) return built && gpus ? "nccl" : "gloo";
-  if (wanted != "nccl") throw std::runtime_error("unknown backend '" + wanted + "' (use auto, nccl or gloo)");
+  if (wanted != "nccl")
+    throw std::runtime_error(format_message("unknown backend '{}'; use auto, nccl or gloo", wanted));
   if (!built)
     throw std::runtime_error("this program was built against a LibTorch without NCCL; build it against a "
-                             "CUDA or ROCm torch, or take --backend gloo");
+                             "CUDA or ROCm torch, or use --backend gloo");
   if (!gpus)
     throw std::runtime_error(
-        "NCCL needs GPUs and LibTorch sees none on " + host_name() +
-        "; see --gpus-per-node and the visible-devices variables, or take --backend gloo");
+        format_message("NCCL requires GPUs, but LibTorch finds none on {}; check --gpus-per-node and "
+                       "CUDA_VISIBLE_DEVICES (ROCR_VISIBLE_DEVICES with AMD), or use --backend gloo",
+                       host_name()));
   return wanted;
 }
 

@@ -3,6 +3,7 @@
 // `hpcml launch`.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 
@@ -88,10 +89,10 @@ void print_text(const preflight::PreflightResult& result, const Context& context
   print_output(result.table);
   // In a step every task runs this command; the report of the task that names the faulty rank is enough.
   if (result.faulty_rank && result.speaks)
-    print_error("preflight failed: " + *result.faulty_rank, "", context.colour);
+    print_error(fmt::format("preflight failed: {}", *result.faulty_rank), "", context.colour);
 }
 
-/// What launch had to say about a run that went well: its warnings, not the ranks' own output.
+/// Prints the warnings of launch after a successful run, without the ranks' own output.
 void print_warnings(const std::string& text) {
   for (const auto& line : util::split(text, '\n'))
     if (line.starts_with("hpcml: warning: ") || line.starts_with("hpcml: hint: ")) print_line(line);
@@ -113,7 +114,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
     return k_world_failed;
   }
   const auto result = preflight::read_preflight(output->out);
-  // In a step every task runs this command; the one with rank 0 says it.
+  // In a step every task runs this command; the one with rank 0 prints the note.
   if (!program->note.empty() && (result.first || result.events.empty())) print_note(program->note);
   if (options.format == "json")
     for (const auto& event : result.events) std::printf("%s\n", event.c_str());
@@ -125,13 +126,13 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   }
   if (result.faulty_rank) {
     if (!result.speaks && options.processes != 0)
-      print_error("preflight failed: " + *result.faulty_rank, "", context.colour);
+      print_error(fmt::format("preflight failed: {}", *result.faulty_rank), "", context.colour);
     return k_preflight_failed;
   }
   std::fputs(output->err.c_str(), stderr);
-  print_error("the preflight could not be run: hpcml launch ended with code " +
-                  std::to_string(output->exit_code),
-              "its own message is above", context.colour);
+  print_error(
+      fmt::format("the preflight could not be run: hpcml launch exited with code {}", output->exit_code),
+      "check its message above", context.colour);
   return k_world_failed;
 }
 

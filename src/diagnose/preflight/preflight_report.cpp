@@ -65,9 +65,9 @@ PreflightResult read_preflight(const std::string& output) {
     const auto name = event.value("event", "");
     result.first = result.first || event.value("rank", -1) == 0;
     if (name == "summary") result.table = render_table(event);
-    if (name == "culprit" || (name == "failed" && !result.faulty_rank)) {
+    if (name == "cause" || (name == "failed" && !result.faulty_rank)) {
       result.faulty_rank = render_faulty_rank(event);
-      result.speaks = result.speaks || name == "culprit";
+      result.speaks = result.speaks || name == "cause";
     }
   }
   return result;

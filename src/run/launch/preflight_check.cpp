@@ -62,7 +62,7 @@ std::vector<std::string> faulty_hosts(const std::string& lines) {
   std::set<std::string> hosts;
   for (const auto& line : util::split(lines, '\n'))
     if (const auto event = nlohmann::json::parse(line, nullptr, false);
-        event.is_object() && event.value("event", "") == "culprit")
+        event.is_object() && event.value("event", "") == "cause")
       hosts.merge(hosts_at_fault(event));
   return {hosts.begin(), hosts.end()};
 }

@@ -173,7 +173,8 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
                               : util::Child::fork(options, program);
   if (!child) { // the rank runs without the process that forwards the signal
     util::log_warning(
-        fmt::format("the save signal may not reach all processes of this rank: {}", child.error().what));
+        fmt::format("the save signal may not reach all processes of this rank: {}\nhint: check `ulimit -u`",
+                    child.error().what));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

@@ -286,7 +286,8 @@ util::Status Server::run(int stop) {
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
     if (count < 0 && errno != EINTR)
-      return util::Error{fmt::format("the event loop of the store failed: {}", std::strerror(errno))};
+      return util::Error{fmt::format("the event loop of the store failed: {}", std::strerror(errno)),
+                         "run the job again, and report it as a bug in hpcml if it recurs"};
     x_now = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];

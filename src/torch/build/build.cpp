@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 using util::Error;
 
 constexpr const char* k_summary_name = "build.json";
-constexpr const char* k_directory_mark = "@folder@";
+constexpr const char* k_directory_mark = "@directory@";
 
 /// One build of a package by a compiler.
 class Build {
@@ -141,7 +141,8 @@ private:
     fs::remove_all(directory(), error);
     fs::rename(stage, directory(), error);
     // Another machine has finished the same build before.
-    if (error && !is_built(directory())) return Error{"cannot make " + directory() + ": " + error.message()};
+    if (error && !is_built(directory()))
+      return Error{fmt::format("cannot create {}: {}", directory(), error.message())};
     return util::Done{};
   }
 

@@ -98,7 +98,8 @@ util::Status write_embedded(std::span<const embedded::File> files, const std::st
     const auto path = fs::path(directory) / file.name;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (error) return util::Error{"cannot make " + path.parent_path().string() + ": " + error.message()};
+    if (error)
+      return util::Error{fmt::format("cannot create {}: {}", path.parent_path().string(), error.message())};
     TRY_DONE(util::write_file(path, file.text));
   }
   return util::Done{};

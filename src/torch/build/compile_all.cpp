@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fmt/format.h>
 #include <mutex>
 #include <thread>
 
@@ -39,8 +40,9 @@ std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, u
       // A killed compiler prints nothing: usually the memory was exhausted.
       const bool killed = output && output->exit_code > 128;
       if (killed)
-        text += "\nerror: the compiler was ended by signal " + std::to_string(output->exit_code - 128) +
-                "; with less memory than it needs, --jobs 1 may help";
+        text += fmt::format(
+            "\nerror: the compiler was killed by signal {}; if it was out of memory, use --jobs 1",
+            output->exit_code - 128);
       failures.push_back({steps[at], text, killed});
     }
   };

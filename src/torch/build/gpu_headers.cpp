@@ -2,6 +2,7 @@
 #include "torch/build/gpu_headers.hpp"
 
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
@@ -93,9 +94,10 @@ void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
       return;
     }
     package.gpu_includes.clear();
-    package.no_nccl =
-        "without NCCL, because these headers are not here: " + util::join(missing, ", ") +
-        ". Load the cluster's CUDA or ROCm module, or set CUDA_HOME or ROCM_PATH, and build again";
+    package.no_nccl = fmt::format(
+        "without NCCL, because these headers were not found: {}. Load the cluster's CUDA or ROCm module, "
+        "or set CUDA_HOME or ROCM_PATH, and build again",
+        util::join(missing, ", "));
     return;
   }
   package.no_nccl = "without NCCL: this torch is a CPU build";

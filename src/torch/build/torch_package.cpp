@@ -77,10 +77,9 @@ std::optional<Directories> directories_of_python(const util::EnvSnapshot& env, c
     const auto found = find_torch::find_torch({name}, env, cwd);
     if (found.kind != find_torch::TorchFound::Kind::found) continue;
     const auto package = util::directory_name(found.place);
-    if (auto directories = directories_above(std::string("what ") + name + " imports", package))
+    if (auto directories = directories_above(fmt::format("what {} imports", name), package))
       return directories;
-    bare =
-        "torch " + found.text + " in " + package + ", which " + name + " imports, comes without C++ headers";
+    bare = fmt::format("torch {} in {}, which {} imports, has no C++ headers", found.text, package, name);
     return std::nullopt;
   }
   return std::nullopt;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "ddp/format_message.hpp"
+
 namespace hpcml::helper {
 
 namespace {
@@ -65,10 +67,11 @@ std::vector<int> as_list(const std::set<int>& set) { return {set.begin(), set.en
 
 std::string named(int rank, const std::vector<std::string>& hosts) {
   const auto& host = hosts[static_cast<std::size_t>(rank)];
-  return "rank " + std::to_string(rank) + (host.empty() ? "" : " (" + host + ")");
+  return host.empty() ? ddp::format_message("rank {}", rank)
+                      : ddp::format_message("rank {} ({})", rank, host);
 }
 
-/// Describes the faults of the guilty ranks, as observed by all ranks.
+/// Describes the faults of the faulty ranks, as observed by all ranks.
 std::string deed(const Evidence& evidence, const std::set<int>& faulty) {
   bool sent = false, received = false, sum = false, broken = false;
   std::string text;
@@ -87,7 +90,7 @@ std::string deed(const Evidence& evidence, const std::set<int>& faulty) {
                      : sum            ? "what it adds to a sum is wrong"
                                       : "it exchanges nothing";
   if (broken && (sent || received || sum)) what += ", or does not arrive";
-  return what + (text.empty() ? "" : " (" + text + ")");
+  return text.empty() ? what : ddp::format_message("{} ({})", what, text);
 }
 
 struct Seen {
@@ -112,7 +115,7 @@ Seen read(const std::vector<Observation>& list) {
   return seen;
 }
 
-/// Pairs of ranks as pairs of hosts; empty where ranks on one host failed with each other.
+/// Pairs of ranks as pairs of hosts; empty if ranks on one host failed with each other.
 struct HostPairs {
   std::map<std::string, int> number;
   Pairs met, failed;
@@ -146,22 +149,25 @@ std::set<int> ranks_on(const std::set<int>& numbers, const HostPairs& pairs,
 
 std::string why_not(const Seen& seen, const Evidence& evidence) {
   if (seen.failed.empty())
-    return "afterwards all " + std::to_string(seen.met.size()) +
-           " pairs of ranks passed when tested alone: the fault is intermittent, or appears only when all "
-           "ranks take part";
+    return ddp::format_message(
+        "afterwards all {} pairs of ranks passed when tested alone: the fault is intermittent, or "
+        "appears only when all ranks take part",
+        seen.met.size());
   std::string text;
   for (const auto& observation : evidence.seen)
     if (text.empty() && observation.any()) text = observation.text;
   const auto& [a, b] = *seen.failed.begin();
-  const std::string what = text.empty() ? "" : " (" + text + ")";
+  const auto what = text.empty() ? std::string() : ddp::format_message(" ({})", text);
   if (seen.failed.size() == 1)
-    return "only " + named(a, evidence.hosts) + " and " + named(b, evidence.hosts) + " fail with each other" +
-           what + ": either of them, or the path between them";
+    return ddp::format_message(
+        "only {} and {} fail with each other{}: one of them, or the path between them, is faulty",
+        named(a, evidence.hosts), named(b, evidence.hosts), what);
   std::set<int> suspects;
   for (const auto& [first, second] : seen.failed) suspects.insert({first, second});
-  return std::to_string(seen.failed.size()) + " of " + std::to_string(seen.met.size()) +
-         " pairs of ranks fail with each other" + what + ", among " + list_ranks(as_list(suspects)) +
-         ", and no single rank or host explains all of them";
+  return ddp::format_message(
+      "{} of {} pairs of ranks fail with each other{}, among {}, and no single rank or host "
+      "explains all of them",
+      seen.failed.size(), seen.met.size(), what, list_ranks(as_list(suspects)));
 }
 
 } // namespace
@@ -171,7 +177,7 @@ std::string list_ranks(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size() && i < k_shown; ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > k_shown) text += " and " + std::to_string(ranks.size() - k_shown) + " more";
+  if (ranks.size() > k_shown) text += ddp::format_message(" and {} more", ranks.size() - k_shown);
   return text;
 }
 
@@ -180,14 +186,17 @@ FaultAttribution attribute_fault(const Evidence& evidence) {
   const std::string examine =
       "use --exclude for the host until its memory, GPU, network card and cable are checked";
   if (!seen.confessed.empty())
-    return {seen.confessed, "wrong before anything was sent: " + seen.confession, examine};
-  const std::string others = "; all other pairs passed";
+    return {seen.confessed, ddp::format_message("wrong before anything was sent: {}", seen.confession),
+            examine};
+  const auto others_passed = [](const std::string& what) {
+    return ddp::format_message("{}; all other pairs passed", what);
+  };
   if (const auto faulty = convicted(seen.failed, seen.met); !faulty.empty())
-    return {as_list(faulty), deed(evidence, faulty) + others, examine};
+    return {as_list(faulty), others_passed(deed(evidence, faulty)), examine};
   const auto hosts = by_host(seen, evidence.hosts);
   if (const auto faulty = convicted(hosts.failed, hosts.met); !faulty.empty()) {
     const auto ranks = ranks_on(faulty, hosts, evidence.hosts);
-    return {as_list(ranks), "data between its host and others is altered or lost" + others, examine};
+    return {as_list(ranks), others_passed("data between its host and others is altered or lost"), examine};
   }
   if (!evidence.absent.empty())
     return {evidence.absent, "stopped responding during the search for the faulty rank",

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <thread>
 
+#include "ddp/format_message.hpp"
 #include "ddp/network.hpp"
 #include "torch/helper/faulty_rank.hpp"
 
@@ -70,7 +71,7 @@ std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vecto
     if (!host.empty() && std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return list_ranks(ranks) + (text.empty() ? "" : " (" + text + ")");
+  return text.empty() ? list_ranks(ranks) : ddp::format_message("{} ({})", list_ranks(ranks), text);
 }
 
 std::string public_phase(const std::string& phase) {
@@ -107,23 +108,20 @@ PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
     publish_result(k_arrival, k_well);
     return;
   }
-  const double seconds = std::chrono::duration<double>(timeout).count();
-  std::ostringstream what;
-  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << " did not connect to " << env.master_addr
-       << ":" << env.master_port << " within " << seconds << " s; "
-       << env.world_size - static_cast<int>(missing.ranks.size()) << " of " << env.world_size
-       << " ranks connected";
-  missing.what = what.str();
+  missing.what = ddp::format_message("{} did not connect to {}:{} within {} s; {} of {} ranks connected",
+                                     list_ranks_and_hosts(missing.ranks, missing.hosts), env.master_addr,
+                                     env.master_port, std::chrono::duration<double>(timeout).count(),
+                                     env.world_size - static_cast<int>(missing.ranks.size()), env.world_size);
   missing.next =
-      "check the messages of these ranks; if there are none, check that they started with the same "
-      "WORLD_SIZE and can reach " +
-      env.master_addr;
+      ddp::format_message("check the messages of these ranks; if there are none, check that they started "
+                          "with the same WORLD_SIZE and can reach {}",
+                          env.master_addr);
   fail(k_arrival, missing, k_grace);
 }
 
 std::string PhaseBarrier::key(const std::string& phase, const std::string& what, int rank) const {
-  if (phase == k_arrival && what == "done") return "hpcml/arrived/" + std::to_string(rank);
-  return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
+  if (phase == k_arrival && what == "done") return ddp::format_message("hpcml/arrived/{}", rank);
+  return ddp::format_message("hpcml/{}/{}/{}", phase, what, rank);
 }
 
 /// Guesses the host of a missing rank from its neighbours, if ranks are placed in blocks on the nodes.
@@ -141,12 +139,13 @@ void PhaseBarrier::write(const std::string& phase, const std::string& what, cons
   try {
     x_store.set(key(phase, what, x_env.rank), text);
   } catch (const std::exception& lost) {
-    throw PhaseError(
-        {public_phase(phase),
-         {0},
-         {first_host()},
-         std::string("lost rank 0: ") + lost.what() + (before.empty() ? "" : "; before that: " + before),
-         "check the log of rank 0 for a crash or a kill"});
+    throw PhaseError({public_phase(phase),
+                      {0},
+                      {first_host()},
+                      before.empty()
+                          ? ddp::format_message("lost rank 0: {}", lost.what())
+                          : ddp::format_message("lost rank 0: {}; before that: {}", lost.what(), before),
+                      "check the log of rank 0 for a crash or a kill"});
   }
 }
 
@@ -191,20 +190,22 @@ std::optional<PhaseFailure> PhaseBarrier::find_faulty_rank(const std::string& ph
   }
   x_reason = seen;
   if (absent.empty() && silent.empty() && faulty.empty()) return std::nullopt;
-  // A rank that says itself what is wrong with it explains the errors of the others, and so does one that
-  // fell silent; not the other way round.
+  // A rank that reports its own fault explains the errors of the others, and so does one that stopped
+  // responding; not the other way round.
   const std::string name = public_phase(phase);
   PhaseFailure faulty_rank{name, !faulty.empty() ? faulty : !absent.empty() ? absent : silent, {}, "", ""};
   for (const int rank : faulty_rank.ranks)
     faulty_rank.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
   const std::string who = list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts);
   if (faulty.empty()) {
-    faulty_rank.what = who + (absent.empty() ? " stopped responding in " : " did not start ") + name +
-                       " after connecting" + (seen.empty() ? "" : "; other ranks reported: " + seen);
+    faulty_rank.what = absent.empty()
+                           ? ddp::format_message("{} stopped responding in {} after connecting", who, name)
+                           : ddp::format_message("{} did not start {} after connecting", who, name);
+    if (!seen.empty()) faulty_rank.what += ddp::format_message("; other ranks reported: {}", seen);
     faulty_rank.next = "check the log of that rank for a crash or a kill (out of memory?), or use --exclude "
                        "if it recurs on one host";
   } else {
-    faulty_rank.what = who + " failed in " + name + ": " + confessed;
+    faulty_rank.what = ddp::format_message("{} failed in {}: {}", who, name, confessed);
     faulty_rank.next = name == "rendezvous"
                            ? "check what the message names on these hosts, or use --interface NAME for "
                              "another network interface"
@@ -237,19 +238,20 @@ PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault
 }
 
 void PhaseBarrier::publish_result(const std::string& matter, const std::string& text) {
-  x_store.set("hpcml/" + matter + "/result", text);
+  x_store.set(ddp::format_message("hpcml/{}/result", matter), text);
 }
 
 std::string PhaseBarrier::wait_for_result(const std::string& matter, milliseconds limit) {
   try {
-    return x_store.get("hpcml/" + matter + "/result", limit);
+    return x_store.get(ddp::format_message("hpcml/{}/result", matter), limit);
   } catch (const std::exception& error) {
-    throw PhaseError({public_phase(matter),
-                      {0},
-                      {first_host()},
-                      "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
-                          " did not report the result of " + public_phase(matter) + " (" + error.what() + ")",
-                      "check the log of rank 0 for a crash or a kill"});
+    throw PhaseError(
+        {public_phase(matter),
+         {0},
+         {first_host()},
+         ddp::format_message("rank 0 at {}:{} did not report the result of {} ({})", x_env.master_addr,
+                             x_env.master_port, public_phase(matter), error.what()),
+         "check the log of rank 0 for a crash or a kill"});
   }
 }
 
@@ -289,10 +291,10 @@ std::vector<std::optional<std::string>> PhaseBarrier::collect(const std::string&
 void PhaseBarrier::finish() {
   try {
     x_store.set(key("finish", "done", x_env.rank), "1");
-    // The ranks that never came can't be waited for.
+    // Ranks that never connected cannot be waited for.
     if (x_env.rank == 0) wait_for_reports("finish", std::min(x_timeout, milliseconds(2000)));
   } catch (const std::exception&) {
-    // Rank 0 has gone already; there is nothing left to say to it.
+    // Rank 0 has exited already.
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/network.hpp"
 #include "hpcml/ddp/own_connections.hpp"
 #include "hpcml/exit_code.hpp"
@@ -24,12 +25,14 @@ JsonLine event(const char* name, const RankEnv& env) {
   return line;
 }
 
-/// Says in what this rank still waits, and ends it at once.
+/// Reports in which phase this rank still waits, and exits at once.
 [[noreturn]] void end_waiting(const RankEnv& env, const std::string& phase, std::chrono::milliseconds limit) {
   print(event("failed", env)
             .add("phase", "watchdog")
-            .add("what", "still waiting in " + phase + " after " + std::to_string(limit.count() / 1000) +
-                             " s; the library's own time limits did not end it"));
+            .add("what",
+                 ddp::format_message("still waiting in {} after {} s; the library's own time limits did not "
+                                     "end it",
+                                     phase, limit.count() / 1000)));
   ::_exit(k_preflight_failed);
 }
 
@@ -117,7 +120,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   long long bytes = options.bytes;
   std::string phase;
   const auto search = [&] {
-    watchdog.enter("the search for the faulty rank in " + phase);
+    watchdog.enter(ddp::format_message("the search for the faulty rank in {}", phase));
     search_faulty_rank(rendezvous, env, options, phase, bytes);
   };
   const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {
@@ -169,8 +172,8 @@ int run_preflight(const PreflightOptions& preflight) {
     return 0;
   } catch (const PhaseError& error) {
     const PhaseFailure& faulty_rank = error.faulty_rank();
-    // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
-    print(event(env.rank == 0 || !faulty_rank.is_reported ? "culprit" : "failed", env)
+    // One report for the job: that of rank 0, or of a rank that rank 0 cannot report.
+    print(event(env.rank == 0 || !faulty_rank.is_reported ? "cause" : "failed", env)
               .add("phase", faulty_rank.phase)
               .add("ranks", faulty_rank.ranks)
               .add("hosts", faulty_rank.hosts)

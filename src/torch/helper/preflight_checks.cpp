@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdint>
-#include <sstream>
 #include <stdexcept>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include "ddp/format_message.hpp"
 #include "torch/helper/pairing.hpp"
 #include "torch/helper/preflight.hpp"
 
@@ -33,24 +33,23 @@ constexpr int k_send_rounds = 7;
 
 int64_t element_count(long long bytes) { return std::max<int64_t>(1, bytes / 4); }
 
-/// Making and comparing a few MB needs no second thread; where more threads than cores wait for each other it
-/// takes minutes.
+/// Uses one thread: a few MB do not need a second one, and more threads than cores that wait for each other
+/// take minutes.
 void take_one_thread() { at::set_num_threads(1); }
 
-/// Empty, or what is wrong in `got`.
+/// Returns what is wrong in `got`, else an empty text.
 std::string difference(const at::Tensor& got, const at::Tensor& expected, const std::string& what) {
   const at::Tensor wrong = got.ne(expected);
   const auto count = wrong.sum().item<int64_t>();
   if (count == 0) return {};
   const auto index = wrong.nonzero()[0][0].item<int64_t>();
-  std::ostringstream text;
-  text << what << " is wrong in " << count << " of " << got.numel() << " elements; the first is element "
-       << index << ": " << got[index].item<float>() << " instead of " << expected[index].item<float>();
-  return text.str();
+  return ddp::format_message("{} is wrong in {} of {} elements; the first is element {}: {} instead of {}",
+                             what, count, got.numel(), index, got[index].item<float>(),
+                             expected[index].item<float>());
 }
 
-/// Empty, or what is wrong in a tensor that should be `factor` times the pattern plus `more`: computed on the
-/// CPU one by one, because the device that made it may be what is broken.
+/// Returns what is wrong in a tensor that should be `factor` times the pattern plus `more`, else an empty
+/// text. Expected values are computed one by one on the CPU, because the device of the tensor may be faulty.
 std::string input_fault(const at::Tensor& own, int rank, int seed, int factor, int more) {
   const at::Tensor contiguous = own.detach().cpu().contiguous();
   const float* values = contiguous.data_ptr<float>();
@@ -58,15 +57,15 @@ std::string input_fault(const at::Tensor& own, int rank, int seed, int factor, i
   for (int64_t i = 0; i < contiguous.numel(); ++i)
     if (values[i] != static_cast<float>(pattern_value(i, seed) * factor + more) && wrong++ == 0) first = i;
   if (wrong == 0) return {};
-  std::ostringstream text;
-  text << "its own tensor on " << own.device().str() << " (rank " << rank << ") is wrong in " << wrong
-       << " of " << contiguous.numel() << " elements before anything is sent; the first is element " << first
-       << ": " << values[first] << " instead of " << pattern_value(first, seed) * factor + more;
-  return text.str();
+  return ddp::format_message(
+      "its own tensor on {} (rank {}) is wrong in {} of {} elements before anything is sent; "
+      "the first is element {}: {} instead of {}",
+      own.device().str(), rank, wrong, contiguous.numel(), first, values[first],
+      pattern_value(first, seed) * factor + more);
 }
 
-/// Seeds that differ for each pair, direction and round, so that what is left over from another is not taken
-/// for right.
+/// Returns seeds that differ for each pair, direction and round, so that data that remains from another round
+/// is detected.
 int seed_of(int round, int side) { return (round * 2 + side) * 37 % k_period; }
 
 } // namespace
@@ -82,7 +81,7 @@ Measurement check_all_reduce(Communicator& group, long long bytes) {
   at::Tensor tensor = own.clone();
   const auto compare = [&] {
     const auto wrong =
-        difference(tensor, expected, "the sum over " + std::to_string(group.size()) + " ranks");
+        difference(tensor, expected, ddp::format_message("the sum over {} ranks", group.size()));
     if (wrong.empty()) return;
     if (const auto fault = input_fault(own, group.rank(), 0, group.rank() + 1, 0); !fault.empty())
       throw LocalFault(fault);
@@ -122,8 +121,7 @@ Measurement check_send_receive(Communicator& group, long long bytes) {
     seconds += std::chrono::duration<double>(Clock::now() - start).count();
     tensors += 2;
     const auto wrong =
-        difference(in, base + rank,
-                   "what rank " + std::to_string(rank) + " received from rank " + std::to_string(*peer));
+        difference(in, base + rank, ddp::format_message("what rank {} received from rank {}", rank, *peer));
     if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw LocalFault(fault);
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ddp/format_message.hpp"
 #include "ddp/network.hpp"
 #include "torch/helper/group_rendezvous.hpp"
 #include "torch/helper/preflight.hpp"
@@ -63,19 +64,20 @@ private:
 
 void check_program_port(PhaseBarrier& rendezvous, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout) {
-  const std::string endpoint =
-      "the rendezvous endpoint " + env.master_addr + ":" + std::to_string(port) + " (MASTER_PORT) ";
+  const auto endpoint =
+      ddp::format_message("the rendezvous endpoint {}:{} (MASTER_PORT)", env.master_addr, port);
   Listener listener;
   rendezvous.enter("listen");
   std::string reason = env.rank == 0 ? listener.open(port) : "";
   if (!reason.empty())
-    reason = endpoint + "cannot be used by rank 0: " + reason + "; another program on " + ddp::host_name() +
-             " may use the port";
+    reason = ddp::format_message("{} cannot be used by rank 0: {}; another program on {} may use the port",
+                                 endpoint, reason, ddp::host_name());
   rendezvous.conclude("listen", Fault{reason, true});
   rendezvous.enter("reach");
   if (env.rank != 0) {
     reason = ddp::wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
-    if (!reason.empty()) reason = endpoint + "cannot be reached from " + ddp::host_name() + ": " + reason;
+    if (!reason.empty())
+      reason = ddp::format_message("{} cannot be reached from {}: {}", endpoint, ddp::host_name(), reason);
   }
   rendezvous.conclude("reach", Fault{reason, true});
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <sstream>
 
+#include "ddp/format_message.hpp"
 #include "torch/helper/faulty_rank.hpp"
 #include "torch/helper/group_rendezvous.hpp"
 #include "torch/helper/pairing.hpp"
@@ -18,7 +19,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds k_answer{8000}; ///< in which every rank that lives takes its part
 constexpr milliseconds k_pair_limit{20000};
 constexpr int k_sweeps = 4;       ///< the maximum number of sweeps over all pairs
-constexpr int k_most_rounds = 24; ///< per sweep: in large worlds not all pairs meet
+constexpr int k_most_rounds = 24; ///< per sweep: in large worlds not all pairs are tested
 constexpr const char* k_end = "end";
 
 /// Returns a report with a checksum, because a rank that alters its data may alter this report as well.
@@ -44,7 +45,7 @@ Observation unpack_observation(int rank, const std::string& note) {
   seen.by = rank;
   if (sealed(text) != note) {
     seen.broken = rank != 0;
-    seen.text = "the report of rank " + std::to_string(rank) + " to rank 0 was altered";
+    seen.text = ddp::format_message("the report of rank {} to rank 0 was altered", rank);
     return seen; // other is 0: the pair that failed is this rank and the store's
   }
   std::istringstream words(text);
@@ -67,11 +68,10 @@ Observation test_pair(PhaseBarrier& rendezvous, const RankEnv& env, GroupOptions
   seen.by = env.rank;
   seen.peer = peer;
   options.timeout = std::min(options.timeout, k_pair_limit);
-  const std::string pair = "rank " + std::to_string(env.rank) + " with rank " + std::to_string(peer) + ": ";
+  const auto pair = ddp::format_message("rank {} with rank {}: ", env.rank, peer);
   try {
     const int low = std::min(env.rank, peer), high = std::max(env.rank, peer);
-    const std::string name =
-        "hpcml/pair" + std::to_string(round) + "/" + std::to_string(low) + "-" + std::to_string(high);
+    const auto name = ddp::format_message("hpcml/pair{}/{}-{}", round, low, high);
     Communicator group(rendezvous.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
     const auto found = check_pair(group, bytes, round);
     seen.input = !found.input.empty();
@@ -122,7 +122,7 @@ private:
   int rounds_of_sweep() const { return std::min(rounds_of(size()), k_most_rounds); }
   /// Rank 0 waits for the slowest pair; the others for rank 0.
   milliseconds patience() const { return 5 * std::min(x_group.timeout, k_pair_limit) + k_answer; }
-  static std::string matter(int round) { return "search" + std::to_string(round); }
+  static std::string matter(int round) { return ddp::format_message("search{}", round); }
 
   /// Rank 0 decides, so that all ranks make the same rounds.
   bool starts_round(int round) {
@@ -180,12 +180,12 @@ void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env, const Pref
   PhaseFailure faulty_rank{public_phase(phase), violations.faulty, {}, "", violations.next};
   for (const int rank : faulty_rank.ranks)
     faulty_rank.hosts.push_back(rendezvous.hosts()[static_cast<std::size_t>(rank)]);
-  faulty_rank.what =
-      violations.certain()
-          ? list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts) + ": " + violations.how +
-                "; first seen in " + faulty_rank.phase + ": " + rendezvous.reason()
-          : faulty_rank.phase + " failed, and the faulty rank cannot be determined: " + rendezvous.reason() +
-                "; " + violations.how;
+  faulty_rank.what = violations.certain()
+                         ? ddp::format_message("{}: {}; first seen in {}: {}",
+                                               list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts),
+                                               violations.how, faulty_rank.phase, rendezvous.reason())
+                         : ddp::format_message("{} failed, and the faulty rank cannot be determined: {}; {}",
+                                               faulty_rank.phase, rendezvous.reason(), violations.how);
   std::replace(faulty_rank.what.begin(), faulty_rank.what.end(), '\n', ' ');
   rendezvous.fail("result", faulty_rank, k_answer);
 }

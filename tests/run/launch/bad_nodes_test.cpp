@@ -23,9 +23,9 @@ TEST_CASE("a bad node is a line in the file that the script names, whose folder 
 TEST_CASE("the preflight's hosts at fault are those of its verdict, and none of a phase before the network "
           "was used") {
   const std::string verdict =
-      R"({"event":"culprit","phase":"all_reduce","ranks":[2,3],"hosts":["n2","n2"],"what":"w"})";
+      R"({"event":"cause","phase":"all_reduce","ranks":[2,3],"hosts":["n2","n2"],"what":"w"})";
   CHECK(launch::faulty_hosts("no JSON\n" + verdict + "\n") == std::vector<std::string>{"n2"});
   CHECK(launch::faulty_hosts(R"({"event":"failed","phase":"all_reduce","hosts":["n2"]})").empty());
-  CHECK(launch::faulty_hosts(R"({"event":"culprit","phase":"rendezvous","hosts":["n2"]})").empty());
-  CHECK(launch::faulty_hosts(R"({"event":"culprit","phase":"all_reduce","hosts":[]})").empty());
+  CHECK(launch::faulty_hosts(R"({"event":"cause","phase":"rendezvous","hosts":["n2"]})").empty());
+  CHECK(launch::faulty_hosts(R"({"event":"cause","phase":"all_reduce","hosts":[]})").empty());
 }

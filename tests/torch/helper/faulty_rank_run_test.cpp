@@ -42,7 +42,7 @@ Run four_ranks_with(const Fault& fault) {
 
 nlohmann::json verdict(const Run& run) {
   for (int rank = 0; rank < 4; ++rank) CHECK(run.ranks.at(rank).exit_code == 6);
-  const auto events = run.events(0, "culprit");
+  const auto events = run.events(0, "cause");
   REQUIRE(events.size() == 1);
   return events[0];
 }

@@ -119,8 +119,8 @@ TEST_CASE("a task of the site's MPI launcher is one rank of the preflight") {
 TEST_CASE("rank 0 names the ranks that did not come, within the deadline, and all others end too") {
   const auto run = run_ranks(5, {0, 1, 4}, preflight({"--timeout", "8"}));
   INFO(run.transcript());
-  REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto faulty_rank = run.events(0, "culprit")[0];
+  REQUIRE(run.events(0, "cause").size() == 1);
+  const auto faulty_rank = run.events(0, "cause")[0];
   CHECK(faulty_rank.at("ranks") == nlohmann::json({2, 3}));
   CHECK(faulty_rank.at("phase") == "rendezvous");
   CHECK_THAT(faulty_rank.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 8 s"));
@@ -132,9 +132,9 @@ TEST_CASE("without rank 0 the others say which address they could not reach and 
   const auto run = run_ranks(2, {1}, preflight({"--timeout", "2"}));
   INFO(run.transcript());
   CHECK(run.ranks.at(1).exit_code == 6);
-  REQUIRE(run.events(1, "culprit").size() == 1);
-  CHECK(run.events(1, "culprit")[0].at("ranks") == nlohmann::json({0}));
-  CHECK_THAT(run.events(1, "culprit")[0].at("what").get<std::string>(),
+  REQUIRE(run.events(1, "cause").size() == 1);
+  CHECK(run.events(1, "cause")[0].at("ranks") == nlohmann::json({0}));
+  CHECK_THAT(run.events(1, "cause")[0].at("what").get<std::string>(),
              Contains("127.0.0.1:") && Contains("refused"));
 }
 
@@ -143,8 +143,8 @@ TEST_CASE(
   const auto run = with_bad_rank("wrong", "60");
   INFO(run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
-  REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto faulty_rank = run.events(0, "culprit")[0];
+  REQUIRE(run.events(0, "cause").size() == 1);
+  const auto faulty_rank = run.events(0, "cause")[0];
   CHECK(faulty_rank.at("phase") == "all_reduce");
   CHECK(faulty_rank.at("ranks") == nlohmann::json({2}));
   // element 5 of the pattern is 6, times 1+2+3+4
@@ -157,10 +157,10 @@ TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
   const auto run = with_bad_rank(how, "8");
   INFO(how << "\n" << run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
-  REQUIRE(run.events(0, "culprit").size() == 1);
-  CHECK(run.events(0, "culprit")[0].at("ranks") == nlohmann::json({2}));
-  CHECK(run.events(0, "culprit")[0].at("phase") == "all_reduce");
-  CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("stopped responding"));
+  REQUIRE(run.events(0, "cause").size() == 1);
+  CHECK(run.events(0, "cause")[0].at("ranks") == nlohmann::json({2}));
+  CHECK(run.events(0, "cause")[0].at("phase") == "all_reduce");
+  CHECK_THAT(run.events(0, "cause")[0].at("what").get<std::string>(), Contains("stopped responding"));
 }
 
 TEST_CASE("where rank 0 dies it is named by its host, though the store went with it") {
@@ -176,8 +176,8 @@ TEST_CASE("where rank 0 dies it is named by its host, though the store went with
   REQUIRE(::gethostname(name, sizeof name - 1) == 0);
   for (const int rank : {1, 2}) {
     CHECK(run.ranks.at(rank).exit_code == 6);
-    REQUIRE(run.events(rank, "culprit").size() == 1);
-    const auto faulty_rank = run.events(rank, "culprit")[0];
+    REQUIRE(run.events(rank, "cause").size() == 1);
+    const auto faulty_rank = run.events(rank, "cause")[0];
     CHECK(faulty_rank.at("ranks") == nlohmann::json({0}));
     CHECK(faulty_rank.at("hosts") ==
           nlohmann::json({std::string(name)})); // not 127.0.0.1, which --exclude refuses

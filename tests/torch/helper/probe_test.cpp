@@ -78,8 +78,8 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
                              });
   INFO(run.transcript());
   for (const int rank : {0, 2}) CHECK(run.ranks.at(rank).exit_code == 6);
-  REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto faulty_rank = run.events(0, "culprit")[0];
+  REQUIRE(run.events(0, "cause").size() == 1);
+  const auto faulty_rank = run.events(0, "cause")[0];
   CHECK(faulty_rank.at("ranks") == nlohmann::json({1}));
   CHECK(faulty_rank.at("phase") == (absent ? "rendezvous" : "all_reduce"));
   CHECK_THAT(faulty_rank.at("what").get<std::string>(),
@@ -101,9 +101,9 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
                  {"ALTER_PEER", ""},
                  {"ALTER_FOLDER", folder.path().string()}});
   INFO(run.transcript());
-  REQUIRE(run.events(0, "culprit").size() == 1);
-  CHECK(run.events(0, "culprit")[0].at("ranks") == nlohmann::json({2}));
-  CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("what it sends is altered"));
+  REQUIRE(run.events(0, "cause").size() == 1);
+  CHECK(run.events(0, "cause")[0].at("ranks") == nlohmann::json({2}));
+  CHECK_THAT(run.events(0, "cause")[0].at("what").get<std::string>(), Contains("what it sends is altered"));
 }
 
 TEST_CASE("hpcml preflight takes the Python that imports torch where no helper is, and names it") {

@@ -109,7 +109,7 @@ def why_not(failed, met, seen, hosts):
     what = " (%s)" % text if text else ""
     if len(failed) == 1:
         first, second = next(iter(failed))
-        return "only %s and %s fail with each other%s: either of them, or the path between them" % (
+        return "only %s and %s fail with each other%s: one of them, or the path between them, is faulty" % (
             named(first, hosts),
             named(second, hosts),
             what,

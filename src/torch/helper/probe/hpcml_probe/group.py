@@ -34,8 +34,8 @@ def resolve_backend(wanted):
         raise RuntimeError("this torch has no NCCL; use a CUDA or ROCm torch, or --backend gloo")
     if wanted == "nccl" and not gpus:
         raise RuntimeError(
-            "NCCL requires GPUs, but LibTorch finds none on %s; check --gpus-per-node and the visible-devices variables, or "
-            "use --backend gloo" % host_name()
+            "NCCL requires GPUs, but torch finds none on %s; check --gpus-per-node and CUDA_VISIBLE_DEVICES "
+            "(ROCR_VISIBLE_DEVICES with AMD), or use --backend gloo" % host_name()
         )
     return wanted
 
@@ -45,7 +45,7 @@ class Store:
 
     def __init__(self, env, timeout):
         place = "%s:%d" % (env.master_addr, env.master_port)
-        who = "rank %d on %s" % (env.rank, host_name())
+        who = "rank %d (%s)" % (env.rank, host_name())
         if env.rank != 0:
             reason = wait_until_reachable(env.master_addr, env.master_port, time.monotonic() + timeout)
             if reason:

@@ -161,7 +161,7 @@ def run_preflight(options, env):
         failure = error.failure
         # One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
         event(
-            "culprit" if env.rank == 0 or not failure.is_reported else "failed",
+            "cause" if env.rank == 0 or not failure.is_reported else "failed",
             env,
             phase=failure.phase,
             ranks=failure.ranks,
