@@ -31,13 +31,13 @@ TEST_CASE("emulate explains what a script lacks") {
     std::string message, hint;
   };
   const std::vector<Case> cases = {
-      {{"job.sh"}, "--site is required: 'job.sh' does not name the site", "add --site SITE before job.sh"},
+      {{"job.sh"}, "--site is required: 'job.sh' does not name its site", "add --site SITE before job.sh"},
       {{"--site", "lumi", "jop.sh"}, "cannot read the script 'jop.sh'", "check its path"},
       {{"--site", "lumi", "sbatch", "-W", "job.sh"},
        "cannot read the script 'sbatch'",
        "hpcml emulate --site SITE -- sbatch -W job.sh"},
       {{"--site", "lumi", "."}, "cannot read the script '.'", "check its path"},
-      {{"--site", "lumi", "--whole-site", "job.sh"}, "--whole-site runs no jobs", "--nodes"},
+      {{"--site", "lumi", "--whole-site", "job.sh"}, "--whole-site does not run jobs", "--nodes"},
       {{"--", "true"}, "--site is required", "hpcml emulate --help"},
       {{"--site", "lumi"}, "no script or command", "add a batch script"},
   };

@@ -103,7 +103,7 @@ TEST_CASE("submit --where asks a controller that never answers once") {
       workspace.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--time", "10"});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 0);
-  CHECK(holds(result.err, "no Slurm answers here"));
+  CHECK(holds(result.err, "no Slurm answers on this machine"));
   CHECK(workspace.read("asked") == "asked\n");
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slur
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(part_of(result.out, "without"),
-              "ghbatch, which submits such jobs here, is not in PATH: sbatch is asked instead"));
+              "ghbatch, which submits such jobs on this site, is not in PATH: using sbatch instead"));
   CHECK(holds(part_of(result.out, "without"), "code 0"));
   CHECK_FALSE(holds(part_of(result.out, "with"), "ghbatch"));
   CHECK(holds(part_of(result.out, "with"), "code 0"));

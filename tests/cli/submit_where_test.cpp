@@ -58,13 +58,13 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
   for (const auto& line : util::split(result.out, '\n'))
     if (line.starts_with("lumi ") && holds(line, " standard-g ")) row = line;
   CHECK(holds(row, " yes "));
-  CHECK(holds(result.out, "needs --account project_<number>"));
+  CHECK(holds(result.out, "requires --account project_<number>"));
   CHECK(holds(result.out, "narval"));
   CHECK_FALSE(holds(result.out, "cedar")); // retired
   // The account of these nodes, not that of the first rule.
   for (const auto& line : util::split(result.out, '\n'))
     if (line.starts_with("jean_zay ") && holds(line, " gpu_p13 "))
-      CHECK(holds(line, "needs --account <project>@v100"));
+      CHECK(holds(line, "requires --account <project>@v100"));
 }
 
 TEST_CASE("where QoS choose the partition, each is a place") {
@@ -109,7 +109,7 @@ TEST_CASE("where no Slurm answers, the profile does, and it is said") {
   CHECK(holds(result.out, " standard-g  yes "));
   CHECK(holds(result.out, " dev-g       no "));
   CHECK_FALSE(holds(result.out, "DNS"));
-  CHECK(holds(result.err, "no Slurm answers here: the table follows the profile alone"));
+  CHECK(holds(result.err, "no Slurm answers on this machine: the table uses only the site profile"));
 }
 
 TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
@@ -128,6 +128,6 @@ TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   CHECK(holds(rows["dev-g"], "no "));
   CHECK(holds(result.out, "code 0\n0\n"));
   // This Slurm keeps no accounts: what is left to learn is the site.
-  CHECK(holds(result.err, "no accounts found out ("));
+  CHECK(holds(result.err, "no accounts were found: "));
   CHECK(holds(result.out, "site lumi\nsite lumi\n"));
 }

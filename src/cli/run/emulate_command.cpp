@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml emulate: a command on a private Slurm cluster that is shaped like a site.
+// hpcml emulate: a command on a private Slurm cluster that is configured like a site.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -18,8 +18,8 @@ namespace hpcml::cli {
 namespace {
 
 std::string fault_list() {
-  return "Faults, each with a node and the time after the first job starts: " + emulate::describe_faults() +
-         ".";
+  return fmt::format("Faults, each with a node and the time after the first job starts: {}.",
+                     emulate::describe_faults());
 }
 
 constexpr CommandHelp k_emulate_help = {
@@ -220,8 +220,8 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("DIR")
       ->group(k_output_group);
   command->add_flag("-q,--quiet", options->quiet, "Print only errors and faults")->group(k_output_group);
-  command->add_option("--judge", options->evaluated_job)->group(""); // called by the cluster itself
-  command->add_flag("--submit", options->submits)->group("");        // on the cluster's login node
+  command->add_option("--evaluate-job", options->evaluated_job)->group(""); // called by the cluster itself
+  command->add_flag("--submit", options->submits)->group("");               // on the cluster's login node
   take_script(app, *command, context);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });
 }

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/run/submit_watch.hpp"
@@ -52,9 +53,9 @@ int run_script_job(const Context& context, bool is_quiet) {
   const auto line = start_sbatch(context);
   const auto submitted = line ? slurm::parse_submitted(*line, "") : line.error();
   if (!submitted) {
-    print_error("sbatch did not submit '" + context.program.front() + "'",
-                "run hpcml check --site " + context.env.get_or("HPCML_SITE", "SITE") + " " +
-                    context.program.front() + " for an explanation",
+    print_error(fmt::format("sbatch did not submit '{}'", context.program.front()),
+                fmt::format("run hpcml check --site {} {} for an explanation",
+                            context.env.get_or("HPCML_SITE", "SITE"), context.program.front()),
                 context.colour);
     return k_world_failed;
   }

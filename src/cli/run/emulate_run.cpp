@@ -79,11 +79,11 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
     sizes.memory = *memory;
     return sizes;
   }
-  print_error("--mem-per-node: " + memory.error().what, memory.error().hint, context.colour);
+  print_error(fmt::format("--mem-per-node: {}", memory.error().what), memory.error().hint, context.colour);
   return std::nullopt;
 }
 
-/// For a profile without nodes, those that the person sizes; says what is assumed.
+/// Adds nodes of the requested size to a profile without any, and reports what is assumed.
 bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& sizes,
                     const Context& context) {
   if (!site.partitions.empty() && !sizes.any()) {
@@ -99,16 +99,15 @@ bool complete_nodes(model::Site& site, const EmulateOptions& options, const emul
   }
   site = std::move(*assumed);
   make_narrator(context, options.quiet)
-      .note((described ? "the profile names no partition; its nodes have "
-                       : "the profile describes no nodes; these have ") +
-            emulate::describe_nodes(site.node_types.front()) + ", in partition " +
-            site.partitions.front().name +
-            " (--cpus-per-node, --gpus-per-node, --mem-per-node and --partition change that)");
+      .note(fmt::format("{}: assuming nodes with {} in partition {} (to change: --cpus-per-node, "
+                        "--gpus-per-node, --mem-per-node, --partition)",
+                        described ? "the profile has no partitions" : "the profile has no nodes",
+                        emulate::describe_nodes(site.node_types.front()), site.partitions.front().name));
   return true;
 }
 
-/// The words after "--"; for a script this program, which submits it; without any, and on a terminal, a
-/// shell.
+/// Returns the words after "--"; for a script, this program, which submits it; without either, and on a
+/// terminal, a shell.
 std::vector<std::string> choose_command(const EmulateOptions& options, const Context& context,
                                         const emulate::ProgressReporter& narrator) {
   if (has_script(context)) {
@@ -120,12 +119,12 @@ std::vector<std::string> choose_command(const EmulateOptions& options, const Con
   }
   if (!context.program.empty()) return context.program;
   if (::isatty(STDIN_FILENO) == 0) return {};
-  narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave "
-                "with exit");
+  narrator.note("no command given: starting a shell on the login node; try sinfo, srun hostname or sbatch "
+                "job.sh, and end it with exit");
   return {context.env.get_or("SHELL", "/bin/bash")};
 }
 
-/// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
+/// Adds accounting if it is needed; prints an error and returns false if this machine lacks it.
 bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
   const bool is_requested = !options.accounts.empty() || options.accounting;
   if (!is_requested && !emulate::needs_accounting(run.faults)) return true;
@@ -141,7 +140,7 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
   return true;
 }
 
-/// The caller's, in which also the profiles are found that --sites-dir names.
+/// Returns the caller's environment, in which the profiles of --sites-dir are found as well.
 util::EnvSnapshot make_environment(const Context& context) {
   auto env = context.env;
   auto directories = context.sites_dirs;
@@ -152,8 +151,8 @@ util::EnvSnapshot make_environment(const Context& context) {
   return env;
 }
 
-/// The machine's Slurm, or the one that is wished for, which is then the first in the run's PATH; what is to
-/// be known of it is said. False, and said, where there is none.
+/// Adds the machine's Slurm, or the requested one, which becomes the first in the run's PATH, and reports its
+/// differences from the site's. Prints an error and returns false if there is none.
 bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
   auto slurm = emulate::find_slurm(run.env);
   const auto& choice = options.slurm;
@@ -176,20 +175,21 @@ bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Co
                                                                requested ? requested->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
-    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own rules are not enforced");
   run.slurm = *slurm;
   return true;
 }
 
-/// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
-/// The values that were read from a script and not typed are added.
+/// Returns the command line by which the cluster asks this program about a job: these words, and what finds
+/// the profile. Values that were read from a script and not typed are added.
 std::string make_evaluate_command(const EmulateOptions& typed, const EmulateOptions& options,
                                   const Context& context) {
   std::error_code ignored;
-  std::string line = "cd " + util::shell_quote(std::filesystem::current_path(ignored).string()) + " && ";
+  auto line = fmt::format("cd {} && ", util::shell_quote(std::filesystem::current_path(ignored).string()));
   for (const char* name :
        {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HPCML_SITES_PATH", "SOURCE_DATE_EPOCH"})
-    if (const auto value = context.env.get(name)) line += name + ("=" + util::shell_quote(*value)) + " ";
+    if (const auto value = context.env.get(name))
+      line += fmt::format("{}={} ", name, util::shell_quote(*value));
   line += util::shell_quote(util::own_executable().string());
   auto words = context.words;
   if (options.site != typed.site) words.insert(words.end(), {"--site", options.site});
@@ -197,10 +197,10 @@ std::string make_evaluate_command(const EmulateOptions& typed, const EmulateOpti
     words.insert(words.end(), {"--partition", options.request.partition});
   if (has_script(context) && !typed.nodes)
     words.insert(words.end(), {"--nodes", std::to_string(options.request.nodes)});
-  return line + " " + util::shell_line(words) + " --judge";
+  return fmt::format("{} {} --evaluate-job", line, util::shell_line(words));
 }
 
-/// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
+/// Prints whether the site accepts the submitted job in the file, for the filter on standard output.
 int evaluate_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
                  const Context& context) {
   const auto text = util::read_input(file, {k_max_script});
@@ -213,7 +213,7 @@ int evaluate_job(const std::string& file, const model::Site& site, const emulate
   return k_ok;
 }
 
-/// What is to go wrong; nothing, and all of it said, where that cannot be.
+/// Returns the requested faults; prints all errors and returns nothing if one is invalid.
 std::optional<std::vector<emulate::ClusterFault>>
 read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
   emulate::FaultTarget ground;
@@ -241,23 +241,24 @@ std::optional<EmulateOptions> complete_options(EmulateOptions options,
   }
   const auto& script = context.program.front();
   if (options.request.whole_site)
-    return refuse("--whole-site runs no jobs", "use --nodes, or -- sbatch --test-only " + script);
+    return refuse("--whole-site does not run jobs",
+                  fmt::format("use --nodes N instead, or -- sbatch --test-only {}", script));
   std::error_code ignored;
   const auto text = util::read_input(script, {k_max_script});
   if (!text || !std::filesystem::is_regular_file(script, ignored))
-    return refuse("cannot read the script '" + script + "'",
-                  "check its path, or write a command after --: hpcml emulate --site SITE -- " +
-                      util::shell_line(context.program));
+    return refuse(fmt::format("cannot read the script '{}'", script),
+                  fmt::format("check its path, or write a command after --: hpcml emulate --site SITE -- {}",
+                              util::shell_line(context.program)));
   request = emulate::read_script_request(*text);
   if (options.site.empty()) options.site = request->site;
   if (options.request.partition.empty()) options.request.partition = request->partition;
   if (options.site.empty())
-    return refuse("--site is required: '" + script + "' does not name the site that it is for",
-                  "add --site SITE before " + script + "; hpcml sites list shows the sites");
+    return refuse(fmt::format("--site is required: '{}' does not name its site", script),
+                  fmt::format("add --site SITE before {} (hpcml sites list shows the sites)", script));
   return options;
 }
 
-/// The nodes that are emulated; `options` gets their number, if only the script says it.
+/// Returns the emulated nodes; sets their number in `options` if only the script has it.
 util::Result<emulate::ClusterLayout> make_layout(const model::Site& site, EmulateOptions& options,
                                                  const std::optional<emulate::ScriptRequest>& script) {
   auto layout = emulate::make_cluster_layout(site, options.request);

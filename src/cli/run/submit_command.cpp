@@ -69,8 +69,8 @@ util::Status write_script(const SubmitOptions& options, const PlannedRequest& pl
 bool take_chain(const SubmitOptions& options, MergedRequest& request, const Context& context) {
   const bool several = request.parts.size() > 1;
   if (several && (options.chain || !options.script_file.empty())) {
-    print_error("the job file has several jobs, and --chain and -o are about one",
-                "choose one with --only NAME, or write \"chain\" into the job", context.colour);
+    print_error("--chain and -o apply to one job, but the job file has several",
+                "choose one with --only NAME, or add \"chain\" to the job", context.colour);
     return false;
   }
   if (options.chain) request.parts.front().chain = *options.chain;
@@ -81,7 +81,7 @@ bool take_chain(const SubmitOptions& options, MergedRequest& request, const Cont
 /// Prints what has been submitted, and follows it if that is asked for.
 int finish(const SubmitResult& result, const SubmitOptions& options, const Context& context) {
   if (options.format == "json") print_jobs_as_json(result.jobs);
-  std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
+  std::fflush(stdout); // before hours of watching, for a reader of a pipe
   return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
 }
 
@@ -94,7 +94,7 @@ int run(const SubmitOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto planned = run_planning(request, context, exit_code);
   if (!planned) return exit_code;
-  print_script_findings(*planned, context, "site/submit"); // by the site's program: that is done here
+  print_script_findings(*planned, context, "site/submit"); // this command does use the site's program
   if (const auto fault = find_queue_fault(*planned)) {
     print_error(*fault, context.colour);
     return k_cannot_satisfy;

@@ -23,8 +23,8 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
 }
 
 std::vector<std::string> submit_words(const batch::SavedJob& kept) {
-  std::vector<std::string> words = {"--chdir=" + kept.directory};
-  if (!kept.array_task.empty()) words.push_back("--array=" + kept.array_task);
+  std::vector<std::string> words = {fmt::format("--chdir={}", kept.directory)};
+  if (!kept.array_task.empty()) words.push_back(fmt::format("--array={}", kept.array_task));
   words.push_back(kept.script);
   words.push_back(fmt::format("{}{}:{}", batch::k_continue_argument, kept.first, kept.restarts + 1));
   words.insert(words.end(), kept.arguments.begin(), kept.arguments.end());

@@ -28,21 +28,21 @@ slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context&
   return slurm::make_submit_environment(context.env, names);
 }
 
-/// What the site has in sbatch's place, where it is there: inside some of its jobs, and in a rehearsal, only
-/// sbatch is.
+/// Returns the site's own submit command if it exists. In some of its jobs, and in a rehearsal, only sbatch
+/// does.
 std::string program_for(const model::Plan& plan, const Context& context) {
   return util::find_program(plan.submit_command.value, context.env) ? plan.submit_command.value : "sbatch";
 }
 
-/// What of the call is not as the person or the profile has it.
+/// Reports how the call differs from the user's environment and from the profile.
 void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
-    print_note(fmt::format("not handed to sbatch, because it would overrule the script: {}",
+    print_note(fmt::format("not passed to sbatch, because it would override the script: {}",
                            util::join(left_out, ", ")));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)
-    print_note(fmt::format("{}, which submits such jobs here, is not in PATH: {} is asked instead", wanted,
-                           program));
+    print_note(fmt::format("{}, which submits such jobs on this site, is not in PATH: using {} instead",
+                           wanted, program));
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
@@ -54,15 +54,15 @@ std::string absolute_log(const std::string& log, const model::Plan& plan) {
       .string();
 }
 
-/// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks
-/// for.
+/// Returns the path of the log as reported by Slurm; for an array, and if Slurm reports none, the script's
+/// pattern.
 std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
                      const slurm::SubmittedJob& submitted, const Context& context) {
   const bool array = directive_of(call.plan, "--array").has_value();
   const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
   if (!array) {
     const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
-    // Slurm has filled the pattern in. A % that is left may be the job's name: that is not for us to fill.
+    // Slurm has expanded the pattern. A remaining % may be part of the job's name, which is not expanded.
     if (records && records->size() == 1 && !records->front().log.empty() &&
         records->front().log.find('%') == std::string::npos)
       return records->front().log;
@@ -91,16 +91,16 @@ util::Status make_log_directory(const SubmitCall& call) {
 
 std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
   if (call.after.empty()) return {};
-  std::string text = "--dependency=" + std::string(call.after_state == "ok" ? "afterok" : "afterany");
-  for (const auto index : call.after) text += ":" + jobs[index].id;
+  auto text = fmt::format("--dependency={}", call.after_state == "ok" ? "afterok" : "afterany");
+  for (const auto index : call.after) text += fmt::format(":{}", jobs[index].id);
   // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be
   // joined with it.
   const auto own = directive_of(call.plan, "--dependency");
-  if (own && call.chain_number == 0 && own->find('?') == std::string::npos) text += "," + *own;
+  if (own && call.chain_number == 0 && own->find('?') == std::string::npos) text += fmt::format(",{}", *own);
   return {text};
 }
 
-/// The script knows the job that its chain began with, whose checkpoints it goes on from.
+/// The script contains the first job of its chain, from whose checkpoints it resumes.
 std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
   if (call.chain_number == 0 || !call.plan.requeue) return render::render_script(call.plan);
   auto plan = call.plan;
@@ -133,8 +133,8 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  print_note(fmt::format("in the queue already, and staying there: {}; {} {} removes them",
-                         util::join(ids, ", "), reach(jobs.front(), "scancel"), util::join(ids, " ")));
+  print_note(fmt::format("these jobs remain queued: {}; to remove them: {} {}", util::join(ids, ", "),
+                         reach(jobs.front(), "scancel"), util::join(ids, " ")));
 }
 
 } // namespace
@@ -180,8 +180,8 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   return calls;
 }
 
-/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks
-/// of arrays counted.
+/// Returns why one user cannot have this number of jobs in the queue of a partition or QoS, including the
+/// tasks of arrays; nothing if no limit is known.
 static std::optional<util::Error> find_count_fault(const model::Site& site, const std::string& partition,
                                                    const std::string& qos, unsigned long long jobs) {
   site_rules::ResourceRequest demand;
@@ -211,7 +211,7 @@ std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
 }
 
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name) {
-  // The later line of a name wins in Slurm, too.
+  // As in Slurm, the last line of a name applies.
   for (auto directive = plan.directives.rbegin(); directive != plan.directives.rend(); ++directive)
     if (directive->name == name) return directive->value.value_or("");
   return std::nullopt;
@@ -234,7 +234,7 @@ std::string describe_request(const model::Plan& plan) {
   };
   std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
   if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)
-    text += ", " + count(gpus, "GPU", "GPUs");
+    text += fmt::format(", {}", count(gpus, "GPU", "GPUs"));
   if (const auto array = directive_of(plan, "--array"))
     text += fmt::format(", for each of the array {}", *array);
   if (const auto time = directive_of(plan, "--time")) text += fmt::format(", up to {}", *time);
@@ -250,7 +250,7 @@ util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const 
 
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
   for (const auto& call : calls) {
-    // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
+    // To Slurm all jobs of a chain are alike, and the job to wait for does not exist yet.
     if (&call != &calls.front() &&
         render::render_script(call.plan) == render::render_script(calls.front().plan))
       continue;
@@ -260,11 +260,11 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
       print_error(estimate.error(), context.colour);
       return k_world_failed;
     }
-    print_output(call.name + ": would start at " + estimate->start + " in partition " + estimate->partition +
-                 " on " + estimate->nodes + "\n");
+    print_output(fmt::format("{}: would start at {} in partition {} on {}\n", call.name, estimate->start,
+                             estimate->partition, estimate->nodes));
   }
-  std::fflush(stdout); // what Slurm said stands first, also in a file
-  print_note("Slurm takes the request; nothing was submitted");
+  std::fflush(stdout); // before the note, also in a file
+  print_note("Slurm accepts the request; nothing was submitted");
   return k_ok;
 }
 
@@ -288,11 +288,11 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       result.exit_code = k_world_failed;
       return result;
     }
-    for (const auto& message : submitted->messages) print_line("sbatch: " + message);
+    for (const auto& message : submitted->messages) print_line(fmt::format("sbatch: {}", message));
     RunningJob job{
         submitted->id, submitted->cluster, call.name, {}, directive_of(call.plan, "--array").has_value(), {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
-    // Before any question to a controller that may not answer: the job is in the queue.
+    // Printed before the controller is asked again, which may not answer: the job is queued already.
     print_submitted(call, job, site);
     if (format == "text") print_job_number(job);
     job.log = find_log(commands, call, *submitted, context);

@@ -63,7 +63,7 @@ std::string local_time() {
   return text;
 }
 
-/// stderr for people: lasting sentences, and on a terminal one line that is rewritten.
+/// The messages on stderr: lasting lines, and on a terminal a status line that is rewritten.
 class Screen {
 public:
   explicit Screen(bool is_quiet) : x_quiet(is_quiet), x_terminal(::isatty(STDERR_FILENO) != 0) {}
@@ -82,7 +82,7 @@ public:
     winsize size{};
     const std::size_t width =
         ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
-    const auto shown = diag::visible_text("hpcml: " + text).substr(0, width - 1);
+    const auto shown = diag::visible_text(fmt::format("hpcml: {}", text)).substr(0, width - 1);
     std::fprintf(stderr, "\r\033[K%s", shown.c_str());
     std::fflush(stderr);
     x_shown = true;
@@ -111,7 +111,7 @@ private:
 /// Between two looks at a log.
 constexpr std::chrono::milliseconds k_log_interval(300);
 
-/// What srun ends with where the kernel has killed a task for want of memory.
+/// Exit code of srun if the kernel killed a task because it was out of memory.
 constexpr int k_of_out_of_memory = 1;
 
 /// One job from the queue to its end.
@@ -123,7 +123,7 @@ public:
         x_output(options.earlier_log) {
     if (!job.array && !options.rank_logs) x_output.follow(job.log);
   }
-  /// The exit code; nothing when the person, or whoever read the log, left.
+  /// Returns the exit code; nothing if the user stopped watching, or the reader of the log exited.
   std::optional<int> run();
 
 private:
@@ -152,7 +152,7 @@ private:
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
   unsigned x_failures = 0;
   int x_code = 0;
-  std::optional<model::FailureClass> x_class; // why it ended badly, as far as Slurm tells
+  std::optional<model::FailureClass> x_class; // why it failed, as reported by Slurm
 };
 
 /// Often at first, when most happens; a job that waits for hours is asked after twice a minute.
@@ -172,7 +172,7 @@ void Watch::report_start(const JobRecord& job) {
   if (text != x_said) {
     x_said = text;
     x_changed = Clock::now();
-    const auto sentence = "job " + x_job.id + " " + slurm::describe_job(job, local_time());
+    const auto sentence = fmt::format("job {} {}", x_job.id, slurm::describe_job(job, local_time()));
     if (is_failure(job))
       x_screen.failure(sentence);
     else
@@ -180,7 +180,7 @@ void Watch::report_start(const JobRecord& job) {
   } else if (job.phase() == JobPhase::running) {
     x_screen.progress(fmt::format("job {} {}, {} of {}", x_job.id, text, job.run_time, job.time_limit));
   } else {
-    x_screen.progress("job " + x_job.id + " " + slurm::describe_job(job, local_time()));
+    x_screen.progress(fmt::format("job {} {}", x_job.id, slurm::describe_job(job, local_time())));
   }
 }
 
@@ -215,8 +215,8 @@ Watch::Outlook Watch::evaluate(const std::vector<JobRecord>& records) {
     return Outlook::done;
   }
   if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
-  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text,
-              "remove it: " + reach(x_job, "scancel ") + x_job.id, x_context.colour);
+  print_error(fmt::format("job {} can never start: {}", x_job.id, slurm::explain_reason(job.reason).text),
+              fmt::format("remove it with {}{}", reach(x_job, "scancel "), x_job.id), x_context.colour);
   x_code = k_world_failed;
   return Outlook::lost;
 }
@@ -236,9 +236,10 @@ Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
       continue;
     x_changed = Clock::now();
     const auto why = slurm::class_of_end(task);
-    const auto sentence =
-        "task " + task.array_tasks + " of job " + x_job.id + " " + slurm::describe_job(task, local_time()) +
-        (why ? " (" + model::word_of(*why) + ")" : "") + (task.log.empty() ? "" : "; log " + task.log);
+    const auto sentence = fmt::format("task {} of job {} {}{}{}", task.array_tasks, x_job.id,
+                                      slurm::describe_job(task, local_time()),
+                                      why ? fmt::format(" ({})", model::word_of(*why)) : "",
+                                      task.log.empty() ? "" : fmt::format("; log {}", task.log));
     if (is_failure(task))
       x_screen.failure(sentence);
     else
@@ -248,7 +249,8 @@ Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
   if (running + waiting == 0) return Outlook::done;
   std::string text = fmt::format("job {}: {} tasks running, {} ended", x_job.id, running, x_ended.size());
   if (first_waiting != nullptr)
-    text += ", " + first_waiting->array_tasks + " " + slurm::describe_job(*first_waiting, local_time());
+    text +=
+        fmt::format(", {} {}", first_waiting->array_tasks, slurm::describe_job(*first_waiting, local_time()));
   const auto news = fmt::format("{} {}", running, x_ended.size());
   if (news != x_said)
     x_screen.note(text);
@@ -290,32 +292,33 @@ bool Watch::print(const std::vector<OutputPiece>& pieces) {
   return true;
 }
 
-/// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
+/// If the job's exit code is that of tasks that srun stopped, uses the exit code of the task that failed.
 void Watch::name_faulty_rank() {
   if (x_code == k_ok && x_end_search.trained_separately()) {
-    // With a task per rank no process of hpcml is left that could have ended with it.
+    // With a task per rank no process of hpcml remains that could have exited with this code.
     x_code = k_cannot_set_up;
-    return x_screen.failure("job " + x_job.id + " ended with 0, but its programs did not train together");
+    return x_screen.failure(
+        fmt::format("job {} ended with 0, but its programs did not train together", x_job.id));
   }
   const auto& faulty_rank = x_end_search.found();
   if (!faulty_rank) return;
   if (faulty_rank->out_of_memory && x_code != 0) {
-    x_screen.failure("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how);
+    x_screen.failure(
+        fmt::format("task {} on {} {}", faulty_rank->tasks, faulty_rank->node, faulty_rank->how));
     if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = faulty_rank->exit_code;
     return;
   }
   if (faulty_rank->exit_code == x_code) return;
   if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
-  x_screen.failure("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how +
-                   " first; " + std::to_string(x_code) +
-                   " is the end of the others, which srun then stopped");
+  x_screen.failure(
+      fmt::format("task {} on {} {} first; {} is the exit code of the others, which srun then stopped",
+                  faulty_rank->tasks, faulty_rank->node, faulty_rank->how, x_code));
   x_code = faulty_rank->exit_code;
 }
 
 void Watch::name_class() {
   if (const auto why = class_of_job(x_class, x_code, x_end_search))
-    x_screen.failure("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " +
-                     model::word_of(*why));
+    x_screen.failure(fmt::format("job {} ended with {}: {}", x_job.id, x_code, model::word_of(*why)));
 }
 
 std::string Watch::describe_missing_log() const {
@@ -391,7 +394,8 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
     if (!records)
       print_error(records.error(), context.colour);
     else
-      print_error("Slurm has no job " + id, "run squeue --me to list your jobs", context.colour);
+      print_error(fmt::format("Slurm has no job {}", id), "run squeue --me to list your jobs",
+                  context.colour);
     return {};
   }
   const auto& first = records->front();

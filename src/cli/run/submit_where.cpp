@@ -22,7 +22,7 @@ namespace hpcml::cli {
 
 namespace {
 
-/// The first thing that speaks against it, without the documents.
+/// Returns the message of the first error, without its sources.
 std::string first_error(const diag::Diagnostics& findings) {
   for (const auto& finding : findings)
     if (finding.severity == diag::Severity::error)
@@ -30,7 +30,8 @@ std::string first_error(const diag::Diagnostics& findings) {
   return "";
 }
 
-/// What is asked for at one site is the account of no other, and a place fits whoever pays.
+/// Removes the rules of accounts and QoS: those of the request belong to one site, and whether a job fits
+/// does not depend on them.
 model::Site without_accounts(model::Site site) {
   for (const char* name : {"account", "qos"}) site.flags.erase(name);
   return site;
@@ -49,10 +50,10 @@ site_rules::JobFacts make_facts(const model::Site& site, const model::Plan& plan
   return site_rules::make_facts(site, job);
 }
 
-/// What an account looks like under the rule that holds for the job: " <project>@v100".
+/// Returns the form of an account under the rule that applies to the job: " <project>@v100".
 std::string hint_of(const model::FlagRule& rule, const site_rules::JobFacts& facts) {
   const auto* held = site_rules::first_that_holds(rule, facts);
-  return held == nullptr || held->pattern_hint.empty() ? "" : " " + held->pattern_hint;
+  return held == nullptr || held->pattern_hint.empty() ? "" : fmt::format(" {}", held->pattern_hint);
 }
 
 class Survey {
@@ -72,7 +73,7 @@ public:
   }
 
   std::vector<CandidatePlace> places;
-  bool is_alone = false; ///< the profile has answered where Slurm should have
+  bool is_alone = false; ///< Slurm does not answer: only the profile is used
 
 private:
   bool without_gpus() const {
@@ -80,7 +81,8 @@ private:
     return gpus && gpus->value == 0;
   }
 
-  /// The QoS that a request can name where the site chooses the partition; one without a name for its own.
+  /// Returns the QoS that a request can use if the site chooses the partition; one empty name stands for the
+  /// request's own QoS.
   std::vector<std::string> open_qos(const model::Site& site) const {
     std::vector<std::string> names;
     const bool is_requested = x_request.parts.front().job.qos && !x_elsewhere;
@@ -115,7 +117,7 @@ private:
       place.hardware = fmt::format("{} x {}", gpus,
                                    node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
     if (unpaid)
-      place.note = "needs --account" + hint_of(account, make_facts(site, *result.plan));
+      place.note = fmt::format("requires --account{}", hint_of(account, make_facts(site, *result.plan)));
     else if (!x_elsewhere)
       ask(*result.plan, place);
     return place;
@@ -179,7 +181,7 @@ std::string render_places(const std::vector<CandidatePlace>& places, const std::
       {"SITE", "PARTITION", "FITS", "STARTS", "GPU-HOURS", "GPUS", "NOTE"}};
   for (const auto& place : places)
     rows.push_back({place.site,
-                    !place.qos.empty()        ? "--qos " + place.qos
+                    !place.qos.empty()        ? fmt::format("--qos {}", place.qos)
                     : place.partition.empty() ? "(Slurm's choice)"
                                               : place.partition,
                     place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
@@ -191,7 +193,7 @@ std::string render_places(const std::vector<CandidatePlace>& places, const std::
 int run_where(const MergedRequest& request, const PartitionSearchOptions& options, const Context& context) {
   if (request.exit_code != k_ok) return request.exit_code;
   if (request.parts.size() > 1) {
-    print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME",
+    print_error("--where applies to one job, but the job file has several", "choose one with --only NAME",
                 context.colour);
     return k_usage;
   }
@@ -207,7 +209,7 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
     for (const auto& id : config::list_sites(directories)) {
       auto load = config::load_site(id, directories, embedded::merged_sites());
       if (load.site) load.site = config::as_of(std::move(*load.site), day);
-      // A site without known nodes is none to send a job to.
+      // No job can be planned for a site without known nodes.
       if (load.site && load.site->state == model::SiteState::production &&
           load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty())
         survey.visit(*load.site);
@@ -220,12 +222,11 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
   }
   sort_places(survey.places);
   const auto text = render_places(survey.places, options.format);
-  if (options.format == "json") // which escapes control characters in its own way
+  if (options.format == "json") // whose control characters are escaped already
     std::fputs(text.c_str(), stdout);
   else
     print_output(text);
-  if (survey.is_alone)
-    std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
+  if (survey.is_alone) print_note("no Slurm answers on this machine: the table uses only the site profile");
   const bool any = std::any_of(survey.places.begin(), survey.places.end(),
                                [](const CandidatePlace& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;
