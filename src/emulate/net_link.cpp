@@ -84,7 +84,7 @@ util::Status send_message(Message& message, const std::string& what) {
 
 util::Result<int> find_interface(const std::string& name) {
   const unsigned index = ::if_nametoindex(name.c_str());
-  if (index == 0) return failed(fmt::format("no network interface {}", name), errno);
+  if (index == 0) return failed(fmt::format("cannot find the network interface {}", name), errno);
   return static_cast<int>(index);
 }
 

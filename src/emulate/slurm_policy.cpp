@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "emulate/stand_in_files.hpp"
 
 namespace hpcml::emulate {
@@ -50,8 +52,8 @@ std::string make_cli_filter(const model::Site& site) {
 }
 
 std::string make_job_policy(const std::string& evaluate_command, const std::string& directory) {
-  return "local judge = " + lua_quote(evaluate_command) + "\nlocal folder = " + lua_quote(directory) + "\n" +
-         std::string(stand_in_text("job_submit.lua"));
+  return fmt::format("local evaluate_command = {}\nlocal directory = {}\n{}", lua_quote(evaluate_command),
+                     lua_quote(directory), stand_in_text("job_submit.lua"));
 }
 
 } // namespace hpcml::emulate

@@ -43,8 +43,8 @@ std::string gpus_text(const std::string& tres) {
   return tres.starts_with("gpu:") ? tres.substr(4) : tres;
 }
 
-/// Slurm keeps --gres and --gpus-per-node in one field. The script tells which it was, else the site's own
-/// way of asking.
+/// True if GPUs were requested with --gres. Slurm keeps --gres and --gpus-per-node in one field: the script
+/// shows which it was, else the site's usual form decides.
 bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
   const auto script = text_of(fields, "script");
   slurm::LocatedFindings ignored("", script);
@@ -63,8 +63,8 @@ std::string nodes_text(const SubmittedFields& fields) {
   return std::to_string(*least) + (most && *most > *least ? "-" + std::to_string(*most) : "");
 }
 
-/// Slurm tells its filters nothing of --overcommit. But with it alone sbatch asks for fewer CPUs than tasks
-/// need.
+/// True if --overcommit was given, which Slurm does not pass to its filters: only with it does sbatch request
+/// fewer CPUs than the tasks need.
 bool is_overcommitted(const SubmittedFields& fields) {
   const auto cpus = number_of(fields, "min_cpus"), tasks = number_of(fields, "num_tasks");
   return cpus && tasks && *cpus > 0 && *cpus < *tasks * number_of(fields, "cpus_per_task").value_or(1);
@@ -152,13 +152,16 @@ void evaluate_size(const model::Site& site, const ClusterLayout& layout,
   const auto running = std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
     return std::find(types.begin(), types.end(), node.type->id) != types.end();
   });
-  const auto start = fmt::format("use hpcml emulate --site {}", site.id);
+  const auto refuse = [&](const std::string& what, const std::string& option) {
+    refusals.push_back(fmt::format("{}: {}", site.short_name(), what));
+    refusals.push_back(fmt::format("hint: use hpcml emulate --site {} {}", site.id, option));
+  };
   if (running == 0)
-    refusals.push_back(fmt::format("the nodes of partition {} are not emulated here; {} --partition {}",
-                                   partition.name, start, partition.name));
+    refuse(fmt::format("the nodes of partition {} are not emulated", partition.name),
+           fmt::format("--partition {}", partition.name));
   else if (demand.nodes > static_cast<unsigned long>(running))
-    refusals.push_back(fmt::format("{} nodes exceed the emulated nodes ({}); {} --nodes {}", demand.nodes,
-                                   running, start, demand.nodes));
+    refuse(fmt::format("{} nodes exceed the emulated nodes ({})", demand.nodes, running),
+           fmt::format("--nodes {}", demand.nodes));
 }
 
 } // namespace
@@ -202,9 +205,8 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
         admission.refusals.push_back(
             fmt::format("hint: use --{}={}", violation.name, violation.flag->pattern_hint));
     }
-  std::vector<std::string> missing;
-  for (const auto* partition : placement.partitions) evaluate_size(site, layout, demand, *partition, missing);
-  for (const auto& sentence : missing) admission.refusals.push_back(site.short_name() + ": " + sentence);
+  for (const auto* partition : placement.partitions)
+    evaluate_size(site, layout, demand, *partition, admission.refusals);
   return admission;
 }
 

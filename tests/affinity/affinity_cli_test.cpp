@@ -106,7 +106,8 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --topology coral-lassen.xml --policy nvidia-all --threads-per-core 2", 4,
             "one hardware thread of each core or all 4"},
            {"affinity --site lumi --policy torch-node --gpus c1,ff", 4, "no GPU at ff"},
-           {"affinity --site lumi --policy torch-node --verify", 2, "--verify judges what runs"},
+           {"affinity --site lumi --policy torch-node --verify", 2,
+            "--verify and --policy contradict each other"},
            {"affinity --site lumi --gpus-per-rank 2 --ranks-per-gpu 2", 2, "cannot be used with"},
            {"affinity --site lumi --gpus-per-rank 9", 4, "more than the node's 8"},
            {"affinity --site lumi --ranks 17 --ranks-per-gpu 2", 4, "17 ranks need 9 GPUs"},
@@ -209,18 +210,18 @@ TEST_CASE(
   const auto bind = [](const std::string& arguments) {
     return run("affinity --format cpu-bind " + arguments);
   };
-  const std::string shared = "hpcml: warning: srun takes these masks only where a step has the whole node; ";
+  const std::string shared = "hpcml: warning: srun accepts these masks only in a step with the whole node; ";
   CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
   CHECK_FALSE(says(bind("--site lumi"), "warning"));
   CHECK(says(bind("--site lumi --partition small-g"),
-             shared + "the profile does not say that jobs of partition small-g have it"));
+             shared + "the profile does not state that jobs of partition small-g have it"));
   CHECK(says(bind("--site deltaai"),
              shared + "the profile names no partition with such nodes whose jobs have it"));
   CHECK_FALSE(says(bind("--site perlmutter"), "warning"));
   CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"),
-             shared + "the profile does not say that jobs of partition shared_gpu_ss11 have it"));
+             shared + "the profile does not state that jobs of partition shared_gpu_ss11 have it"));
   CHECK(says(bind("--site leonardo"),
-             "hpcml: warning: where GPUs 0-3 hang is not known: the masks deal out cores by number"));
+             "hpcml: warning: the NUMA nodes of GPUs 0-3 are not known: the masks assign cores by number"));
   CHECK_FALSE(says(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");

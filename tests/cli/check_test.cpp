@@ -268,7 +268,7 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
   CHECK(rows.size() > 40);
   std::vector<std::string> order;
   for (const auto& row : rows) {
-    const auto violation = row["verdict"].get<std::string>();
+    const auto violation = row["result"].get<std::string>();
     if (order.empty() || order.back() != violation) order.push_back(violation);
     CAPTURE(row["site"].get<std::string>());
     if (violation == "runs") CHECK(row["errors"] == 0);

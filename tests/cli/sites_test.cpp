@@ -150,7 +150,7 @@ TEST_CASE("a profile is discovered from what a cluster's commands printed") {
   CHECK(result.out.empty());
   CHECK(holds(result.err, "cluster Mixed: Slurm 24.11.5, 5 partitions, 7 nodes of 4 kinds"));
   CHECK(holds(result.err, "hpcml: not asked: nvidia-smi"));
-  CHECK(holds(result.err, "hpcml: left out: partition \"CPU nodes (amd)\""));
+  CHECK(holds(result.err, "hpcml: omitted: partition \"CPU nodes (amd)\""));
   CHECK(workspace.hpcml({"sites", "validate", "new.json"}).exit_code == 0);
   const auto script =
       workspace.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node",

@@ -35,7 +35,7 @@ std::string submit_chunk(const std::string& fields, const std::string& answer) {
          ") end\n"
          "os.remove = function() end\n"
          "local function load_policy()\n" +
-         make_job_policy("'/opt/hpcml' emulate --judge", "/state") +
+         make_job_policy("'/opt/hpcml' emulate --evaluate-job", "/state") +
          "\nend\nload_policy()\n"
          "local d = {time_limit=slurm.NO_VAL, min_nodes=slurm.NO_VAL, num_tasks=slurm.NO_VAL, "
          "ntasks_per_node=slurm.NO_VAL16,\n"
@@ -178,10 +178,10 @@ TEST_CASE("jobs that could never start here are refused with what to do") {
   const auto site = test::small_site();
   CHECK(refusal(site, "d.min_nodes=2") == "");
   CHECK(refusal(site, "d.min_nodes=3") ==
-        "Small: 3 nodes exceed the emulated nodes (2); use hpcml emulate --site small --nodes 3");
+        "Small: 3 nodes exceed the emulated nodes (2)\nhint: use hpcml emulate --site small --nodes 3");
   CHECK(refusal(site, "d.min_nodes=7") == ""); // over the partition's limit: Slurm's own answer
-  CHECK(refusal(site, "d.partition='other'") == "Small: the nodes of partition other are not emulated here; "
-                                                "use hpcml emulate --site small --partition other");
+  CHECK(refusal(site, "d.partition='other'") == "Small: the nodes of partition other are not emulated\n"
+                                                "hint: use hpcml emulate --site small --partition other");
 }
 
 TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
@@ -282,7 +282,7 @@ TEST_CASE("the filter hands a job over unchanged and does what the judge says") 
     CHECK(*result == outcome);
   }
   CHECK(*test::run_lua(submit_chunk("d.account='$(id)'", "taken \n") + "return asked") ==
-        "'/opt/hpcml' emulate --judge /state/submitted1");
+        "'/opt/hpcml' emulate --evaluate-job /state/submitted1");
 }
 
 TEST_CASE(

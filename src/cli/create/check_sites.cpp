@@ -24,7 +24,7 @@
 namespace hpcml::cli {
 namespace {
 
-/// In the order in which they are told.
+/// In the order of the output.
 enum class SiteResult { runs, changes, no };
 
 struct Row {
@@ -54,10 +54,10 @@ model::JobSpec job_of(std::string_view text, slurm::Version version) {
   return job;
 }
 
-/// Why no partition of the site takes such a job; empty where one does. What a script only has to add
-/// ("usage/…") is no reason.
+/// Returns why no partition of the site accepts such a job; empty if one does. What a script only has to add
+/// ("usage/…") is not a reason.
 std::string obstacle_at(model::JobSpec job, model::Site site) {
-  for (const char* name : {"account", "qos"}) site.flags.erase(name); // those of another site are no obstacle
+  for (const char* name : {"account", "qos"}) site.flags.erase(name); // each site has its own ones
   std::vector<std::string> partitions;
   for (const auto& partition : site.partitions)
     if (partition.nameable) partitions.push_back(partition.name);
@@ -182,7 +182,7 @@ std::string render_json(const std::vector<Row>& rows) {
                              .add("hint", what.hint));
     text += (text.size() > 1 ? ",\n " : "") + JsonLine()
                                                   .add("site", row.site)
-                                                  .add("verdict", name_of(row.violation))
+                                                  .add("result", name_of(row.violation))
                                                   .add("errors", row.errors)
                                                   .add("warnings", row.warnings)
                                                   .add("obstacle", row.obstacle)

@@ -207,16 +207,17 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (!job->plan.components.empty())
       findings.push_back({diag::Severity::error,
                           "request/interactive",
-                          "an interactive job has one component, this one has " +
-                              std::to_string(job->plan.components.size() + 1),
+                          fmt::format("an interactive job has one component, but this one has {}",
+                                      job->plan.components.size() + 1),
                           {},
-                          "leave --interactive out"});
+                          "remove --interactive"});
     if (no_program && job->plan.container)
-      findings.push_back({diag::Severity::warning,
-                          "request/interactive",
-                          "the shell is on the node, not in the image " + job->plan.container->image,
-                          {},
-                          "with a program behind -- the line that starts it in the image is shown, too"});
+      findings.push_back(
+          {diag::Severity::warning,
+           "request/interactive",
+           fmt::format("the shell is on the node, not in the image {}", job->plan.container->image),
+           {},
+           "add a program after -- to see the line that starts it in the image"});
     print_diagnostics(findings, {}, context.colour);
     if (exit_code = exit_code_of(findings); exit_code != k_ok) return exit_code;
     if (options.format != "json")

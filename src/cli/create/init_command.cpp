@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fmt/format.h>
 #include <memory>
 
 #include "cli/chosen_site.hpp"
@@ -45,13 +46,14 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   if (file == nullptr) {
     const bool exists = errno == EEXIST;
     print_error(exists ? fmt::format("'{}' already exists and is not changed", path)
-                       : "cannot write " + path + ": " + std::strerror(errno),
+                       : fmt::format("cannot write {}: {}", path, std::strerror(errno)),
                 exists ? "use -o FILE for another file" : "", context.colour);
     return exists ? k_usage : k_world_failed;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if ((standard ? std::fflush(file) : std::fclose(file)) == 0 && written) return k_ok;
-  print_error("cannot write " + path, "is the disk, or your quota, full?", context.colour);
+  print_error(fmt::format("cannot write {}", path), "check whether the disk or your quota is full",
+              context.colour);
   return k_world_failed;
 }
 
@@ -96,8 +98,8 @@ int run(const InitOptions& options, const Context& context) {
   if (diag::has_errors(findings)) return exit_code_of(findings);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
   if (exit_code == k_ok && options.file != "-")
-    print_note("wrote " + options.file + "; next: edit it, then hpcml submit --test-only" +
-               (options.file == "hpcml.json" ? "" : " --job " + options.file));
+    print_note(fmt::format("wrote {}; next: edit it, then run hpcml submit --test-only{}", options.file,
+                           options.file == "hpcml.json" ? "" : fmt::format(" --job {}", options.file)));
   return exit_code;
 }
 

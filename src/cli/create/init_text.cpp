@@ -27,7 +27,7 @@ public:
   }
   void more(const std::string& text) {
     std::string line = "//";
-    // What does not fit into a line of a list goes on a little further to the right.
+    // The rest of a list that does not fit on a line continues on the next one, indented.
     const auto margin = text.find_first_not_of(' ');
     const std::string next = "//" + (margin == 0 ? std::string() : std::string(margin + 2, ' '));
     for (const auto& word : util::split(text, ' ')) {
@@ -129,8 +129,8 @@ std::string describe_qos(const model::Site& site, const model::Qos& qos) {
     parts.push_back(
         fmt::format("at most {} {}", qos.max_nodes->value, qos.max_nodes->value == 1 ? "node" : "nodes"));
   if (qos.max_gpus)
-    parts.push_back(
-        fmt::format("at most {} {} in all", qos.max_gpus->value, qos.max_gpus->value == 1 ? "GPU" : "GPUs"));
+    parts.push_back(fmt::format("at most {} {} in total", qos.max_gpus->value,
+                                qos.max_gpus->value == 1 ? "GPU" : "GPUs"));
   if (qos.max_time) parts.push_back("at most " + qos.max_time->value.to_slurm());
   if (qos.preemptible) parts.push_back("may be stopped for other jobs");
   return qos.name + (qos.is_default ? " (default)" : "") +
@@ -241,7 +241,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   if (job.env.empty()) file.open_key("env", "{\"NAME\": \"value\"}");
 }
 
-/// What was asked for and has no place of its own above.
+/// Writes the requested keys that have no separate place above.
 void write_rest(FileText& file, const model::JobSpec& job) {
   bool first = true;
   for (const auto& key : config::job_keys()) {
@@ -254,11 +254,9 @@ void write_rest(FileText& file, const model::JobSpec& job) {
 }
 
 void write_pieces(FileText& file, const model::JobSpec& job) {
-  file.comment(
-      "A training that is longer than one job may be: submitted so often, each job after the one before.");
+  file.comment("A training that exceeds the time limit of one job: the number of jobs, one after the other.");
   file.open_key("chain", "4");
-  file.comment(
-      "The same program with many settings: a job array; SLURM_ARRAY_TASK_ID tells the tasks apart.");
+  file.comment("The same program with many settings: a job array; SLURM_ARRAY_TASK_ID is the task's number.");
   if (!job.array) file.open_key("array", "\"0-9%2\"");
   file.comment("Several programs in this job: \"steps\" instead of \"command\"; several jobs: \"jobs\".");
   file.open_key(
@@ -293,9 +291,8 @@ std::string render_job_file(const model::Site& site, const model::JobSpec& job) 
       "command",
       "[" + util::join(words.empty() ? std::vector<std::string>{"\"python\"", "\"train.py\""} : words, ", ") +
           "]");
-  return "// A job for " + site.name +
-         ". hpcml submit --test-only asks whether it fits, hpcml submit submits it.\n" +
-         "// Flags (--time 2h) and HPCML_* variables win over this file. Text behind // is a comment.\n{\n" +
+  return "// A job for " + site.name + ". hpcml submit --test-only checks it, hpcml submit submits it.\n" +
+         "// Flags (--time 2h) and HPCML_* variables override this file. Text after // is a comment.\n{\n" +
          file.take() + "}\n";
 }
 

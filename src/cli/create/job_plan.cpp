@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "check/check_script.hpp"
@@ -79,9 +80,9 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
     findings.push_back(
         {diag::Severity::warning,
          "request/command",
-         "\"" + program + "\" is one word, and no program is called so: the job could not start it",
+         fmt::format("\"{}\" is one word, and no program has this name: the job could not start it", program),
          {},
-         "remove the quotes: -- " + program});
+         fmt::format("remove the quotes: -- {}", program)});
     return;
   }
   const bool python = program.ends_with(".py");
@@ -94,11 +95,12 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
   findings.push_back(
       {diag::Severity::warning,
        "request/command",
-       program + (found && !no_path ? " is not executable: the job could not start it"
-                                    : " is started as a program, which it is only where it can be "
-                                      "executed and found by its name"),
+       found && !no_path
+           ? fmt::format("{} is not executable: the job could not start it", program)
+           : fmt::format("{} is started as a program, which must be executable and in PATH", program),
        {},
-       python ? "use python " + program : fmt::format("run chmod +x {0}, or use bash {0}", program)});
+       python ? fmt::format("use python {}", program)
+              : fmt::format("run chmod +x {0}, or use bash {0}", program)});
 }
 
 } // namespace
@@ -176,10 +178,10 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
       if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
         if (is_said(lines[at - 1], part.findings)) continue;
         const auto line = std::string(util::trim(lines[at - 1]));
-        what.message = "line " + std::to_string(at) + " of the script, " +
-                       (line.size() > 60 ? line.substr(0, 57) + "..." : line) + ": " + what.message;
+        what.message = fmt::format("line {} of the script, {}: {}", at,
+                                   line.size() > 60 ? line.substr(0, 57) + "..." : line, what.message);
       }
-      if (planned.parts.size() > 1) what.message = "job " + part.part.name + ": " + what.message;
+      if (planned.parts.size() > 1) what.message = fmt::format("job {}: {}", part.part.name, what.message);
       if (!note) what.severity = diag::Severity::warning;
       what.span = {};
       all.push_back(std::move(what));
@@ -198,8 +200,8 @@ std::optional<PlannedJob> run_planning_of_one(const MergedRequest& request, cons
                       std::move(planned->parts.front().script)};
   std::vector<std::string> names;
   for (const auto& part : planned->parts) names.push_back(part.part.name);
-  print_error("the job file has several jobs, and this is about one script",
-              "choose one: --only " + util::join(names, ", --only "), context.colour);
+  print_error("this command needs one job, but the job file has several",
+              fmt::format("use --only {}", util::join(names, " or --only ")), context.colour);
   exit_code = k_usage;
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Flags, variables and job file as one request.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "cli/create/request_flags.hpp"
 #include "core/config/job_file.hpp"
@@ -14,8 +15,8 @@ namespace hpcml::cli {
 
 namespace {
 
-/// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked
-/// in.
+/// Makes the paths of a request absolute: a compute node has neither the user's "~" nor their working
+/// directory.
 class PathReader {
 public:
   PathReader(const util::EnvSnapshot& env, diag::Diagnostics& findings)
@@ -30,7 +31,7 @@ public:
     if (text && (util::leading_variable(text->value).empty() || plan::is_archive(text->value)))
       path(name, text);
   }
-  /// Only if it begins with "~": elsewhere a relative text is no path, or is meant as it is.
+  /// Expands a text that begins with "~"; other relative texts are not paths, or are meant unchanged.
   void home(const char* name, std::string& text, std::size_t start = 0) {
     if (text.compare(start, 1, "~") == 0) part(name, text, start, text.size());
   }
@@ -106,7 +107,7 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   reader.job_path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
   reader.path("--checkpoint-dir", job.checkpoint_dir);
-  // A name of an environment is no path.
+  // The name of an environment is not a path.
   if (job.conda &&
       (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value)))
     reader.job_path("--conda", job.conda);
@@ -131,8 +132,11 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   const auto take = [&](const config::JobKey& key, const std::string& text, const std::string& flag) {
     const auto fault = key.from_text(job, text, {model::OriginKind::flag, flag, {}, {}, {}});
     if (fault)
-      findings.push_back(
-          {diag::Severity::error, "usage/" + key.name, key.flag() + ": " + fault->what, {}, fault->hint});
+      findings.push_back({diag::Severity::error,
+                          "usage/" + key.name,
+                          fmt::format("{} {}", key.flag(), fault->what),
+                          {},
+                          fault->hint});
   };
   for (const auto& key : config::job_keys()) {
     const auto flag = key.flag();
@@ -153,7 +157,7 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
   const auto report = [&](const std::string& name) {
     findings.push_back({diag::Severity::error,
                         "usage/" + name,
-                        where + " and a component of the job file both set \"" + name + "\"",
+                        fmt::format("{} and a component of the job file both set \"{}\"", where, name),
                         {},
                         "remove one of them"});
   };
@@ -194,13 +198,15 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
     const auto value = key.names_site ? key.to_json(own) : std::nullopt;
     const bool replaced = key.form != config::KeyForm::list && key.to_json(over).has_value();
     if (!value || replaced) continue;
-    findings.push_back({diag::Severity::error,
-                        "job/" + key.name,
-                        path + ": \"" + key.name + "\": " + *value + " is of " + *file_site +
-                            ", and the request is for " + *site,
-                        {},
-                        (key.form == config::KeyForm::list ? "remove the key" : "add " + key.flag()) +
-                            ", or use a job file for " + *site + " (--job)"});
+    findings.push_back(
+        {diag::Severity::error,
+         "job/" + key.name,
+         fmt::format("{}: \"{}\": {} is of {}, and the request is for {}", path, key.name, *value, *file_site,
+                     *site),
+         {},
+         fmt::format("{}, or use a job file for {} (--job)",
+                     key.form == config::KeyForm::list ? "remove the key" : fmt::format("add {}", key.flag()),
+                     *site)});
   }
 }
 
@@ -227,9 +233,10 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
       print_diagnostics(
           {{diag::Severity::note,
             "request/job",
-            std::string(config::k_default_job_file) + " in this directory is used; options override it" +
-                (flags.site && file.site && *flags.site != *file.site ? "; it was written for " + *file.site
-                                                                      : ""),
+            fmt::format("{} in this directory is used; options override it{}", config::k_default_job_file,
+                        flags.site && file.site && *flags.site != *file.site
+                            ? fmt::format("; it was written for {}", *file.site)
+                            : ""),
             {},
             {}}},
           {}, context.colour);
@@ -254,7 +261,7 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
                         "usage/command",
                         "the job file has several jobs, each with its own program",
                         {},
-                        "leave the program out, or choose one job: --only NAME"});
+                        "remove the program after --, or choose one job: --only NAME"});
   diag::Diagnostics of_file;
   for (auto& part : request.parts) {
     const auto own = config::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -65,13 +66,14 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
                                     [](const auto& gpu) { return gpu.place.l3.has_value(); });
   const unsigned all = node.cpus.threads_per_core;
   if (options.policy.starts_with("nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
-    return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) +
-                       ", not " + std::to_string(options.threads_per_core)};
+    return util::Error{fmt::format("gpu_affinity uses one hardware thread of each core or all {}, not {}",
+                                   all, options.threads_per_core),
+                       fmt::format("use --threads-per-core 1 or {}", all)};
   TRY(auto plan, topo::plan_compat(node, compat));
   return std::move(plan.plan);
 }
 
-/// What another tool's placement would do wrong here.
+/// Returns the report on what another tool's placement would do wrong on the node.
 std::string evaluate(const topo::Node& node, const topo::AffinityPlan& plan) {
   std::vector<topo::PlacedRank> ranks;
   for (const auto& rank : plan.ranks) ranks.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
@@ -100,23 +102,26 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
       if (node.gpus.empty()) return true;
       node.gpus.clear();
       node.links.clear();
-      node.notes.push_back(std::string(name) + "=" + *list + " hides all GPUs");
+      node.notes.push_back(fmt::format("{}={} hides all GPUs", name, *list));
       return true;
     }
-    const std::string set = std::string(name) + "=" + *list;
+    const auto set = fmt::format("{}={}", name, *list);
     if (node.gpus.empty()) {
-      node.notes.push_back(set + " names GPUs, but no driver shows one here");
+      node.notes.push_back(fmt::format("{} names GPUs, but no driver shows one here", set));
       return true;
     }
     if (std::any_of(entries.begin(), entries.end(),
                     [](const auto& entry) { return entry.starts_with("MIG-"); })) {
-      node.notes.push_back(set + " names MIG instances by UUIDs, which only the driver's library knows: all "
-                                 "GPUs of the node are shown");
+      node.notes.push_back(
+          fmt::format("{} names MIG instances by UUIDs, which only the driver's library knows: all "
+                      "GPUs of the node are shown",
+                      set));
       return true;
     }
     const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
     if (!addresses)
-      failure.print(k_cannot_satisfy, set + ": " + addresses.error().what, addresses.error().hint);
+      failure.print(k_cannot_satisfy, fmt::format("{}: {}", set, addresses.error().what),
+                    addresses.error().hint);
     else
       options.gpus = util::join(*addresses, ",");
     return addresses.ok();
@@ -127,8 +132,10 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
 /// Masks come without the reasons that a table has.
 void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   if (!chosen.shared.empty())
-    print_note("warning: srun takes these masks only where a step has the whole node; " + chosen.shared +
-               "; elsewhere hpcml launch binds the ranks");
+    print_note(
+        fmt::format("warning: srun accepts these masks only in a step with the whole node; {}; without it "
+                    "hpcml launch binds the ranks",
+                    chosen.shared));
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
     return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() &&
@@ -139,8 +146,10 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   for (const auto& gpu : chosen.node.gpus)
     if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
   if (!lost.empty())
-    print_note("warning: where GPU" + std::string(lost.size() == 1 ? " " : "s ") + lost.to_list() +
-               " hang is not known: the masks deal out cores by number, near to them or far");
+    print_note(fmt::format(
+        "warning: the NUMA nodes of GPU{} {} are not known: the masks assign cores by number, which "
+        "may be far from them",
+        lost.size() == 1 ? "" : "s", lost.to_list()));
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
@@ -161,21 +170,22 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (!plan) return failure.print(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
     return failure.print(k_cannot_satisfy, "none of the node's cores may be used",
-                         node->cpus.reserved.empty() ? ""
-                                                     : "reserved are CPUs " + node->cpus.reserved.to_list());
+                         node->cpus.reserved.empty()
+                             ? ""
+                             : fmt::format("check the reserved CPUs: {}", node->cpus.reserved.to_list()));
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
   if (masks && !cpus_known)
     return failure.print(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks",
-                         "hpcml affinity live in a job shows them");
+                         "run hpcml affinity live in a job");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table")
     std::fputs(evaluate(*node, *plan).c_str(), stdout);
-  for (const auto& warning : plan->warnings) print_note("warning: " + warning);
-  for (const auto& note : node->notes) print_note("note: " + note);
+  for (const auto& warning : plan->warnings) print_note(fmt::format("warning: {}", warning));
+  for (const auto& note : node->notes) print_note(fmt::format("note: {}", note));
   if (options.policy != "hpcml") return;
   if (const auto lack = topo::unmet_request(*node, *request, *plan))
-    failure.print(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
+    failure.print(k_cannot_satisfy, *lack, "use the printed plan, which is what the node has");
 }
 
 void add_node_options(CLI::App& app, AffinityOptions& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the flags of hpcml affinity ask of the planner.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "cli/diagnose/affinity_node.hpp"
@@ -15,7 +16,7 @@ bool read_list(const std::string& flag, const std::string& text, model::IdSet& s
   if (read)
     set = *read;
   else
-    failure.print(k_usage, flag + " " + text + ": " + read.error().what, read.error().hint);
+    failure.print(k_usage, fmt::format("{} {}: {}", flag, text, read.error().what), read.error().hint);
   return read.ok();
 }
 
@@ -30,28 +31,29 @@ unsigned default_ranks(const AffinityOptions& options, std::size_t gpus) {
 util::Status check_amounts(const topo::AffinityRequest& request, const topo::Node& node) {
   const std::size_t ranks = request.ranks, gpus = node.gpus.size(), each = request.ranks_per_gpu;
   if (request.gpus_per_rank > 0 && ranks * request.gpus_per_rank > gpus)
-    return util::Error{std::to_string(ranks) + " ranks with " + std::to_string(request.gpus_per_rank) +
-                           " GPUs each need more than the node's " + std::to_string(gpus),
-                       "without --gpus-per-rank ranks share GPUs"};
+    return util::Error{fmt::format("{} ranks with {} GPUs each need more than the node's {}", ranks,
+                                   request.gpus_per_rank, gpus),
+                       "remove --gpus-per-rank, so that ranks share GPUs"};
   const std::size_t needed =
       each > 0 ? (ranks + each - 1) / each : ranks * std::max(1u, request.gpus_per_rank);
   if (each > 0 && needed > gpus)
-    return util::Error{std::to_string(ranks) + " ranks need " + std::to_string(needed) + " GPUs where " +
-                           std::to_string(each) + " share one, the node has " + std::to_string(gpus),
-                       "without --ranks-per-gpu as many share one as must"};
+    return util::Error{
+        fmt::format("{} ranks need {} GPUs if {} share one, but the node has {}", ranks, needed, each, gpus),
+        "remove --ranks-per-gpu, so that more ranks share a GPU"};
   const auto& list = request.order.list;
   const auto named = model::IdSet::of(list); // the planner reports duplicate and unknown GPUs
   const bool good =
       !list.empty() && named.size() == list.size() && *std::max_element(list.begin(), list.end()) < gpus;
   if (good && list.size() < std::min(needed, gpus))
-    return util::Error{"--rank-order " + request.order.text() + " names " + std::to_string(list.size()) +
-                           " GPUs, " + std::to_string(ranks) + " ranks need " + std::to_string(needed),
-                       "name them all, or say with --ranks-per-gpu how many ranks share one"};
+    return util::Error{fmt::format("--rank-order {} names {} GPUs, {} ranks need {}", request.order.text(),
+                                   list.size(), ranks, needed),
+                       "add the other GPUs, or use --ranks-per-gpu N to share one"};
   std::size_t threads = 0;
   for (const auto& core : node.cpus.core_threads) threads = std::max(threads, core.size());
   if (threads > 0 && request.threads_per_core > threads)
-    return util::Error{"the node's cores have " + util::counted(threads, "hardware thread") + ", not " +
-                       std::to_string(request.threads_per_core)};
+    return util::Error{fmt::format("the node's cores have {}, not {}",
+                                   util::counted(threads, "hardware thread"), request.threads_per_core),
+                       fmt::format("use --threads-per-core {} or less", threads)};
   return util::Done{};
 }
 
@@ -109,7 +111,7 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   if (const auto level = levels.find(options.domain); level != levels.end()) request.level = level->second;
   auto order = model::GpuOrder::parse(options.order);
   if (!order) {
-    failure.print(k_usage, "--rank-order: " + order.error().what, order.error().hint);
+    failure.print(k_usage, fmt::format("--rank-order: {}", order.error().what), order.error().hint);
     return std::nullopt;
   }
   request.order = std::move(*order);
@@ -117,8 +119,8 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   model::IdSet reserved;
   if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
   if (const auto unknown = (request.allowed | reserved) - node.cpus.all(); !unknown.empty()) {
-    failure.print(k_cannot_satisfy, "the node has no CPUs " + unknown.to_list(),
-                  "its CPUs are " + node.cpus.all().to_list());
+    failure.print(k_cannot_satisfy, fmt::format("the node has no CPUs {}", unknown.to_list()),
+                  fmt::format("use CPUs of {}", node.cpus.all().to_list()));
     return std::nullopt;
   }
   node.cpus.reserved = node.cpus.reserved | reserved;

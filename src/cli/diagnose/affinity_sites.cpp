@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml affinity --all-sites: the placement on each kind of node whose GPUs' places are known, as Markdown.
+// hpcml affinity --all-sites: the placement on each node type whose GPUs' places are known, as Markdown.
 #include <algorithm>
 #include <cstdio>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-/// One row per rank; empty where the profile does not tell the GPUs' places or the CPUs.
+/// Returns one row per rank; empty if the profile lacks the GPUs' places or the CPUs.
 std::string render_node(const model::NodeType& type) {
   const topo::Node node = topo::make_node(type);
   const bool known = std::all_of(node.gpus.begin(), node.gpus.end(),
@@ -50,9 +50,10 @@ void print_site_tables(const Context& context) {
     }
     if (gpus && !any) unknown.push_back(id);
   }
-  std::printf("## Not known before a job runs\n\nThe profiles of these sites do not tell where their nodes' "
-              "GPUs are; in a job the node itself does: %s.\n",
-              util::join(unknown, ", ").c_str());
+  std::printf(
+      "## Not known before a job runs\n\nThe profiles of these sites do not describe where the GPUs of "
+      "their nodes are. In a job, hpcml reads it from the node: %s.\n",
+      util::join(unknown, ", ").c_str());
 }
 
 } // namespace hpcml::cli

@@ -2,6 +2,7 @@
 // hpcml affinity --verify: what the ranks on this node really have.
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 
 #include "cli/diagnose/affinity_node.hpp"
 #include "core/slurm/step_env.hpp"
@@ -25,8 +26,8 @@ unsigned count_ranks(const topo::LiveRanks& live) {
   return count;
 }
 
-/// Hardware threads per core that the ranks have. One that may use every CPU was bound by nobody and tells
-/// nothing.
+/// Returns the hardware threads per core that the ranks have. A rank that may use every CPU is not bound and
+/// does not count.
 unsigned threads_per_core(const topo::Node& node, const std::vector<topo::PlacedRank>& ranks) {
   unsigned threads = 1;
   const IdSet all = node.allowed.empty() ? node.cpus.all() : node.allowed;
@@ -80,7 +81,8 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
   if (!options.gpus.empty()) flags.emplace_back("--gpus");
   if (options.ranks_per_gpu > 0) flags.emplace_back("--ranks-per-gpu");
   if (!flags.empty())
-    node.notes.push_back(util::join(flags, ", ") + ": not looked at, the GPUs are those that the ranks have");
+    node.notes.push_back(
+        fmt::format("{}: ignored, because the GPUs are those of the ranks", util::join(flags, ", ")));
   left.order = "gpu";
   left.gpus.clear();
   left.gpus_per_rank = left.ranks_per_gpu = 0;
@@ -92,13 +94,15 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
                 ErrorPrinter& failure, int& exit_code) {
   if (options.policy != "hpcml")
-    return failure.print(k_usage, "--verify judges what runs, --policy shows what another tool would do",
-                         "leave one of them out");
+    return failure.print(
+        k_usage, "--verify and --policy contradict each other",
+        "remove --policy to verify the running ranks, or --verify to show another tool's placement");
   const auto live = topo::read_live_ranks(context.env);
   if (live.ranks.empty())
-    return failure.print(k_world_failed,
-                         "no process here has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
-                         "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
+    return failure.print(
+        k_world_failed,
+        "no process on this node has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
+        "run it on a node of the job: srun --jobid JOB --overlap hpcml affinity --verify");
   AffinityOptions wanted = without_gpus(options, node);
   wanted.ranks = std::max(options.ranks, count_ranks(live));
   // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.
@@ -114,14 +118,13 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
     runs[rank.local_rank] = true;
     ranks.push_back({rank.local_rank, request->own_gpus[rank.local_rank], rank.cpus, rank.nic, rank.memory});
     for (const auto& cpus : rank.others)
-      threads += "rank " + std::to_string(rank.local_rank) + ": some of its threads have CPUs " +
-                 cpus.to_list() + "\n";
+      threads += fmt::format("rank {}: some of its threads have CPUs {}\n", rank.local_rank, cpus.to_list());
   }
   if (options.threads_per_core == 0) request->threads_per_core = threads_per_core(node, ranks);
   const auto plan = topo::plan_affinity(node, *request);
   if (!plan) return failure.print(k_cannot_satisfy, plan.error());
   node.notes.insert(node.notes.end(), live.notes.begin(), live.notes.end());
-  for (const auto& note : node.notes) print_note("note: " + note);
+  for (const auto& note : node.notes) print_note(fmt::format("note: {}", note));
   auto report = topo::check_placement(node, ranks);
   for (unsigned rank = 0; rank < wanted.ranks; ++rank)
     if (!runs[rank]) report.missing.push_back(rank);

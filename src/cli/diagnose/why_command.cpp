@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ util::Result<int> open_log(const std::string& path) {
   struct stat found {};
   const bool exists = ::stat(path.c_str(), &found) == 0;
   if (exists && S_ISDIR(found.st_mode))
-    return util::Error{fmt::format("'{}' is a directory", path), "use a log in it"};
+    return util::Error{fmt::format("'{}' is a directory, not a log", path), "use the log of a job in it"};
   // A device may have no end.
   if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
     return util::Error{fmt::format("'{}' is a device, not a log", path), "use the log of a job"};
@@ -60,7 +61,7 @@ int run_why(const WhyOptions& options, const Context& context) {
   const auto read = joblog::read_log(*fd, reading);
   if (*fd != STDIN_FILENO) ::close(*fd);
   if (!read) {
-    print_error("cannot read " + options.log + ": " + read.error().what, "", context.colour);
+    print_error(fmt::format("cannot read {}: {}", options.log, read.error().what), "", context.colour);
     return k_world_failed;
   }
   const auto report = joblog::make_report(options.log == "-" ? "<stdin>" : options.log, reading, network);

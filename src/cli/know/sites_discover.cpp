@@ -83,7 +83,7 @@ util::Result<discover::ClusterFacts> ask(const std::string& from_directory, cons
 util::Status save(const discover::ClusterFacts& facts, const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return util::Error{"cannot make the folder " + directory + ": " + error.message()};
+  if (error) return util::Error{fmt::format("cannot create directory {}: {}", directory, error.message())};
   for (auto answer : facts.answers) {
     if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
       answer.words = {"module", "avail"};
@@ -107,10 +107,10 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
                          util::counted(facts.partitions.size(), "partition"),
                          util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));
   for (const auto& missing : facts.not_asked) print_note("not asked: " + missing.sentence());
-  for (const auto& sentence : profile.left_out) print_note("left out: " + sentence);
+  for (const auto& sentence : profile.left_out) print_note("omitted: " + sentence);
 }
 
-/// CPUs from one source and GPUs from another may belong to the same kind of node.
+/// CPUs from one source and GPUs from another may belong to the same node type.
 void add_topology(discover::ProfileRequest& request, const std::string& kind,
                   const discover::ObservedNode& seen) {
   auto& type = request.topologies[kind];
@@ -134,8 +134,8 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     const auto fits =
         std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
     if (!named.empty() && fits == kinds.end())
-      return util::Error{"this cluster has no kind of node \"" + named + "\"",
-                         "leave the name out: the kind is found by its shape"};
+      return util::Error{fmt::format("this cluster has no node type '{}'", named),
+                         "remove the name: hpcml finds the type by the shape of its nodes"};
     TRY(const auto kind, discover::find_kind(seen, named.empty() ? kinds : std::vector{*fits}));
     add_topology(request, kind, seen);
   }
@@ -149,7 +149,7 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     if (kind)
       add_topology(request, *kind, *seen);
     else
-      print_note("topology of " + node.name + " is not used: " + kind.error().what);
+      print_note(fmt::format("topology of {} is not used: {}", node.name, kind.error().what));
   }
   return util::Done{};
 }
@@ -182,7 +182,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     request.id = fs::path(options.output_file).stem().string();
   if (const auto fault = config::text_fault(request.id, config::TextRule::name);
       !request.id.empty() && !fault.empty())
-    return fail({"the site's id '" + request.id + "' " + fault,
+    return fail({fmt::format("the site's id '{}' {}", request.id, fault),
                  std::string(config::text_hint(config::TextRule::name))},
                 k_usage);
   const auto facts = ask(options.from_directory, context);
@@ -204,8 +204,8 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   const auto findings = check_profile(profile.text, site);
   print_diagnostics(findings, profile.text, context.colour);
   if (!site || diag::has_errors(findings))
-    return fail({"the discovered profile is not valid",
-                 "this is a bug in hpcml: please report it with the folder of --save"},
+    return fail({"the discovered profile is not valid: this is a bug in hpcml",
+                 "report it with the directory that --save DIR writes"},
                 k_internal);
   log_stderr(*facts, kinds, profile);
   if (options.output_file.empty() || options.output_file == "-") {
@@ -216,8 +216,8 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     return fail(status.error(), k_world_failed);
   std::error_code ignored;
   const auto directory = fs::absolute(options.output_file, ignored).parent_path().string();
-  print_note("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
-             directory + " -- python train.py");
+  print_note(fmt::format("written to {}; try: hpcml gen --site {} --sites-dir {} -- python train.py",
+                         options.output_file, profile.id, directory));
   return k_ok;
 }
 

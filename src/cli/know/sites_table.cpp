@@ -183,7 +183,7 @@ std::string render_qos(const Site& site) {
     return limit ? std::to_string(limit->value) : std::string("?");
   };
   std::vector<std::vector<std::string>> rows = {
-      {"  QOS", "PARTITIONS", "TIME", "MOST", "GPUS IN ALL", "JOBS QUEUED"}};
+      {"  QOS", "PARTITIONS", "TIME", "MOST", "TOTAL GPUS", "JOBS QUEUED"}};
   for (const auto& qos : site.qos)
     rows.push_back({"  " + qos.name + (qos.is_default ? "*" : ""), joined(qos.partitions, "all"),
                     limit_text(qos.max_time), number(qos.max_nodes), number(qos.max_gpus),

@@ -248,16 +248,15 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   if (!options.account.empty()) {
     if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end())
       return options.account;
-    const auto near = util::nearest(options.account, names);
-    print_error("Slurm has no account '" + options.account + "' for you",
-                near ? "did you mean " + *near + "?" : "yours: " + util::join(names, ", "), context.colour);
+    print_error(fmt::format("Slurm has no account '{}' for you", options.account),
+                util::choice_hint(options.account, names), context.colour);
     exit_code = k_cannot_satisfy;
     return std::nullopt;
   }
   if (names.empty()) {
-    print_note("no accounts found out" +
-               (known ? std::string(": Slurm has none for you") : " (" + known.error().what + ")") +
-               "; if this site charges accounts: hpcml config set account NAME");
+    print_note(fmt::format("no accounts were found: {}; if this site charges accounts, run hpcml config set "
+                           "account NAME",
+                           known ? "Slurm has none for you" : known.error().what));
     return std::nullopt;
   }
   auto chosen = choose(names, "account to charge");

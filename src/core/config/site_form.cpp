@@ -78,8 +78,8 @@ const ObjectForm<Site>& undescribed_names_form() {
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::other_partitions>(
           "of_partitions", TextRule::line,
-          "Partitions that exist; nothing more is known of them here. An asterisk: groups "
-          "have partitions of their own names."),
+          "Partitions that exist, without further facts. An asterisk: groups have partitions "
+          "with names like this one."),
       M::texts<&Site::other_qos>("of_qos", TextRule::line, "The same for QoS."),
   });
   static constexpr ObjectForm<Site> k_form{

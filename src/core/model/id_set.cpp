@@ -67,7 +67,8 @@ util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
     }
     const int value = hex_digit(digits[at]);
     if (value < 0)
-      return util::Error{fmt::format("'{}' is not a hexadecimal digit", std::string(1, digits[at])), {}, at};
+      return util::Error{fmt::format("'{}' is not a hexadecimal digit", std::string(1, digits[at])),
+                         "use a hexadecimal mask such as 0xfe00", at};
     for (unsigned i = 0; i < 4; ++i) {
       if ((value >> i & 1) == 0) continue;
       if (bit + i > k_max_id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the ranks hear as it was asked for: a member and a row each. The row makes the key of a request (flag,
-// HPCML_* variable, job file, config, init), the word that gen writes into the line of `hpcml launch`, the
-// flag that launch takes, its reason in --explain and the plan's JSON.
+// What of a request reaches the ranks unchanged: a member and a row each. The row defines the key of a
+// request (flag, HPCML_* variable, job file, config, init), the option that gen writes into the line of
+// `hpcml launch`, the flag that launch accepts, its reason in --explain and the plan's JSON.
 #pragma once
 
 #include <algorithm>
@@ -35,24 +35,24 @@ struct HeartbeatSeconds {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check;        ///< what each rank has is judged before its program starts
-  Known<bool> report;                 ///< one line per rank
-  Known<Tf32> tf32;                   ///< GPUs compute float32 in TF32, or do not
-  Known<bool> preflight;              ///< the process group is tested before the program starts
-  Known<StoreChoice> store;           ///< who serves the store where the programs meet
-  Known<unsigned> rendezvous_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
-  Known<bool> coordinator;            ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<BindCheck> bind_check; ///< the CPUs and GPUs of each rank are checked before its program starts
+  Known<bool> report;          ///< one line per rank
+  Known<Tf32> tf32;            ///< GPUs compute float32 in TF32, or do not
+  Known<bool> preflight;       ///< the process group is tested before the program starts
+  Known<StoreChoice> store;    ///< which process serves the rendezvous store of the programs
+  Known<unsigned> rendezvous_timeout; ///< seconds for the launchers of all ranks to connect; 0: no rendezvous
+  Known<bool> coordinator;            ///< JAX gets the address of its coordinator, at a reserved port
   Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
   Known<LogDirectory> log_dir;        ///< what the ranks write goes there, a file each
-  Known<unsigned> max_restarts;       ///< so often all ranks are started again where one fails
+  Known<unsigned> max_restarts;       ///< number of times that all ranks are restarted after a failure
   Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
-  Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
+  Known<NodeRange> nnodes;       ///< number of nodes with which the ranks continue
   Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
   Known<unsigned> heartbeat_timeout;  ///< seconds without one after which an agent is lost; 0: never
 };
 
-/// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
-/// environment, too: one export holds for all steps of a script.
+/// A key of a request that reaches the ranks unchanged. If its flag is not given, they also read their
+/// environment: one export applies to all steps of a script.
 struct RankFlag {
   std::string_view name;     ///< without the leading dashes
   std::string_view group;    ///< heading of the option in help
@@ -66,7 +66,7 @@ struct RankFlag {
   std::optional<std::string> (*write)(const RankRequest&);
   /// Takes over what the other one asks for.
   void (*merge)(RankRequest&, const RankRequest&);
-  /// Who asked; nothing where nobody did.
+  /// Returns the origin of the value; nullptr if it is not set.
   const Origin* (*origin)(const RankRequest&);
   /// The words that it takes; empty where any text may be right.
   std::vector<std::string> (*words)();
@@ -210,14 +210,14 @@ inline std::string variable_of(std::string_view key) {
   return name;
 }
 
-/// Whether the launchers of a step's ranks meet before the programs start.
+/// True if the launchers of a step's ranks connect to each other before the programs start.
 inline bool needs_rendezvous(const RankRequest& rank_request, unsigned ranks) {
   return ranks > 1 && (!rank_request.rendezvous_timeout || rank_request.rendezvous_timeout->value > 0);
 }
 
 /// Whether it is asked for.
 inline bool is_on(const Known<bool>& known) { return known && known->value; }
-/// What is asked for, or what holds where nobody asks.
+/// Returns the requested value, or `otherwise` if there is none.
 template <class T> T value_or(const Known<T>& known, T otherwise) { return known ? known->value : otherwise; }
 
 /// The flags with what only an agent does, as they are asked for; empty where the launch needs none.

@@ -73,7 +73,7 @@ std::vector<std::string> share_warnings(unsigned rank, const std::vector<const C
   const std::string who = fmt::format("rank {}", rank);
   for (const CoreRequest* claim : mine)
     if (claim->bare)
-      warnings.push_back(fmt::format("{}: GPU {} has no core of its own: {} has no free one", who,
+      warnings.push_back(fmt::format("{}: no dedicated core for GPU {}: {} has no free core", who,
                                      claim->gpu_index, pools[claim->home].name));
     else if (claim->pool != claim->home)
       warnings.push_back(fmt::format("{}: GPU not local: {} has no free core, taken from {}", who,

@@ -83,7 +83,7 @@ private:
       text += ranks.empty() ? "" : fmt::format(" -> rank {}", util::join(ranks, ","));
       if (!x_seen.empty() && seen != ranks)
         text += fmt::format(" (! {} has it)",
-                            seen.empty() ? "nobody" : fmt::format("rank {}", util::join(seen, ",")));
+                            seen.empty() ? "no rank" : fmt::format("rank {}", util::join(seen, ",")));
       line(depth, text + mark(x_marks.gpu(gpu.place.index)) +
                       (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
     }
@@ -137,8 +137,8 @@ private:
     std::string text = planned.empty() ? "free" : fmt::format("rank {}", util::join(planned, ","));
     if (core.intersects(x_node.cpus.reserved)) text = planned.empty() ? "reserved" : "reserved! " + text;
     if (!x_seen.empty() && seen != planned)
-      text +=
-          fmt::format(" (! has {})", seen.empty() ? "nobody" : fmt::format("rank {}", util::join(seen, ",")));
+      text += fmt::format(" (! has {})",
+                          seen.empty() ? "no rank" : fmt::format("rank {}", util::join(seen, ",")));
     return text;
   }
 

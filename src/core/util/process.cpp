@@ -163,7 +163,9 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   int status = 0;
   const bool stopped = reap(child, too_much ? Clock::now() : end, status);
   if (too_much)
-    return Error{fmt::format("{} exceeded {} MiB of output and was stopped", argv[0], k_most_output >> 20U)};
+    return Error{fmt::format("the output of {} exceeds the limit ({} MiB): it was stopped", argv[0],
+                             k_most_output >> 20U),
+                 "run it in a terminal to see its output"};
   if (stopped)
     return Error{
         fmt::format("{}{}{} and was stopped", argv[0], k_time_limit_exceeded, describe_limit(*limit))};

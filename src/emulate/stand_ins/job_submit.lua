@@ -1,5 +1,5 @@
--- Hands each job that is submitted over to the site's judge and does what it says: `judge` (before this text) is the command, to which
--- the name of a file in `folder` is added. No rule of the site stands here. Lua 5.1, as Slurm's plugin has it.
+-- Passes each submitted job to the command `evaluate_command` (defined before this text), which applies the site's rules, and acts on its
+-- answer. The command gets the name of a file in `directory`. This file has no rule of the site. Lua 5.1, as in Slurm's plugin.
 
 local members = {"account", "partition", "qos", "time_limit", "time_min", "min_nodes", "max_nodes", "num_tasks", "min_cpus",
   "ntasks_per_node", "ntasks_per_gpu", "cpus_per_task", "cpus_per_tres", "pn_min_cpus", "sockets_per_node", "cores_per_socket",
@@ -21,12 +21,12 @@ end
 
 local submitted = 0
 
--- "taken" or "refused", the partition or nothing, and what is to be said.
+-- Returns "taken" or "refused", the partition or nothing, and the messages.
 local function ask(desc)
   submitted = submitted + 1
-  local path = folder .. "/submitted" .. submitted
+  local path = directory .. "/submitted" .. submitted
   write_job(path, desc)
-  local answer = assert(io.popen(judge .. " " .. path, "r"))
+  local answer = assert(io.popen(evaluate_command .. " " .. path, "r"))
   local word, partition = (answer:read("*l") or ""):match("^(%a+) ?(.*)$")
   local sentences = answer:read("*a"):gsub("\n$", "")
   answer:close()
@@ -41,7 +41,7 @@ function slurm_job_submit(desc, _, _)
     if partition ~= "" then desc.partition = partition end
     return slurm.SUCCESS
   end
-  if not asked or word ~= "refused" then sentences = "hpcml: the site's rules could not be asked: " .. tostring(sentences or word) end
+  if not asked or word ~= "refused" then sentences = "hpcml: cannot evaluate the site's rules: " .. tostring(sentences or word) end
   slurm.log_user("%s", sentences)
   return slurm.ESLURM_ACCESS_DENIED
 end

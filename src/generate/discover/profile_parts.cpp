@@ -139,8 +139,9 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
   if (kind.gpus > 0 || (topology != nullptr && topology->gpu && !topology->gpu->places.empty()))
     type.put("gpu", gpu_part(facts, kind, topology, cpu));
   if (kind.memory_mib > 1)
-    type.put("memory", model::MemSize::of_mib(kind.memory_mib)
-                           .to_slurm()); // 1 is what Slurm takes when nobody configured it
+    type.put(
+        "memory",
+        model::MemSize::of_mib(kind.memory_mib).to_slurm()); // 1 is Slurm's default if it is not configured
   if (kind.gpus > 0) put_shares(facts, kind, type);
   std::vector<std::string> features;
   for (const auto& feature : kind.features)

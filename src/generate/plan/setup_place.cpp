@@ -69,7 +69,8 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
                       "use hpcml env conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
-      diagnostics.error("usage/setup", "the name or path of an environment must be one line of text", {});
+      diagnostics.error("usage/setup", "the name or path of an environment must be one line of text",
+                        "remove the line break from it");
   return result;
 }
 

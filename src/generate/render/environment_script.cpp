@@ -158,7 +158,7 @@ std::string squashed(const SetupPlan& plan) {
        {"engine", std::string(engine.words.name.empty() ? engine.name : engine.words.name)},
        {"exec", std::string(engine.words.name) + " " + std::string(engine.exec)},
        {"bind", std::string(engine.bind)},
-       {"beside", keeps_host},
+       {"keeps_host", keeps_host},
        {"by_srun", by_srun},
        {"own_place", keeps_host || by_srun},
        {"inside", !keeps_host && !by_srun},

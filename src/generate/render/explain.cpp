@@ -70,7 +70,7 @@ std::string explain_task_variables(const model::Plan& plan) {
       add(variable.name + "=" + variable.value, describe({"", variable.origin}));
   for (const auto& cache : plan.caches)
     for (const auto& [name, below] : cache.variables)
-      add(fmt::format("{}: directory of the job in {} on each node{}", name, cache.base,
+      add(fmt::format("{}: a directory of the job in {}, one per node{}", name, cache.base,
                       below.empty() ? "" : ", subdirectory " + below),
           describe({"", cache.origin}));
   text += origin;

@@ -100,7 +100,7 @@ Json software_json(const model::Plan& plan) {
                       {"origin", origin_json(plan.python.origin)}};
   json["stage"] = nullptr;
   if (plan.stage) {
-    json["stage"] = {{"folder", plan.stage->directory}, {"sources", Json::array()}};
+    json["stage"] = {{"directory", plan.stage->directory}, {"sources", Json::array()}};
     for (const auto& source : plan.stage->sources) json["stage"]["sources"].push_back(sourced_json(source));
   }
   for (const auto& cache : plan.caches)
@@ -191,7 +191,7 @@ std::string render_json(const model::Plan& plan) {
     json["notes"].push_back({{"text", note}, {"origin", origin_json(origin)}});
   json["interactive"] = make_interactive(plan).text;
   json["script"] = script_json(plan);
-  // What a person typed need not be UTF-8; JSON must be.
+  // The user's text need not be UTF-8; JSON must be.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -63,7 +63,7 @@ ScriptLines make_script(const model::Plan& plan) {
     }
     const auto index = util::parse_unsigned(text.substr(1));
     if (!index || *index >= typed.size())
-      throw std::logic_error("templates/script.mustache puts something behind a line: " + text.substr(1));
+      throw std::logic_error("templates/script.mustache has text after a line: " + text.substr(1));
     script.push_back(typed[static_cast<std::size_t>(*index)]);
   }
   return script;

@@ -45,7 +45,7 @@ bool gives(const std::vector<std::string>& args, std::string_view option) {
   });
 }
 
-/// A bind as singularity wants it. What a profile says may name variables; what a person says is literal.
+/// Returns a bind in singularity's form. A profile's text may contain variables; the user's text is literal.
 std::string bind_word(const model::ContainerBind& bind) {
   const auto text = (bind.target.empty() ? bind.source : bind.source + ":" + bind.target) +
                     (bind.squashed ? ":image-src=/" : "");
@@ -76,8 +76,8 @@ std::string inner_path(const std::string& path) {
   return util::leading_variable(path).empty() ? quote_word(path) : quote_path(path);
 }
 
-/// What runs inside the image, right before the program, in the same shell. The image's own environment comes
-/// first: the other one lies on top of it.
+/// Returns what runs inside the image, right before the program, in the same shell. The image's environment
+/// is activated first, because the other one extends it.
 std::string inner_activation(const model::Plan& plan) {
   std::string text;
   if (!plan.container->enter.empty()) text += plan.container->enter + " && ";
@@ -153,9 +153,10 @@ Reasons step_reasons(const model::Plan& plan) {
     if (!rank.why.empty())
       reasons.push_back({fmt::format("local rank {}: {}", rank.local_rank, rank.why), plan.binding.origin});
   if (plan.layout.gpus_per_node > 0 && plan.launcher.choice.is_agent())
-    reasons.push_back(
-        {"a rank sees all GPUs of the node",
-         by_rule(plan.launcher.choice.name() + " tells its ranks apart by LOCAL_RANK only").front().origin});
+    reasons.push_back({"a rank sees all GPUs of the node",
+                       by_rule(plan.launcher.choice.name() + " distinguishes its ranks by LOCAL_RANK only")
+                           .front()
+                           .origin});
   else if (plan.layout.gpus_per_node > 0)
     reasons.push_back(
         {"a rank sees " + model::word_of(plan.gpu_visibility.value) + " GPUs", plan.gpu_visibility.origin});
@@ -163,8 +164,8 @@ Reasons step_reasons(const model::Plan& plan) {
     reasons.push_back({"hpcml launch lets each rank prefer memory of the NUMA nodes of its cores",
                        by_rule("a full node then borrows, where a bound rank is killed").front().origin});
     if (plan.layout.gpus_per_node > 0)
-      reasons.push_back({"where the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the "
-                         "rank's GPU, and NCCL_IB_HCA to those of the fabric where others are there, too",
+      reasons.push_back({"if the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the "
+                         "rank's GPU, and NCCL_IB_HCA to those of the fabric if there are others",
                          by_rule("where the node's NICs are").front().origin});
   }
   if (const auto& order = plan.binding.order;
@@ -279,7 +280,7 @@ std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariab
 
 namespace {
 
-/// The EDF of the job: the person's, and what that does not show.
+/// Returns the lines that write the EDF of the job: that of the user, and the mounts that it lacks.
 ScriptLines make_own_edf(const model::Plan& plan) {
   const auto& container = *plan.container;
   const auto reasons = because(container.origin);

@@ -41,7 +41,10 @@ struct AddMembers {
   void operator()(const RunFacts& run) const {
     line.add("version", k_record_version).add("run_id", run.run_id);
     line.add("job", or_null(run.job)).add("step", or_null(run.step)).add("hpcml", run.hpcml);
-    line.add("command", run.command).add("folder", run.directory).add("host", run.host).add("node", run.node);
+    line.add("command", run.command)
+        .add("directory", run.directory)
+        .add("host", run.host)
+        .add("node", run.node);
     line.add("nodes", run.nodes).add("max_restarts", run.max_restarts);
     line.add_json("rendezvous_seconds", seconds_of(run.rendezvous_seconds));
   }

@@ -228,7 +228,7 @@ void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
     }
     note_slowest(phases);
   };
-  note_phase("meeting", [&](unsigned local) { return ranks.joined_at(local); });
+  note_phase("rendezvous", [&](unsigned local) { return ranks.joined_at(local); });
   note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
 }
 

@@ -187,7 +187,7 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
     return fail(setup, context, "bind", checked.error());
   }
   if (const auto rendezvous = join_rendezvous(setup, request, context); !rendezvous)
-    return fail(setup, context, "meet", rendezvous.error());
+    return fail(setup, context, "rendezvous", rendezvous.error());
   if (activity != nullptr) activity->touch(std::chrono::steady_clock::now());
   if (report) util::write_stderr_line(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))

@@ -243,8 +243,8 @@ TEST_CASE("Ranks with several GPUs share no core while there is one for each ran
   const CpuShape shape = model::make_regular_cpus(1, 4, 1, 1, 0);
   const auto plan = topo::plan_affinity(shape, under_numa({0, 0, 0, 0, 0, 0}), request(3));
   CHECK(lists(plan) == Texts{"0-1", "2", "3"});
-  CHECK(plan.warnings == Texts{"rank 1: GPU 3 has no core of its own: NUMA 0 has no free one",
-                               "rank 2: GPU 5 has no core of its own: NUMA 0 has no free one"});
+  CHECK(plan.warnings == Texts{"rank 1: no dedicated core for GPU 3: NUMA 0 has no free core",
+                               "rank 2: no dedicated core for GPU 5: NUMA 0 has no free core"});
 }
 
 TEST_CASE("Ranks that are to have the whole domain stay in it, however many they are") {

@@ -275,7 +275,7 @@ TEST_CASE("the record of a run names when each rank's process had begun, had met
   CHECK_THAT(text, Contains(R"("event":"phase_summary")"));
   unsigned words = 0, rendezvous_events = 0;
   for (const auto& line : util::split(text, '\n')) {
-    if (line.find(R"("phase":"meeting")") != std::string::npos) ++rendezvous_events;
+    if (line.find(R"("phase":"rendezvous")") != std::string::npos) ++rendezvous_events;
     if (line.find(R"("phase":"output")") == std::string::npos) continue;
     ++words;
     if (line.find("slowest") != std::string::npos) CHECK_THAT(line, Contains(R"("slowest":1,)"));
