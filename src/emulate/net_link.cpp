@@ -84,7 +84,9 @@ util::Status send_message(Message& message, const std::string& what) {
 
 util::Result<int> find_interface(const std::string& name) {
   const unsigned index = ::if_nametoindex(name.c_str());
-  if (index == 0) return failed(fmt::format("cannot find the network interface {}", name), errno);
+  if (index == 0)
+    return util::Error{fmt::format("cannot find the network interface {}: {}", name, std::strerror(errno)),
+                       "run it again, and report it as a bug in hpcml if it recurs"};
   return static_cast<int>(index);
 }
 

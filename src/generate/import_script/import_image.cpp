@@ -376,7 +376,7 @@ private:
         engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container", "this bind is known only when the script runs",
-                             "use --bind SRC:DST to name it, and remove it from the script");
+                             "use --bind SRC:DST with absolute paths, and remove it from the script");
     found.program.image_options.push_back(std::string(engine.bind) + *text);
     x_porting.note(place, "port/container",
                    fmt::format("this bind stays: its directory must exist on {}", x_porting.to.id), "");
@@ -415,7 +415,7 @@ private:
       if (parts[0].empty() || parts[0][0] != '/' ||
           (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
         x_porting.error(place, "port/container", fmt::format("bind '{}' has no absolute path", mount),
-                        "use --bind SRC:DST to name it, and remove it from the script");
+                        "use --bind SRC:DST with absolute paths, and remove it from the script");
         continue;
       }
       const auto value = util::join(parts, ":");

@@ -281,7 +281,8 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
     refuse(fmt::format("{} starts programs with {}, on all nodes of the job", input.site.name, launcher.step),
            "remove --spare-nodes; --requeue --requeue-on node excludes a faulty node from the next start");
   else if (!launcher.choice.is_hpcml())
-    refuse(fmt::format("hpcml checks the nodes, but {} starts the ranks here", launcher.choice.name()),
+    refuse(fmt::format("--spare-nodes requires that hpcml starts the ranks, but {} does",
+                       launcher.choice.name()),
            "remove --launcher or --spare-nodes");
   else if (launcher.least_nodes > 0)
     refuse("with --nnodes MIN:MAX all nodes run the program, which continues with fewer",
