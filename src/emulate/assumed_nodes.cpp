@@ -87,9 +87,9 @@ std::vector<std::string> complete_nodes(model::Site& site, const std::string& pa
   for (auto& type : site.node_types) {
     if (type.cpu.cores > 0 || (named != site.partitions.end() && !util::contains(named->node_types, type.id)))
       continue;
-    type.cpu = model::make_regular_cpus(1, k_cpus, 1, 0, 0);
-    assumed.push_back(
-        fmt::format("the profile does not state the cores of node type {}: {} are assumed", type.id, k_cpus));
+    type.cpu = model::make_regular_cpus(1, k_unknown_cores, 1, 0, 0);
+    assumed.push_back(fmt::format("the profile does not state the cores of node type {}: {} are assumed",
+                                  type.id, k_unknown_cores));
   }
   return assumed;
 }

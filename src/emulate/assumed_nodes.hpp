@@ -12,6 +12,10 @@
 
 namespace hpcml::emulate {
 
+/// Cores of a node whose profile states none: as many as any job requests, so that an assumption does not
+/// reject a job that the site accepts.
+inline constexpr unsigned k_unknown_cores = 256;
+
 /// What a user says of the nodes; what is unset is assumed.
 struct NodeOptions {
   std::optional<unsigned> cpus;

@@ -10,6 +10,7 @@
 #include "core/slurm/cpu_numbering.hpp"
 #include "core/util/text.hpp"
 #include "emulate/accounting.hpp"
+#include "emulate/assumed_nodes.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/slurm_policy.hpp"
@@ -68,7 +69,6 @@ std::string features_of(const Site& site, const model::NodeType& type) {
 }
 
 // What a profile does not know of its nodes must not refuse a job.
-constexpr unsigned k_unknown_cores = 256;
 constexpr unsigned long long k_unknown_memory_mib = 4ULL << 20;
 
 /// "gpu:a100:4", or the parts of the GPUs, each kind as often as a whole GPU has room for; empty where there
@@ -132,10 +132,12 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
 
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
-/// The partition's limit, or that of a QoS there which goes beyond it; nothing if there is none.
-std::optional<model::Walltime> longest_time(const Site& site, const Partition& partition) {
+/// The partition's limit, or that of a QoS there which goes beyond it; nothing if there is none. If Slurm
+/// enforces QoS, such a QoS overrides the partition's limit for its own jobs (flag PartitionTimeLimit).
+std::optional<model::Walltime> longest_time(const Site& site, const Partition& partition, bool enforces_qos) {
   if (!partition.max_time) return std::nullopt;
   auto longest = partition.max_time->value;
+  if (enforces_qos) return longest;
   for (const auto& qos : site.qos)
     if (qos.max_time && site_rules::is_place_of(&qos, partition.name) && qos.max_time->value > longest)
       longest = qos.max_time->value;
@@ -149,7 +151,7 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   const bool has_nodes = !nodes.empty();
   if (has_nodes) text += " Nodes=" + nodes;
   if (has_nodes && partition.name == layout.default_partition) text += " Default=YES";
-  const auto longest = longest_time(site, partition);
+  const auto longest = longest_time(site, partition, options.enforced);
   text += " MaxTime=" + (longest ? minutes(*longest) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
