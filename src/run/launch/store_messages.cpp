@@ -35,7 +35,7 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
       return leave_to_program(
-          fmt::format("ranks that do not connect to the rendezvous will not be named, because the program's "
+          fmt::format("programs that do not connect to the store will not be named, because the program's "
                       "torch version is unknown: {}\nhint: use --store own if it is 2.7 or later",
                       torch.why),
           true);

@@ -78,7 +78,7 @@ TEST_CASE("why puts hpcml's report first and ignores its warnings") {
   for (const std::string lines : {
            "hpcml: warning: rank 0/2 (n1, local 0): it has CPUs 0-3, but the plan is 0-7\n"
            "[1] hpcml: error: rank 0/2 (n1, local 0) exited with code 1 after 2.5 s\n"
-           "hpcml: ranks that do not connect to the rendezvous will not be named, because the program's "
+           "hpcml: programs that do not connect to the store will not be named, because the program's "
            "torch "
            "version is unknown: no version\n",
            "hpcml launch: warning: rank 0 on n1: has CPUs 0-3\nhpcml launch: rank 0 on n1: cannot execute x\n"
