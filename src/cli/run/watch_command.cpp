@@ -42,7 +42,11 @@ job, 130 after Ctrl-C.)",
 /// The directory of the ranks' logs: as requested, else that of the job's script.
 util::Result<std::string> choose_log_dir(const WatchOptions& options, const RunningJob& job,
                                          const Context& context) {
-  if (!options.log_dir.empty()) return std::filesystem::absolute(options.log_dir).string();
+  if (!options.log_dir.empty()) {
+    std::error_code ignored; // a relative path serves as well, as long as the directory stays
+    const auto absolute = std::filesystem::absolute(options.log_dir, ignored);
+    return ignored ? options.log_dir : absolute.string();
+  }
   const auto script =
       slurm::LiveCommands(context.env).ask({"scontrol", "write", "batch_script", options.job, "-"});
   const auto directory = script.ok() ? find_log_dir(script.output.out) : std::string();
