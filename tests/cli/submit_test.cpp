@@ -320,7 +320,7 @@ TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mi
   workspace.put(
       "hpcml.json",
       R"({"site": "lumi", "account": "project_1", "time": "10", "jobs": [{"name": "a", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"], "nodes": 2}]})");
-  CHECK(holds(workspace.hpcml({"gen"}).err, "--only a, --only b"));
+  CHECK(holds(workspace.hpcml({"gen"}).err, "use --only a or --only b"));
   CHECK(workspace.hpcml({"gen"}).exit_code == 2);
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));

@@ -173,5 +173,5 @@ TEST_CASE("a checkpoint that cannot be written says why, and leaves the last one
   CHECK_THROWS_WITH(write_checkpoint(folder.path(), 2, {{"no/such/folder", "x"}}), Contains("No such file"));
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step-1"});
   REQUIRE(util::write_file(folder / "file", ""));
-  CHECK_THROWS_WITH(write_checkpoint(folder / "file", 2, {{"state.pt", "x"}}), Contains("cannot make"));
+  CHECK_THROWS_WITH(write_checkpoint(folder / "file", 2, {{"state.pt", "x"}}), Contains("cannot create"));
 }

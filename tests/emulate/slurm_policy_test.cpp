@@ -272,8 +272,8 @@ TEST_CASE("the filter hands a job over unchanged and does what the judge says") 
       {"taken \n", "0|nil|"},
       {"taken dev\n", "0|dev|"},
       {"refused\nSmall: no\nSmall: never\n", "2002|nil|Small: no\nSmall: never"},
-      {"", "2002|nil|hpcml: the site's rules could not be asked: "},
-      {"Segmentation fault\n", "2002|nil|hpcml: the site's rules could not be asked: "},
+      {"", "2002|nil|hpcml: cannot evaluate the site's rules: "},
+      {"Segmentation fault\n", "2002|nil|hpcml: cannot evaluate the site's rules: "},
   };
   for (const auto& [answer, outcome] : cases) {
     CAPTURE(answer);

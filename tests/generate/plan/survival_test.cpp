@@ -199,7 +199,7 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   other_job.spare_nodes = flag(1U, "--spare-nodes");
   other_job.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
   CHECK_THAT(error_of(other_job, "lumi", "request/spare-nodes").message,
-             Contains("torchrun starts the ranks"));
+             Contains("requires that hpcml starts the ranks, but torchrun does"));
   auto vista = job_of({"python", "train.py"});
   vista.account = flag(std::string("a"), "--account");
   vista.spare_nodes = flag(1U, "--spare-nodes");

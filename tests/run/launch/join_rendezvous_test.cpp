@@ -136,7 +136,7 @@ TEST_CASE("a rank that does not come is named, and rank 0's program does not sta
   CHECK_THAT(outputs[0].err, Contains("rank 0/3 (" + util::read_host_name() +
                                       ", local 0): rendezvous timed out after 5 s: rank 2/3 (" +
                                       util::read_host_name() + ", local 2) has not connected"));
-  CHECK_THAT(outputs[0].err, Contains("its task did not start") && Contains("--rendezvous-timeout"));
+  CHECK_THAT(outputs[0].err, Contains("its task has not started") && Contains("--rendezvous-timeout"));
   CHECK(outputs[0].out.empty());
   CHECK(outputs[0].code == 125);
   CHECK(outputs[1].out == "started\n");

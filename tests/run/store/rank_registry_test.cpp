@@ -98,8 +98,8 @@ TEST_CASE("missing ranks after the first nodes are ranges") {
   REQUIRE(lines.size() == 9);
   CHECK(lines.front() == "ranks 1-7/96 (n10) have not connected for 25 s: their tasks have not started, have "
                          "exited, or have not reached hpcml launch");
-  CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not connected for 25 s: their tasks did not "
-                        "start or exited early");
+  CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not connected for 25 s: their tasks have not "
+                        "started, have exited, or have not reached hpcml launch");
 }
 
 TEST_CASE("a program that does not come although its task was started is told apart") {
