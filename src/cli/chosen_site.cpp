@@ -93,11 +93,9 @@ std::optional<model::Site> find_own_site(const Context& context) {
       .site;
 }
 
-bool is_for_other_machine(const std::string& site_id, const Context& context) {
-  const auto load = config::load_site(site_id, config::site_directories(context.sites_dirs, context.env),
-                                      embedded::merged_sites());
-  if (!load.site || (load.site->detect.env.empty() && load.site->detect.hostnames.empty())) return false;
-  return !config::match_site(site_id, load.site->detect, context.env, util::read_host_names());
+bool is_for_other_machine(const model::Site& site, const Context& context) {
+  const bool is_recognisable = !site.detect.env.empty() || !site.detect.hostnames.empty();
+  return is_recognisable && !config::match_site(site.id, site.detect, context.env, util::read_host_names());
 }
 
 std::string find_own_fabric(const Context& context) {

@@ -25,7 +25,7 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
 std::optional<model::Site> find_own_site(const Context& context);
 
 /// True if profiles recognise the machines of this site, and this machine is none of them.
-bool is_for_other_machine(const std::string& site_id, const Context& context);
+bool is_for_other_machine(const model::Site& site, const Context& context);
 
 /// The network of the site that HPCML_SITE names, else of the one above; empty where none is known.
 std::string find_own_fabric(const Context& context);

@@ -102,7 +102,7 @@ std::string module_lines(const Site& site) {
          shell_array("conda_modules", conda_modules) + shell_array("conda_envs", conda_envs);
 }
 
-/// Returns the variables that the site\'s own launcher sets for its tasks: those of the profile, and the rest
+/// Returns the variables that the site's own launcher sets for its tasks: those of the profile, and the rest
 /// as in MPI.
 model::LauncherRule launcher_variables(const Site& site) {
   const auto* own = own_launcher(site);

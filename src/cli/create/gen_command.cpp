@@ -23,6 +23,7 @@
 #include "generate/import_script/import_script.hpp"
 #include "generate/render/interactive.hpp"
 #include "generate/render/render_script.hpp"
+#include "generate/render/sections.hpp"
 
 namespace hpcml::cli {
 
@@ -161,21 +162,20 @@ options that use agents, one hpcml process per node starts and supervises its ra
     .usage = "[OPTIONS] -- COMMAND [ARGS]...",
 };
 
-std::string render(PlannedJob job, const GenOptions& options) {
+std::string render(const PlannedJob& job, const GenOptions& options) {
   if (options.format == "json") return render::render_json(job.plan);
   if (options.explain) return render::render_explain(job.plan);
-  return options.interactive ? render::render_interactive(job.plan) : std::move(job.script);
+  return options.interactive ? render::render_interactive(job.plan) : job.script;
 }
 
 /// Reports that a script for another machine names this machine's hpcml: its nodes may have it elsewhere.
-void report_path(const std::string& script, const model::Plan& plan, const std::string& file,
-                 const Context& context) {
-  const bool to_file = !file.empty() && file != "-";
-  if (!to_file || plan.hpcml_path.origin.kind != model::OriginKind::rule ||
-      script.find("\nHPCML=") == std::string::npos || !is_for_other_machine(plan.site_id, context))
-    return;
-  print_note(fmt::format("{} starts hpcml as {}; use --hpcml-path if {} has it elsewhere", file,
-                         plan.hpcml_path.value, plan.site_id));
+void report_path(const PlannedJob& job, const GenOptions& options, const Context& context) {
+  const auto& file = options.output_file;
+  const bool to_file = !file.empty() && file != "-" && options.format == "script";
+  if (to_file && job.plan.hpcml_path.origin.kind == model::OriginKind::rule &&
+      render::runs_in_batch(job.plan) && is_for_other_machine(job.site, context))
+    print_note(fmt::format("{} starts hpcml as {}; use --hpcml-path if {} has it elsewhere", file,
+                           job.plan.hpcml_path.value, job.plan.site_id));
 }
 
 /// Gives parts without a program the name of an interactive job. True if there are any.
@@ -223,11 +223,9 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (options.format != "json")
       std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
-  const auto plan = job->plan;
-  const auto text = render(std::move(*job), options);
-  const int code = write_script(text, options.output_file, context.colour);
+  const int code = write_script(render(*job, options), options.output_file, context.colour);
   if (code != k_ok) return code;
-  report_path(text, plan, options.output_file, context);
+  report_path(*job, options, context);
   ensure_user_key(context);
   return code;
 }

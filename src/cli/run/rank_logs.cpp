@@ -5,6 +5,8 @@
 
 #include "core/shell/script.hpp"
 #include "core/shell/view.hpp"
+#include "run/agent/run_directory.hpp"
+#include "run/launch/output_routes.hpp"
 
 namespace hpcml::cli {
 
@@ -39,10 +41,10 @@ std::vector<RankLog> find_rank_logs(const RankLogs& logs, const std::string& job
   std::vector<RankLog> files;
   std::error_code error;
   for (const auto& run : directories_in(logs.directory, job_id + "."))
-    for (const auto& attempt : directories_in(run, "attempt_"))
-      for (const auto* name : {"stdout.log", "stderr.log"}) {
-        const auto path = attempt / std::to_string(logs.rank) / name;
-        if (fs::exists(path, error)) files.push_back({path.string(), name == std::string_view("stderr.log")});
+    for (const auto& attempt : directories_in(run, agent::k_attempt_prefix))
+      for (const bool is_error : {false, true}) {
+        const auto path = attempt / launch::log_name(logs.rank, is_error);
+        if (fs::exists(path, error)) files.push_back({path.string(), is_error});
       }
   return files;
 }

@@ -39,23 +39,6 @@ bool describes_gpu_nodes_only(const model::Site& site) {
          });
 }
 
-/// Returns the partitions with the job's nodes that allow the time.
-std::string partitions_that_allow(const ViolationContext& context, model::Walltime time) {
-  const auto& [violation, site, placement, demand] = context;
-  std::vector<std::string> names;
-  for (const auto& partition : site.partitions) {
-    const auto limit = time_limit(partition, demand.nodes, placement.facts.gpu_count);
-    const auto is_here = [&](const auto& id) {
-      return !placement.nodes.empty() && id == placement.nodes.front()->id;
-    };
-    if (partition.nameable && limit && time <= limit->value &&
-        (!partition.max_nodes || demand.nodes <= partition.max_nodes->value) &&
-        std::any_of(partition.node_types.begin(), partition.node_types.end(), is_here))
-      names.push_back(partition.name + " (" + limit->value.to_slurm() + ")");
-  }
-  return util::join(names, ", ");
-}
-
 } // namespace
 
 std::string partitions_with_gpus(const model::Site& site, unsigned long long gpus) {
@@ -67,6 +50,18 @@ std::string partitions_with_gpus(const model::Site& site, unsigned long long gpu
           return node && node->gpu && node->gpu->per_node >= gpus;
         });
     if (partition.nameable && enough) names.push_back(partition.name);
+  }
+  return util::join(names, ", ");
+}
+
+std::string partitions_that_allow(const model::Site& site, const model::NodeType* node, const TimedJob& job) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions) {
+    const auto limit = time_limit(partition, job.nodes, job.gpus);
+    const bool fits = limit && job.time <= limit->value &&
+                      (!partition.max_nodes || job.nodes <= partition.max_nodes->value);
+    if (partition.nameable && fits && (node == nullptr || util::contains(partition.node_types, node->id)))
+      names.push_back(fmt::format("{} ({})", partition.name, limit->value.to_slurm()));
   }
   return util::join(names, ", ");
 }
@@ -162,7 +157,9 @@ std::string hint_of_memory_share(const ViolationContext& context, OptionForm for
 
 std::string hint_of_time(const ViolationContext& context, OptionForm) {
   if (!context.demand.time) return "set --time to the time that the job needs";
-  const auto names = partitions_that_allow(context, *context.demand.time);
+  const auto& nodes = context.placement.nodes;
+  const TimedJob job{context.demand.nodes, context.placement.facts.gpu_count, *context.demand.time};
+  const auto names = nodes.empty() ? "" : partitions_that_allow(context.site, nodes.front(), job);
   return names.empty() ? "use a shorter time and save checkpoints"
                        : fmt::format("use a shorter time or a partition that allows it: {}", names);
 }

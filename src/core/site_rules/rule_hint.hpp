@@ -12,6 +12,17 @@ namespace hpcml::site_rules {
 /// Returns the names of the partitions that have a node with this many GPUs, each once.
 std::string partitions_with_gpus(const model::Site& site, unsigned long long gpus);
 
+/// The size of a job and how long it runs.
+struct TimedJob {
+  unsigned nodes = 0;
+  unsigned gpus = 0; ///< of all nodes
+  model::Walltime time;
+};
+
+/// Returns the names of the partitions that allow the job, with their time limits. `node`: those that have
+/// such nodes; null: all.
+std::string partitions_that_allow(const model::Site& site, const model::NodeType* node, const TimedJob& job);
+
 // Each returns the hint of the rules of its name.
 std::string hint_of_none(const ViolationContext& context, OptionForm form);
 std::string hint_of_retired(const ViolationContext& context, OptionForm form);

@@ -127,8 +127,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
     return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
   ChildOptions options;
   options.group = ChildOptions::Group::own;
-  options.death_signal = SIGINT; // it receives Ctrl-C from us, as it is not in our group
-  options.mask = no_signals();   // a program never receives what we block to read it from a descriptor
+  options.death_signal = SIGINT; // a terminal's Ctrl-C does not reach its process group
+  options.mask = no_signals();   // it would never receive the signals that this process blocks
   options.descriptors = {
       {STDIN_FILENO, in.read_end}, {STDOUT_FILENO, out.write_end}, {STDERR_FILENO, err.write_end}};
   TRY(auto child, Child::run(argv, env, options));

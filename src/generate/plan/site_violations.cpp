@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_hint.hpp"
 #include "core/site_rules/violation_text.hpp"
 #include "core/slurm/submission.hpp"
 #include "core/util/text.hpp"
@@ -59,23 +60,6 @@ std::string partitions_with_nodes(const LayoutInput& input, unsigned long long n
   });
 }
 
-/// The partitions with such nodes that give the time.
-std::string partitions_that_allow(const LayoutInput& input, model::Walltime time) {
-  std::vector<std::string> names;
-  const unsigned gpus = input.numbers().nodes_asked() * input.numbers().gpus_per_node;
-  for (const auto& candidate : input.site.partitions) {
-    const auto limit = site_rules::time_limit(candidate, input.numbers().nodes_asked(), gpus);
-    const bool nodes_fit =
-        !candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value;
-    const bool same_nodes =
-        !input.node() || std::find(candidate.node_types.begin(), candidate.node_types.end(),
-                                   input.node()->id) != candidate.node_types.end();
-    if (candidate.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
-      names.push_back(candidate.name + " (" + limit->value.to_slurm() + ")");
-  }
-  return util::join(names, ", ");
-}
-
 /// The QoS that a job there could name instead, and that are long enough.
 std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   std::vector<std::string> names;
@@ -100,7 +84,10 @@ using site_rules::SiteRule;
 std::string hint_for_time(const LayoutInput& input, const PolicyViolation& violation) {
   const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
   const bool by_qos = input.qos() && input.qos()->max_time;
-  const auto others = by_qos ? qos_that_allow(input, time) : partitions_that_allow(input, time);
+  const auto& numbers = input.numbers();
+  const site_rules::TimedJob job{numbers.nodes_asked(), numbers.nodes_asked() * numbers.gpus_per_node, time};
+  const auto others =
+      by_qos ? qos_that_allow(input, time) : site_rules::partitions_that_allow(input.site, input.node(), job);
   if (others.empty()) return "use a shorter time and save checkpoints";
   return by_qos ? fmt::format("use a shorter time or {}", others)
                 : fmt::format("use a shorter time or a partition that allows it: {}", others);

@@ -13,6 +13,9 @@
 
 namespace hpcml::agent {
 
+/// Begins the names of the directories of a run's attempts; a number follows.
+inline constexpr const char* k_attempt_prefix = "attempt_";
+
 /// What a run is called: as it was asked for; in a job "JOB.STEP" and, after a requeue, ".RESTART"; else
 /// "none". Pure.
 std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity);
@@ -34,7 +37,9 @@ public:
   bool is_kept() const { return x_kept; }
   /// The child of this process that removes it where this process is killed; -1: there is none.
   pid_t watcher() const { return x_held.watcher; }
-  std::string attempt(unsigned number) const { return x_path + "/attempt_" + std::to_string(number); }
+  std::string attempt(unsigned number) const {
+    return x_path + "/" + k_attempt_prefix + std::to_string(number);
+  }
   /// Creates the directory of a rank of an attempt.
   util::Status make_rank(unsigned attempt, unsigned rank) const;
 

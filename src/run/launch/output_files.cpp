@@ -23,7 +23,8 @@ std::size_t OutputFiles::count() const {
 
 util::Status OutputFiles::open(const OutputOptions& output_options, unsigned node_rank) {
   for (auto& [route, file, filter] : x_entries) {
-    if (route.in_file) TRY_DONE(file.open(output_options.directory + "/" + log_name(route)));
+    if (route.in_file)
+      TRY_DONE(file.open(output_options.directory + "/" + log_name(route.rank, route.is_error)));
     if (!route.filtered) continue;
     filter = LineFilter(route.is_error ? output_options.err_filters : output_options.out_filters,
                         route.plain_prefix);

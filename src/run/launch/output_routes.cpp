@@ -58,8 +58,8 @@ std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const 
   return routes;
 }
 
-std::string log_name(const OutputRoute& route) {
-  return std::to_string(route.rank) + (route.is_error ? "/stderr.log" : "/stdout.log");
+std::string log_name(unsigned rank, bool is_error) {
+  return std::to_string(rank) + (is_error ? "/stderr.log" : "/stdout.log");
 }
 
 std::string filtered_name(bool is_error, unsigned node_rank) {

@@ -46,8 +46,8 @@ std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const 
 /// "${rank}" are equal, "$$" is a dollar sign, and unknown variables are unchanged.
 std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank);
 
-/// Returns the file of the stream below the directory.
-std::string log_name(const OutputRoute& route);
+/// Returns the file of a rank's stream below the directory of logs.
+std::string log_name(unsigned rank, bool is_error);
 /// Returns the file of filtered lines. Nodes that share a directory have one each, because not every file
 /// system keeps appended lines of several nodes intact. The first has the name that torchrun uses.
 std::string filtered_name(bool is_error, unsigned node_rank);

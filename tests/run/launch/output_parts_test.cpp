@@ -60,8 +60,9 @@ TEST_CASE("where a stream goes follows from the folder, what is redirected, what
 
 TEST_CASE("files are named by the rank, filtered ones by the node unless it is the first") {
   const auto routes = plan_routes({}, {10, 2, false}, true);
-  CHECK(log_name(routes[1]) == "11/stderr.log");
-  CHECK(log_name(plan_routes({}, {10, 2, false}, false)[0]) == "10/stdout.log");
+  CHECK(log_name(routes[1].rank, routes[1].is_error) == "11/stderr.log");
+  const auto first = plan_routes({}, {10, 2, false}, false)[0];
+  CHECK(log_name(first.rank, first.is_error) == "10/stdout.log");
   CHECK(filtered_name(false, 0) == "filtered_stdout.log");
   CHECK(filtered_name(true, 0) == "filtered_stderr.log");
   CHECK(filtered_name(true, 3) == "filtered_stderr.node3.log");

@@ -139,7 +139,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
     pipes.finish();
     CHECK(pipes.printed.empty());
     for (unsigned i = 0; i < count; ++i) {
-      const auto file = util::read_file(folder / log_name(routes[i]));
+      const auto file = util::read_file(folder / log_name(routes[i].rank, routes[i].is_error));
       if (routes[i].in_file != static_cast<bool>(file)) FAIL("round " << round << ": file of " << i);
       if (file && *file != sent[i]) FAIL("round " << round << ": bytes of " << i << " in its file");
       if (lines_of(pipes.shown, i) != (routes[i].shown ? with_end(sent[i]) : ""))
