@@ -8,8 +8,8 @@
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "diagnose/preflight/preflight_program.hpp"
-#include "run/launch/agreement.hpp"
-#include "run/launch/starter.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/agreement.hpp"
 
 namespace hpcml::cli {
 
@@ -35,6 +35,7 @@ launch::RuntimeContext runtime_context_of(const Context& context) {
   runtime.machine = util::read_host_name();
   runtime.host = context.env.get_or("SLURMD_NODENAME", runtime.machine);
   runtime.ancestors = launch::read_ancestors();
+  runtime.process_id = ::getpid();
   runtime.program = util::own_executable().string();
   runtime.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   runtime.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;

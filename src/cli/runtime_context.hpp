@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "run/launch/launch_request.hpp"
+#include "run/launch/launch_context.hpp"
 
 namespace hpcml::cli {
 

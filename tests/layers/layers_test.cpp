@@ -291,6 +291,36 @@ TEST_CASE("slow headers, the environment and the shell stay where they belong") 
   }
 }
 
+TEST_CASE("run/resolve decides from values and reads nothing from the system") {
+  static const std::regex k_system(
+      R"(unistd\.h|(sys|net|netinet|arpa)/.*|netdb\.h|ifaddrs\.h|fcntl\.h|dirent\.h|poll\.h|csignal|signal\.h|)"
+      R"(sched\.h|filesystem|fstream|iostream|thread|mutex|cstdlib|ctime|cstdio|(core/util|run/store)/.*)");
+  // Their functions work on values; what channel_key.hpp reads is behind NodeQueries.
+  const std::set<std::string> values = {"core/util/dollar_template.hpp", "core/util/env_snapshot.hpp",
+                                        "core/util/host_names.hpp",      "core/util/result.hpp",
+                                        "core/util/shell_quote.hpp",     "core/util/text.hpp",
+                                        "run/store/channel_key.hpp"};
+  const std::vector<std::string> reading = {
+      "read_live_node", "read_live_cpus",  "read_live_gpus", "read_live_nics",     "read_allowed_cpus",
+      "read_host_name", "read_host_names", "of_process",     "ask_step_nodes",     "find_channel_key",
+      "load_user_key",  "make_random",     "find_program",   "read_memory_policy", "now"};
+  std::size_t count = 0;
+  for (const auto& file : sources("src/run/resolve")) {
+    INFO(file.string());
+    ++count;
+    for (const auto& [kind, header] : includes_of(file)) {
+      INFO(header);
+      CHECK((!std::regex_match(header, k_system) || values.count(header) == 1));
+    }
+    const auto text = util::read_file(file).value();
+    for (const auto& name : reading) {
+      INFO(name);
+      CHECK_FALSE(calls(text, name));
+    }
+  }
+  CHECK(count > 20);
+}
+
 TEST_CASE("no C++ source knows a site by name") {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(HPCML_SOURCE_DIR) / "sites")) {

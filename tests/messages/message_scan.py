@@ -14,7 +14,7 @@ from cpp_tokens import CppSource  # noqa: E402
 
 # The products in the order of the page, each with the directories whose sources write its messages.
 PRODUCTS: Dict[str, List[str]] = {
-    "launch": ["src/run/launch", "src/run/find_torch"],
+    "launch": ["src/run/resolve", "src/run/launch", "src/run/find_torch"],
     "agent": ["src/run/agent"],
     "store": ["src/run/store"],
     "batch": ["src/run/batch"],

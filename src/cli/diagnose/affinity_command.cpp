@@ -18,7 +18,7 @@
 #include "core/topo/render_plan.hpp"
 #include "core/topo/unmet_request.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/gpus.hpp"
+#include "run/resolve/gpus.hpp"
 
 namespace hpcml::cli {
 namespace {

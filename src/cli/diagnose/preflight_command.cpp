@@ -16,9 +16,10 @@
 #include "core/util/text.hpp"
 #include "diagnose/preflight/preflight_program.hpp"
 #include "diagnose/preflight/preflight_report.hpp"
+#include "run/launch/launch_context.hpp"
 #include "run/launch/preflight_check.hpp"
-#include "run/launch/starter.hpp"
-#include "run/launch/task_place.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/task_place.hpp"
 
 namespace hpcml::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/help/command_help.hpp"
 #include "cli/internal/internal_commands.hpp"
-#include "run/launch/job_channel.hpp"
+#include "run/launch/job_key.hpp"
 
 namespace hpcml::cli {
 

@@ -13,8 +13,7 @@
 #include "cli/other/store_places.hpp"
 #include "core/slurm/commands.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/job_channel.hpp"
-#include "run/launch/rendezvous_ports.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/store_query.hpp"
 #include "run/store/channel_key.hpp"
 

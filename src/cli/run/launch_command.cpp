@@ -23,7 +23,8 @@
 #include "run/launch/failure.hpp"
 #include "run/launch/launch.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/launch/task_place.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/task_place.hpp"
 
 namespace hpcml::cli {
 
@@ -46,7 +47,8 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
   const auto options = model::options_for_agent(request.rank_request);
-  TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
+  TRY(const auto place,
+      launch::find_task_place(request, runtime, launch::SystemQueries(runtime), launch::FirstNode::of_nodes));
   if (!request.processes_per_node)
     return Error{fmt::format("with {} one agent per node starts the ranks, but this step has {} on this node "
                              "and no --nproc-per-node",

@@ -13,6 +13,7 @@
 #include "core/util/text.hpp"
 #include "run/find_torch/find_torch.hpp"
 #include "run/find_torch/python_command.hpp"
+#include "run/launch/system_view.hpp"
 
 namespace hpcml::doctor {
 

@@ -10,7 +10,7 @@
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/env_snapshot.hpp"
-#include "run/launch/process_limits.hpp"
+#include "run/resolve/process_limits.hpp"
 
 namespace hpcml::doctor {
 

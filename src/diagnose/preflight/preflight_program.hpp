@@ -8,7 +8,7 @@
 
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "run/launch/launch_request.hpp"
+#include "run/launch/launch_context.hpp"
 
 namespace hpcml::preflight {
 

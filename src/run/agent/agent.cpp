@@ -34,9 +34,10 @@ int find_request_to_end() {
   return 0;
 }
 
-/// From the first rank's world to the end of the run.
+/// From the plan of this node to the end of the run.
 launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context,
-                    const launch::World& world, const sigset_t& mask) {
+                    launch::ResolvedLaunch planned, const sigset_t& mask) {
+  auto& world = planned.node->world;
   const auto fail = [&](const char* phase, const util::Error& error) {
     return launch::Outcome{
         launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env), 0};
@@ -47,9 +48,8 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
   auto rendezvous = join_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
   if (const int signal = find_request_to_end(); !rendezvous && signal != 0) return {128 + signal, signal};
   if (!rendezvous) return fail("agents", rendezvous.error());
-  auto own = world;
-  own.channel = rendezvous->channel;
-  AgentLoop loop(request, context, std::move(own), std::move(*rendezvous), std::move(*directory), run_id,
+  world.channel = rendezvous->channel;
+  AgentLoop loop(request, context, std::move(planned), std::move(*rendezvous), std::move(*directory), run_id,
                  mask);
   const auto outcome = loop.run();
   const auto lost = store::parse_place(loop.lost_place());
@@ -61,11 +61,11 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
 } // namespace
 
 int run_agent(const AgentRequest& request, const launch::RuntimeContext& context) {
-  auto first = launch::find_first_world(request.launch, context);
-  if (const auto* failure = std::get_if<launch::Failure>(&first))
+  auto planned = launch::resolve_ranks(request.launch, context);
+  if (const auto* failure = std::get_if<launch::Failure>(&planned))
     return launch::report_failure(*failure, context.env);
   const auto mask = block_signals();
-  const auto outcome = run(request, context, std::get<launch::World>(first), mask);
+  const auto outcome = run(request, context, std::get<launch::ResolvedLaunch>(std::move(planned)), mask);
   if (outcome.signal != 0) launch::end_step_by_signal(outcome.signal, context.env);
   return outcome.code;
 }

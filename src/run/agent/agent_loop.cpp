@@ -24,7 +24,7 @@
 #include "run/launch/report_bad_node.hpp"
 #include "run/launch/separate_worlds.hpp"
 #include "run/launch/serve_ranks.hpp"
-#include "run/launch/world.hpp"
+#include "run/resolve/world.hpp"
 #include "run/store/client.hpp"
 
 namespace hpcml::agent {
@@ -72,11 +72,12 @@ sigset_t end_signals() {
 
 } // namespace
 
-AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-                     AgentRendezvous rendezvous, RunDirectory directory, std::string run_id,
-                     const sigset_t& mask)
-    : x_request(request), x_context(context), x_own(std::move(own)), x_rendezvous(std::move(rendezvous)),
-      x_directory(std::move(directory)), x_run_id(std::move(run_id)), x_mask(mask) {
+AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context,
+                     launch::ResolvedLaunch planned, AgentRendezvous rendezvous, RunDirectory directory,
+                     std::string run_id, const sigset_t& mask)
+    : x_request(request), x_context(context), x_own(planned.node->world), x_planned(std::move(planned)),
+      x_rendezvous(std::move(rendezvous)), x_directory(std::move(directory)), x_run_id(std::move(run_id)),
+      x_mask(mask) {
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (x_rendezvous.link->place().empty() || !x_request.heartbeat.is_on()) return;
@@ -224,7 +225,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
     if (port && !world.port_given) world.port = *port;
   }
   x_rendezvous.link->keep_alive();
-  auto prepared = launch::prepare_ranks(x_request.launch, x_context, world);
+  auto prepared = launch::prepare_ranks(x_request.launch, x_context, world, std::exchange(x_planned, {}));
   x_rendezvous.link->keep_alive();
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);

@@ -14,6 +14,7 @@
 #include "run/agent/run_record.hpp"
 #include "run/agent/worker_group.hpp"
 #include "run/launch/launch.hpp"
+#include "run/launch/launch_context.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/launch/world_evidence.hpp"
 #include "run/store/activity.hpp"
@@ -22,9 +23,11 @@ namespace hpcml::agent {
 
 class AgentLoop {
 public:
-  /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
-  AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-            AgentRendezvous rendezvous, RunDirectory directory, std::string run_id, const sigset_t& mask);
+  /// `planned`: this node and its world at the start of this process; `mask`: of signals, for
+  /// the ranks.
+  AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context,
+            launch::ResolvedLaunch planned, AgentRendezvous rendezvous, RunDirectory directory,
+            std::string run_id, const sigset_t& mask);
   ~AgentLoop();
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -63,6 +66,7 @@ private:
   AgentRequest x_request;
   const launch::RuntimeContext& x_context;
   launch::World x_own;
+  std::optional<launch::ResolvedLaunch> x_planned; ///< for the first attempt: GPUs may fail before the next
   AgentRendezvous x_rendezvous;
   RunDirectory x_directory;
   std::string x_run_id;

@@ -8,8 +8,9 @@
 #include "core/util/log.hpp"
 #include "run/agent/service.hpp"
 #include "run/launch/failure.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/launch/rendezvous_ports.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 
 namespace hpcml::agent {
 

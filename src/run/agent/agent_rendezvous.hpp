@@ -12,7 +12,8 @@
 #include "core/util/result.hpp"
 #include "run/agent/agent_request.hpp"
 #include "run/agent/link.hpp"
-#include "run/launch/world.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/world.hpp"
 
 namespace hpcml::agent {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "run/agent/heartbeat.hpp"
-#include "run/launch/launch_request.hpp"
+#include "run/resolve/launch_request.hpp"
 
 namespace hpcml::agent {
 

@@ -9,7 +9,8 @@
 #include "core/util/result.hpp"
 #include "run/agent/agent_request.hpp"
 #include "run/launch/cache_dirs.hpp"
-#include "run/launch/launch_request.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/launch_request.hpp"
 
 namespace hpcml::agent {
 

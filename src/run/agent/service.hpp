@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "run/agent/coordinator.hpp"
-#include "run/launch/job_channel.hpp"
 #include "run/launch/store_child.hpp"
+#include "run/resolve/job_channel.hpp"
 #include "run/store/server.hpp"
 
 namespace hpcml::agent {

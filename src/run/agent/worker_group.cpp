@@ -16,7 +16,7 @@
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/read_stacks.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/rank_report.hpp"
+#include "run/resolve/rank_report.hpp"
 
 namespace hpcml::agent {
 

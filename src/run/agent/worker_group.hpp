@@ -13,10 +13,11 @@
 #include "run/agent/link.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/stall_watch.hpp"
-#include "run/launch/node_setup.hpp"
+#include "run/launch/launch_context.hpp"
 #include "run/launch/out_of_memory.hpp"
 #include "run/launch/rank_observer.hpp"
 #include "run/launch/supervisor.hpp"
+#include "run/resolve/node_setup.hpp"
 #include "run/store/activity.hpp"
 
 namespace hpcml::agent {

@@ -18,7 +18,7 @@
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/job_channel.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/script_store.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/topo/memory_policy.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
 

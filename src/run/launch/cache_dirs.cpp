@@ -16,6 +16,7 @@
 #include "core/util/child.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/resolve/cache_paths.hpp"
 
 namespace hpcml::launch {
 
@@ -80,20 +81,12 @@ int open_locked(const std::string& path) {
   return -1;
 }
 
-std::vector<std::string> parts_of(const std::string& below) {
-  auto parts = util::split(below, '/');
-  parts.erase(std::remove_if(parts.begin(), parts.end(),
-                             [](const auto& part) { return part.empty() || part == "."; }),
-              parts.end());
-  return parts;
-}
-
 util::Status make_below(const CacheDir& cache, const std::string& below) {
   if (below.starts_with("/") || below == ".." || below.starts_with("../") ||
       below.find("/../") != std::string::npos)
     return cache_error(cache.path, fmt::format("'{}' is outside of it", below));
   std::string relative;
-  for (const auto& part : parts_of(below)) {
+  for (const auto& part : path_parts(below)) {
     relative += (relative.empty() ? "" : "/") + part;
     if (::mkdirat(cache.fd, relative.c_str(), 0700) != 0 && errno != EEXIST)
       return cache_error(cache.path + "/" + relative, std::strerror(errno));
@@ -146,19 +139,6 @@ util::ChildOptions watcher_options() {
 }
 
 } // namespace
-
-Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
-                               const std::string& tag) {
-  if (cache.name.empty() || cache.name.find('/') != std::string::npos || base.empty() || base.front() != '/')
-    return Error{fmt::format("the profile's cache '{}' in '{}' is not a valid directory", cache.name, base),
-                 "use a name without '/' and an absolute base"};
-  return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
-}
-
-std::string path_inside(const std::string& path, const std::string& below) {
-  const auto relative = util::join(parts_of(below), "/");
-  return relative.empty() ? path : path + "/" + relative;
-}
 
 Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path) {
   CacheDir dir{path, -1, false};

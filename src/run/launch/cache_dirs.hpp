@@ -19,13 +19,6 @@ struct CacheDir {
   bool created = false; ///< this process made it, so it starts the watcher
 };
 
-/// Returns "BASE/NAME-TAG" for a cache; `tag` distinguishes steps and nodes. Rejects a name with '/'.
-util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
-                                     const std::string& tag);
-
-/// What a cache's variable is set to: `below` inside the cache's directory.
-std::string path_inside(const std::string& path, const std::string& below);
-
 /// Opens the directory with mode 0700 and its subdirectories, making what is missing; safe when all ranks of
 /// a node do it at once, so none waits for another. A link, a file, or another user's directory in its place
 /// is an error.

@@ -9,7 +9,8 @@
 
 #include "core/model/retry_classes.hpp"
 #include "core/util/env_snapshot.hpp"
-#include "run/launch/launch_request.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/launch_request.hpp"
 
 namespace hpcml::launch {
 

@@ -11,11 +11,13 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
+#include "run/launch/cpu_bind.hpp"
 #include "run/launch/join_rendezvous.hpp"
 #include "run/launch/preflight_check.hpp"
-#include "run/launch/rank_report.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/separate_worlds.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/rank_report.hpp"
 
 namespace hpcml::launch {
 
@@ -23,15 +25,6 @@ using util::Error;
 using util::Result;
 
 namespace {
-
-/// Returns what distinguishes the caches of this step from those of other steps, restarts and nodes.
-std::string cache_tag(const World& world) {
-  const auto& id = world.identity;
-  std::string tag = "job" + std::to_string(id.job) + "-step" + std::to_string(id.step);
-  if (id.restart > 0) tag += "-restart" + std::to_string(id.restart);
-  if (!world.in_job) tag += "-pid" + std::to_string(::getpid());
-  return tag + "-node" + std::to_string(world.layout.node_rank);
-}
 
 /// Returns what to use instead of a program's name if it is a script, or is in the working directory.
 std::string suggested_command(const std::string& name) {
@@ -112,16 +105,6 @@ int fail(const RankSetup& setup, const RuntimeContext& context, const std::strin
 }
 
 } // namespace
-
-Result<std::vector<std::string>> cache_paths(const RankSetup& setup) {
-  std::vector<std::string> paths;
-  for (const auto& cache : setup.node->plan.caches) {
-    const auto base = expand_variables(cache.base, setup.env);
-    TRY(auto path, cache_path(cache, base.value_or(""), cache_tag(setup.world)));
-    paths.push_back(std::move(path));
-  }
-  return paths;
-}
 
 Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>& caches,
                                           const std::vector<std::string>& paths) {

@@ -8,13 +8,11 @@
 
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/rank_setup.hpp"
 #include "run/store/activity.hpp"
 
 namespace hpcml::launch {
-
-/// Returns the cache directories of this step on this node, in the order of the plan.
-util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
 
 /// Opens the caches of a node's ranks at these paths, and starts what removes them.
 util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>& caches,

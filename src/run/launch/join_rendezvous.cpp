@@ -10,9 +10,9 @@
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
-#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/store/store_search.hpp"
 

@@ -8,7 +8,8 @@
 #include <string>
 
 #include "core/util/result.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/rank_setup.hpp"
 #include "run/store/client.hpp"
 
 namespace hpcml::launch {

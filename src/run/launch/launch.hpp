@@ -3,14 +3,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "core/util/result.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/launch_request.hpp"
-#include "run/launch/node_setup.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/launch_request.hpp"
+#include "run/resolve/resolve.hpp"
 
 namespace hpcml::launch {
 
@@ -29,11 +31,16 @@ struct PreparedRanks {
   std::vector<CacheDir> caches;
 };
 
-/// The world as the first rank that this process is to start sees it: the step's, or this machine's alone.
-std::variant<World, Failure> find_first_world(const LaunchRequest& request, const RuntimeContext& context);
+/// Resolves the launch of the ranks that this process is to start, in the step's world or on this machine
+/// alone.
+std::variant<ResolvedLaunch, Failure> resolve_ranks(const LaunchRequest& request,
+                                                    const RuntimeContext& context);
 
 /// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
+/// `planned`: from resolve_ranks, so that the node is not read and planned again if it is planned for that
+/// world.
 std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
-                                                   const RuntimeContext& context, const World& first);
+                                                   const RuntimeContext& context, const World& first,
+                                                   const std::optional<ResolvedLaunch>& planned);
 
 } // namespace hpcml::launch

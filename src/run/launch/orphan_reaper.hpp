@@ -11,9 +11,6 @@
 
 namespace hpcml::launch {
 
-/// The variable by which the processes of one launch are known, wherever they went: "PID.NANOSECONDS".
-constexpr const char* k_launch_variable = "HPCML_LAUNCH";
-
 /// A process that is started before the first rank. If launch is killed or crashes, it kills the ranks'
 /// process groups and each process with this launch's mark in its environment.
 class OrphanReaper {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/output_options.hpp"
+#include "run/resolve/output_options.hpp"
 
 namespace hpcml::launch {
 

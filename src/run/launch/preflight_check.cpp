@@ -10,6 +10,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/report_bad_node.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 
 namespace hpcml::launch {
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "run/launch/failure.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/launch/launch_context.hpp"
+#include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
 

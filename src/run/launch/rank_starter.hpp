@@ -10,8 +10,9 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "run/launch/launch_context.hpp"
 #include "run/launch/rank_process.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/resolve/rank_setup.hpp"
 #include "run/store/activity.hpp"
 
 namespace hpcml::launch {

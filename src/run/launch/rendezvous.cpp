@@ -21,20 +21,6 @@ namespace hpcml::launch {
 using util::Error;
 using util::Result;
 
-unsigned step_port(const slurm::StepIdentity& identity) {
-  constexpr unsigned long long k_count = plan::k_port_count;
-  const auto offset = (identity.job % k_count) * plan::k_job_stride +
-                      (identity.restart % k_count) * plan::k_restart_stride + identity.step % k_count;
-  return plan::k_first_port + static_cast<unsigned>(offset % k_count);
-}
-
-std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
-                         const std::string& suffix) {
-  auto address = env.get_or("HPCML_MASTER_ADDR", "");
-  if (!address.empty() && env.get_or("HPCML_MASTER_NODE", "") == first_node) return address;
-  return first_node + suffix;
-}
-
 namespace {
 
 bool is_number(const std::string& address) {

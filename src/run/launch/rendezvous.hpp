@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The rendezvous endpoint: an address and a port that every rank of a step computes by itself.
+// Addresses and ports of this node, and what names of nodes resolve to.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/slurm/step_env.hpp"
-#include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "generate/plan/port_formula.hpp"
 
 namespace hpcml::launch {
-
-/// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
-unsigned step_port(const slurm::StepIdentity& identity);
-
-/// The address of rank 0: HPCML_MASTER_ADDR where HPCML_MASTER_NODE is this step's first node (the batch
-/// script looked an interface up there), else the first node's name with the site's suffix. Pure.
-std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
-                         const std::string& suffix);
 
 /// The first IPv4 address of a network interface, else its first IPv6 address that is not its link's own; the
 /// error lists the interfaces that have one.

@@ -8,10 +8,11 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/agreement.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
+#include "run/resolve/agreement.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/client.hpp"
 #include "run/store/reserved_port.hpp"
 

@@ -14,10 +14,10 @@
 
 #include "core/util/host_names.hpp"
 #include "core/util/process.hpp"
-#include "run/launch/job_channel.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/launch/rendezvous_ports.hpp"
 #include "run/launch/store_child.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/client.hpp"
 #include "run/store/session_gate.hpp"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "run/launch/rank_setup.hpp"
 #include "run/launch/world_evidence.hpp"
+#include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
 

@@ -4,10 +4,11 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "run/launch/failure.hpp"
+#include "run/launch/job_key.hpp"
 #include "run/launch/join_rendezvous.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
-#include "run/launch/rendezvous_ports.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/client.hpp"
 
 namespace hpcml::launch {

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/util/result.hpp"
-#include "run/launch/rank_setup.hpp"
+#include "run/launch/launch_context.hpp"
 #include "run/launch/store_child.hpp"
+#include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
 

@@ -8,7 +8,7 @@
 
 #include "core/util/text.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/launch/rendezvous_ports.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::launch {

@@ -13,7 +13,7 @@
 
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "run/launch/output_options.hpp"
+#include "run/resolve/output_options.hpp"
 
 namespace hpcml::torchrun {
 

@@ -8,8 +8,8 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "run/find_torch/python_command.hpp"
-#include "run/launch/gpus.hpp"
-#include "run/launch/task_place.hpp"
+#include "run/resolve/gpus.hpp"
+#include "run/resolve/task_place.hpp"
 #include "run/torchrun/torchrun_rendezvous.hpp"
 #include "run/torchrun/torchrun_values.hpp"
 

@@ -10,6 +10,7 @@
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/result.hpp"
 #include "run/agent/agent_request.hpp"
+#include "run/launch/launch_context.hpp"
 #include "run/torchrun/torchrun_flags.hpp"
 
 namespace hpcml::torchrun {

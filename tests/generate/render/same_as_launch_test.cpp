@@ -16,9 +16,11 @@
 #include "generate/render/render_helper.hpp"
 #include "generate/render/render_script.hpp"
 #include "run/launch/cache_dirs.hpp"
-#include "run/launch/interfaces.hpp"
-#include "run/launch/rank_setup.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/resolve/cache_paths.hpp"
+#include "run/resolve/interfaces.hpp"
+#include "run/resolve/rank_setup.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "samples.hpp"
 
 using namespace hpcml;

@@ -2,7 +2,7 @@
 // The caches of a node as its ranks see them.
 #include <catch2/catch.hpp>
 
-#include "run/launch/rank_setup.hpp"
+#include "run/resolve/rank_setup.hpp"
 
 using namespace hpcml;
 

@@ -6,8 +6,8 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/container_environment.hpp"
 #include "run/launch/process_helper.hpp"
+#include "run/resolve/container_environment.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;

@@ -6,8 +6,10 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/inner_launcher.hpp"
 #include "run/launch/process_helper.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/inner_launcher.hpp"
+#include "run/resolve/recorded_node.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -146,15 +148,19 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
 }
 
 TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
-  const std::string folder = make_directory();
-  const auto agent = launch_chain::find_started_launcher({"deepspeed", "--num_gpus", "4", "x.py"}).value();
+  const std::vector<std::string> agent = {"deepspeed", "--num_gpus", "4", "x.py"};
   const util::EnvSnapshot none;
-  CHECK_FALSE(launch::read_launcher_config(agent, none, folder).joins_other_nodes());
-  std::filesystem::create_directory(folder + "/job");
-  REQUIRE(util::write_file(folder + "/job/hostfile", "nid001 slots=4\nnid002 slots=4\n"));
-  CHECK(launch::read_launcher_config(agent, none, folder).joins_other_nodes());
-  const auto torchrun = launch_chain::find_started_launcher({"torchrun", "x.py"}).value();
-  CHECK_FALSE(launch::read_launcher_config(torchrun, none, folder).joins_other_nodes());
+  RecordedNode node;
+  CHECK_FALSE(launch::find_inner_launcher(agent, none, node).value().joins_other_nodes());
+  node.files = {"/job/hostfile"};
+  CHECK(launch::find_inner_launcher(agent, none, node).value().joins_other_nodes());
+  CHECK_FALSE(launch::find_inner_launcher({"torchrun", "x.py"}, none, node).value().joins_other_nodes());
+  const std::string folder = make_directory();
+  const launch::RuntimeContext context;
+  const launch::SystemQueries system(context);
+  CHECK_FALSE(system.has_file(folder + "/hostfile"));
+  REQUIRE(util::write_file(folder + "/hostfile", "nid001 slots=4\n"));
+  CHECK(system.has_file(folder + "/hostfile"));
   std::filesystem::remove_all(folder);
 }
 

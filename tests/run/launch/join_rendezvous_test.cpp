@@ -11,9 +11,10 @@
 
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/port_formula.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_helper.hpp"
-#include "run/launch/rendezvous_ports.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/client.hpp"
 
 using namespace hpcml;

@@ -6,9 +6,10 @@
 #include <filesystem>
 
 #include "core/util/file.hpp"
-#include "run/launch/gloo_interface.hpp"
 #include "run/launch/process_helper.hpp"
-#include "run/launch/process_limits.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/gloo_interface.hpp"
+#include "run/resolve/process_limits.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;

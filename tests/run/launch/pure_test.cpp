@@ -11,13 +11,15 @@
 #include "run/launch/bind_check.hpp"
 #include "run/launch/cpu_bind.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/gpus.hpp"
-#include "run/launch/interfaces.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/planned_rank.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/launch/world.hpp"
+#include "run/resolve/bind_decision.hpp"
+#include "run/resolve/gpus.hpp"
+#include "run/resolve/interfaces.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
+#include "run/resolve/world.hpp"
 
 using namespace hpcml;
 using launch::BindMode;

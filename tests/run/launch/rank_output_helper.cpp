@@ -22,8 +22,8 @@ constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to 
 
 int run_overseen(const launch::LaunchRequest& request, const launch::RuntimeContext& context,
                  launch::RankObserver* overseer) {
-  const auto first = launch::find_first_world(request, context);
-  const auto ranks = launch::prepare_ranks(request, context, std::get<launch::World>(first));
+  const auto planned = std::get<launch::ResolvedLaunch>(launch::resolve_ranks(request, context));
+  const auto ranks = launch::prepare_ranks(request, context, planned.node->world, planned);
   const launch::SupervisionOptions oversight{overseer, {}, {}, {}};
   return launch::Supervisor(request, context, std::get<launch::PreparedRanks>(ranks).node, &oversight)
       .run()

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/util/process.hpp"
-#include "run/launch/output_options.hpp"
 #include "run/launch/rank_observer.hpp"
+#include "run/resolve/output_options.hpp"
 
 namespace hpcml::testing {
 

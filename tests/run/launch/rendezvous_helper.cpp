@@ -13,6 +13,7 @@
 #include "core/util/host_names.hpp"
 #include "core/util/process.hpp"
 #include "run/launch/rendezvous.hpp"
+#include "run/resolve/rendezvous_ports.hpp"
 #include "run/store/channel_key.hpp"
 
 namespace hpcml::testing {

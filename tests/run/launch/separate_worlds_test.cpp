@@ -7,9 +7,9 @@
 #include "core/util/text.hpp"
 #include "enter_group.hpp"
 #include "hpcml/exit_code.hpp"
-#include "run/launch/inner_launcher.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/world_evidence.hpp"
+#include "run/resolve/inner_launcher.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;

@@ -5,7 +5,8 @@
 
 #include "core/util/text.hpp"
 #include "run/launch/process_helper.hpp"
-#include "run/launch/starter.hpp"
+#include "run/launch/system_view.hpp"
+#include "run/resolve/starter.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

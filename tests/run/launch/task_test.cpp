@@ -16,6 +16,7 @@
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/process_helper.hpp"
 #include "skip.hpp"
+#include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

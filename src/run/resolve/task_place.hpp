@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The place of this task among those that were started with it, and the node of the first one.
+#pragma once
+
+#include <string>
+
+#include "core/slurm/step_env.hpp"
+#include "core/util/result.hpp"
+#include "run/resolve/launch_request.hpp"
+#include "run/resolve/node_queries.hpp"
+#include "run/resolve/starter.hpp"
+
+namespace hpcml::launch {
+
+/// The place of a task, and what distinguishes its start from others.
+struct TaskPlace {
+  slurm::StepLayout layout;
+  slurm::StepIdentity identity;
+  std::string first_node; ///< of the first task, or of node 0
+};
+
+/// Which node is looked for.
+enum class FirstNode {
+  of_tasks, ///< where task 0 is
+  of_nodes, ///< node 0: there rank 0 is where a task of each node starts the ranks
+};
+
+/// Who has started this process.
+Starter starter_of(const Environment& environment);
+
+/// True if this process is a task of a step (Slurm's or an MPI launcher's).
+bool in_task(const LaunchRequest& request, const Environment& environment);
+
+/// Returns the place in Slurm's step, unless a launcher inside it forms another world (ibrun starts one task
+/// per node by srun). Asks Slurm if the variables are not sufficient.
+util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const Environment& environment,
+                                        const NodeQueries& queries, FirstNode first);
+
+} // namespace hpcml::launch
