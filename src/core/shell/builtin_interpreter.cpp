@@ -36,6 +36,33 @@ std::vector<std::string> read_names(const std::string& command, std::span<const 
   return names;
 }
 
+/// True if the file prepares a shell and sets no variable that a script uses for its launches: the files of
+/// environments, modules and logins.
+bool prepares_shell(const std::string& file) {
+  static constexpr std::array<std::string_view, 18> k_names = {
+      "activate", "activate.sh", "conda.sh",     ".bashrc",    "bashrc",          ".bash_profile",
+      ".profile", "profile",     "mamba.sh",     "lmod.sh",    "modules.sh",      "bash",
+      "sh",       "setvars.sh",  "setup-env.sh", "mpivars.sh", "compilervars.sh", "virtualenvwrapper.sh"};
+  return is_one_of(util::base_name(file), k_names) || file.find("/etc/profile") != std::string::npos;
+}
+
+/// True if the text of an `eval` cannot set variables of the script: a program whose arguments alone are
+/// unknown, or the setup of an environment.
+bool only_runs_program(const std::vector<Piece>& pieces) {
+  static constexpr std::array<std::string_view, 8> k_setups = {"conda",     "mamba",     "pyenv",     "hook",
+                                                               "ssh-agent", "dircolors", "modulecmd", "lmod"};
+  if (pieces.empty()) return true;
+  std::string unknown;
+  for (const auto& piece : pieces)
+    if (!piece.known) unknown += piece.text;
+  if (std::any_of(k_setups.begin(), k_setups.end(),
+                  [&](auto setup) { return unknown.find(setup) != std::string::npos; }))
+    return true;
+  const auto first = pieces[0].known ? util::trim(pieces[0].text) : std::string_view();
+  const auto program = first.substr(0, first.find_first_of(" \t\n"));
+  return !program.empty() && program != "export" && program.find('=') == std::string_view::npos;
+}
+
 } // namespace
 
 /// True if bash itself runs the command and nothing else has to be looked for in it.
@@ -64,30 +91,42 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
     for (const auto& word : arguments)
       word.known() ? walk_arithmetic(word.text(), word.place) : invalidate_state();
   } else if (name == "eval") {
-    SourceText text;
-    bool inexact = false;
-    for (const auto& word : arguments) {
-      if (!text.text.empty()) text.add(" ", {word.place.offset, 0});
-      for (const auto& piece : word.pieces)
-        piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
-      inexact = inexact || !word.known();
-    }
-    with_settings(command, [&] { run_in_shell(text, "eval", index, inexact); });
-    if (inexact) invalidate_state();
+    run_eval(command, index);
   } else if (name == "source" || name == ".") {
-    const auto file = arguments.empty() || !arguments[0].known() ? x_state.files->end()
-                                                                 : x_state.files->find(arguments[0].text());
-    if (file == x_state.files->end())
-      invalidate_state();
-    else
-      with_settings(command, [&, name = file->first, text = file->second] {
-        run_in_shell(*text.text, name, index, !text.on_all_paths);
-      });
+    run_source(command, index);
   } else if (is_one_of(name, k_unseen))
     invalidate_state();
   else
     return false;
   return true;
+}
+
+void BuiltinInterpreter::run_eval(const Command& command, std::size_t index) {
+  SourceText text;
+  std::vector<Piece> pieces;
+  for (const auto& word : command.arguments()) {
+    pieces.insert(pieces.end(), word.pieces.begin(), word.pieces.end());
+    if (!text.text.empty()) text.add(" ", {word.place.offset, 0});
+    for (const auto& piece : word.pieces)
+      piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
+  }
+  const auto arguments = command.arguments();
+  const bool inexact =
+      std::any_of(arguments.begin(), arguments.end(), [](const Argument& word) { return !word.known(); });
+  with_settings(command, [&] { run_in_shell(text, "eval", index, inexact); });
+  if (inexact) only_runs_program(pieces) ? invalidate_state() : obscure_state();
+}
+
+void BuiltinInterpreter::run_source(const Command& command, std::size_t index) {
+  const auto arguments = command.arguments();
+  const auto file = arguments.empty() || !arguments[0].known() ? x_state.files->end()
+                                                               : x_state.files->find(arguments[0].text());
+  if (file == x_state.files->end())
+    arguments.empty() || prepares_shell(arguments[0].text()) ? invalidate_state() : obscure_state();
+  else
+    with_settings(command, [&, name = file->first, text = file->second] {
+      run_in_shell(*text.text, name, index, !text.on_all_paths);
+    });
 }
 
 /// exit, return, break, continue, shift.

@@ -18,6 +18,8 @@ protected:
 
 private:
   bool run_flow(std::string_view name, const Command& command);
+  void run_eval(const Command& command, std::size_t index);
+  void run_source(const Command& command, std::size_t index);
   void run_set(const Command& command);
   void run_unset(const Command& command);
   void run_reader(const Command& command, const std::string& name);

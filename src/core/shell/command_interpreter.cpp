@@ -36,18 +36,28 @@ constexpr std::array<Prefix, 14> k_prefixes = {
      {"taskset", "", "", 1},
      {"unbuffer", "", ""}}};
 
+/// "--physcpubind=$LIST": an option, whatever is in it.
+bool is_option_of_unknown(const Argument& word) {
+  const auto text = word.prefix();
+  return text.starts_with("--") && text.find('=') != std::string::npos;
+}
+
+/// One word of unknown text can be an operand, but not a program.
+bool is_operand_of_unknown(const Argument& word) {
+  const auto text = word.prefix();
+  return !word.many && !text.empty() && text[0] != '-';
+}
+
 /// The first word after the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {
   bool options = true;
   auto operands = prefix.operands;
   for (; at < words.size(); ++at) {
     if (!words[at].known()) {
-      // One word of unknown text can be an operand, but not a program.
-      if (!words[at].many && operands > 0 && !words[at].prefix().empty() && words[at].prefix()[0] != '-') {
-        --operands;
-        continue;
-      }
-      return std::nullopt;
+      if (options && is_option_of_unknown(words[at])) continue;
+      if (operands == 0 || !is_operand_of_unknown(words[at])) return std::nullopt;
+      --operands;
+      continue;
     }
     const auto text = words[at].text();
     if (options && text == "--")

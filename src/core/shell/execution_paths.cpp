@@ -14,6 +14,12 @@ bool ExecutionPaths::use_budget(std::size_t cost) {
   return false;
 }
 
+void ExecutionPaths::obscure_state() {
+  invalidate_state();
+  use_budget(8 * x_state.variables->size());
+  x_state.obscure_all();
+}
+
 void ExecutionPaths::on_both_paths(const std::function<void()>& body) {
   const auto before = x_state;
   const bool condition = x_context.condition;

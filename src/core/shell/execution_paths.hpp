@@ -24,7 +24,10 @@ protected:
   void in_subshell(const std::function<void()>& body);
   void on_both_paths(const std::function<void()>& body);
   bool use_budget(std::size_t cost);
+  /// Something unseen ran that rarely sets variables of a script: `module load`.
   void invalidate_state() { ++x_state.changes; }
+  /// Something ran that cannot be read and may have set any variable: a sourced file.
+  void obscure_state();
 
   View& x_view;
   State x_state;

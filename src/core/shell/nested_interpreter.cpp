@@ -51,6 +51,22 @@ const Argument* input_text(const Command& command) {
   return text;
 }
 
+/// The text of `sbatch --wrap=TEXT`, which becomes a script; nothing if there is none.
+std::optional<Argument> wrapped_text(const Command& command) {
+  constexpr std::string_view k_option = "--wrap";
+  const auto words = command.arguments();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto head = words[i].prefix();
+    if (head == k_option && words[i].known() && i + 1 < words.size()) return words[i + 1];
+    auto text = words[i];
+    if (!head.starts_with("--wrap=") || text.pieces[0].text.size() < k_option.size() + 1) continue;
+    text.pieces[0].text.erase(0, k_option.size() + 1);
+    text.pieces[0].place.offset += k_option.size() + 1;
+    return text;
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 /// Remembers scripts that here-documents write, and forgets those that something else may have changed.
@@ -127,6 +143,17 @@ void NestedInterpreter::walk_nested(const Command& command, std::size_t index) {
     });
     return;
   }
+  walk_submitted(command, index, name);
+}
+
+/// Looks for the text of a job, or of a remote shell: `sbatch --wrap=TEXT`, a here-document.
+void NestedInterpreter::walk_submitted(const Command& command, std::size_t index, const std::string& name) {
+  if (name == "sbatch")
+    if (const auto wrapped = wrapped_text(command)) {
+      SourceText source;
+      add_pieces(source, *wrapped);
+      return run_text(source, "sbatch --wrap", index, [&] { enter_process(command, false, {}); });
+    }
   static constexpr std::array<std::string_view, 2> k_takers = {"sbatch", "ssh"};
   const auto* text = input_text(command);
   if (!text || !is_one_of(name, k_takers)) return;

@@ -13,6 +13,7 @@ protected:
 
   void note_files(const Command& command);
   void walk_nested(const Command& command, std::size_t index);
+  void walk_submitted(const Command& command, std::size_t index, const std::string& name);
   void run_in_shell(const SourceText& text, const std::string& how, std::size_t parent,
                     bool inexact) override;
 

@@ -34,6 +34,24 @@ void State::forget_all(Place where) {
   for (const auto& name : names) forget(name, where);
 }
 
+void State::obscure_all() {
+  const auto is_known = [](const Value& value) {
+    return value.kind != Value::Kind::unknown &&
+           std::all_of(value.words.begin(), value.words.end(), [](const Argument& word) {
+             return !(word.pieces.size() == 1 && !word.pieces[0].known);
+           });
+  };
+  for (auto& [name, slot] : variables.edit()) {
+    if (slot->readonly || !is_known(slot->value)) continue;
+    Variable variable = *slot;
+    variable.value = slot->value.kind == Value::Kind::scalar
+                         ? scalar_value(unknown_argument("$" + name, slot->value.words[0].place, false))
+                         : Value();
+    slot = std::make_shared<const Variable>(std::move(variable));
+  }
+  exports.reset();
+}
+
 std::shared_ptr<const Exports> State::snapshot() {
   if (!exports) {
     auto list = std::make_shared<Exports>();

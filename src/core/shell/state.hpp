@@ -48,6 +48,9 @@ struct State {
   /// Nothing is known of the variable any more.
   void forget(const std::string& name, Place where, bool array = false);
   void forget_all(Place where);
+  /// Known values are unknown from here on, as something unseen may have set the variables; what is exported
+  /// stays so.
+  void obscure_all();
   std::shared_ptr<const Exports> snapshot();
 };
 

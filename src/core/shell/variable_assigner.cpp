@@ -39,7 +39,7 @@ void VariableAssigner::run_declaration(const SyntaxNode& node, const Command& co
     const bool append = equals != std::string::npos && equals > 0 && prefix[equals - 1] == '+';
     const auto target = prefix.substr(0, equals == std::string::npos ? equals : equals - (append ? 1 : 0));
     if (!is_name(target) || (equals == std::string::npos && !word.known())) {
-      invalidate_state();
+      obscure_state();
       continue;
     }
     if (equals == std::string::npos) {
