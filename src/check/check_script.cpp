@@ -177,6 +177,11 @@ Findings with_fixes(Refusals refusals, const LintContext& subject, const diag::L
   Findings findings;
   for (auto& refusal : refusals) {
     auto fix = fix_of(refusal, subject);
+    if (refusal.code == "slurm/missing-dependency") { // tutorials say: sbatch -n 4 FILE
+      refusal.severity = std::max(refusal.severity, diag::Severity::warning);
+      refusal.hint = util::replace_all(refusal.hint, "add one of them",
+                                       "add one of them here or on sbatch's command line");
+    }
     auto& finding = findings.emplace_back(Finding{
         {refusal.severity, std::move(refusal.code), std::move(refusal.message), {}, std::move(refusal.hint)},
         refusal.place,
@@ -207,6 +212,13 @@ void sort_by_place(Findings& findings) {
   };
   std::stable_sort(findings.begin(), findings.end(),
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+/// True if the file has no directives and submits jobs itself: it is run, not submitted.
+bool is_submitter(const LintContext& subject) {
+  return subject.header.directives.empty() &&
+         std::any_of(subject.view.commands.begin(), subject.view.commands.end(),
+                     [](const shell::Command& command) { return command.name() == "sbatch"; });
 }
 
 /// What the site rules says to the parts of the job.
@@ -244,6 +256,8 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.view);
   subject.names = names_in(text);
+  if (is_submitter(subject))
+    std::erase_if(refusals, [](const auto& refusal) { return refusal.code == "slurm/first-line"; });
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
   for (const auto& rule : all_rules()) run_rule(rule, subject, findings);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "check/deduplicate.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
 namespace hpcml::check {
 namespace {
+
+constexpr std::string_view k_placeholder = "safety/placeholder";
 
 bool is_same_place(const Finding& a, const Finding& b) {
   return a.place.offset == b.place.offset && (a.place.length == 0) == (b.place.length == 0);
@@ -23,8 +26,33 @@ bool is_meant(const Yield& yield, std::string_view own_code, std::string_view co
   return yield.to.back() == '/' ? code.starts_with(yield.to) : code == yield.to;
 }
 
+/// True if a site's finding is about a value that is not filled in. The placeholder's finding keeps the
+/// worse severity of both.
+bool is_of_placeholder(const Finding& own, Finding& stronger) {
+  if (stronger.what.code != k_placeholder || !own.what.code.starts_with("site/") ||
+      !overlap({{}, own, stronger}))
+    return false;
+  stronger.what.severity = std::min(stronger.what.severity, own.what.severity);
+  return true;
+}
+
+/// Of a template only the finding stays that states it.
+bool keep_template_only(Findings& findings) {
+  const auto is_template = [](const Finding& finding) {
+    return finding.what.code == k_placeholder &&
+           finding.what.message.starts_with("this script is a template");
+  };
+  const auto found = std::find_if(findings.begin(), findings.end(), is_template);
+  if (found == findings.end()) return false;
+  auto only = std::move(*found);
+  findings.clear();
+  findings.push_back(std::move(only));
+  return true;
+}
+
 /// True if the own finding is superfluous; the stronger one then has what the rule adds to it.
 bool yields(std::string_view text, const Finding& own, Finding& stronger) {
+  if (is_of_placeholder(own, stronger)) return true;
   const auto* rule = find_rule(own.what.code);
   if (rule == nullptr) return false;
   for (const auto& yield : rule->yields_to) {
@@ -56,6 +84,7 @@ bool refuses_value(const Finding& stronger, std::string_view beginning) {
 }
 
 void deduplicate(std::string_view text, Findings& findings) {
+  if (keep_template_only(findings)) return;
   // Findings are in order: what has the same cause is close before or after.
   constexpr std::size_t k_close = 32;
   std::size_t kept = 0;

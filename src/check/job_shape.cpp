@@ -27,6 +27,8 @@ std::optional<long> whole(std::optional<long> total, std::optional<long> parts) 
 
 /// GPUs of each node that the job's options ask for.
 std::optional<long> job_gpus_per_node(const slurm::JobOptions& request, const LaunchShape& job) {
+  for (const char* option : {"gres", "gpus", "gpus-per-node", "gpus-per-task"})
+    if (has_gap(request.text(option))) return std::nullopt; // "gpu:{n}" is not filled in
   if (request.has("gpus-per-socket")) return std::nullopt;
   if (const auto gpus = request.gpus_per_node(); gpus > 0) return static_cast<long>(gpus);
   if (const auto gpus = request.gpus("gpus"); gpus > 0) return whole(static_cast<long>(gpus), job.nodes);

@@ -67,19 +67,24 @@ bool is_shell(const Launch& launch) {
 }
 
 bool is_tool(const Launch& launch) {
-  static constexpr std::array<std::string_view, 47> k_tools = {
-      "awk",      "cat",   "chmod",  "cp",         "cut", "date",  "df",       "echo",   "env",   "false",
-      "free",     "grep",  "head",   "hostname",   "id",  "kill",  "ln",       "ls",     "lscpu", "lstopo",
-      "mkdir",    "mv",    "nproc",  "nvidia-smi", "pip", "pkill", "printenv", "printf", "pwd",   "rm",
-      "rocm-smi", "rsync", "sbcast", "scontrol",   "sed", "shuf",  "sleep",    "tail",   "tar",   "touch",
-      "tr",       "true",  "uname",  "unzip",      "wc",  "which", "whoami"};
+  static constexpr std::array<std::string_view, 74> k_tools = {
+      "awk",      "basename", "bc",         "cat",      "chmod",  "comm",     "cp",       "curl", "cut",
+      "date",     "df",       "dirname",    "du",       "echo",   "env",      "false",    "find", "free",
+      "git",      "grep",     "gunzip",     "gzip",     "head",   "hostname", "id",       "ip",   "jq",
+      "kill",     "ln",       "ls",         "lscpu",    "lstopo", "md5sum",   "mkdir",    "mv",   "netstat",
+      "nproc",    "nvcc",     "nvidia-smi", "pip",      "pkill",  "printenv", "printf",   "ps",   "pwd",
+      "readlink", "realpath", "rm",         "rocm-smi", "rsync",  "sbcast",   "scontrol", "sed",  "seq",
+      "shuf",     "sinfo",    "sleep",      "sort",     "squeue", "ss",       "stat",     "tail", "tar",
+      "tee",      "touch",    "tr",         "true",     "uname",  "uniq",     "unzip",    "wc",   "wget",
+      "which",    "whoami"};
   return std::binary_search(k_tools.begin(), k_tools.end(), std::string_view(launch.last().program));
 }
 
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 19> k_of_shell = {
-      ".",      ":",    "[",   "cd",     "conda", "declare", "exit",   "export", "local", "ml",
-      "module", "read", "set", "source", "test",  "trap",    "ulimit", "unset",  "wait"};
+  static constexpr std::array<std::string_view, 24> k_of_shell = {
+      ".",    ":",     "[",      "[[",    "cd",   "command", "conda", "declare",
+      "exec", "exit",  "export", "local", "ml",   "module",  "read",  "readonly",
+      "set",  "shift", "source", "test",  "trap", "ulimit",  "unset", "wait"};
   return is_tool(launch) ||
          std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }
@@ -118,9 +123,10 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 }
 
 bool is_explained(const LintContext& subject, diag::Place place) {
-  static constexpr std::array<std::string_view, 10> k_reasons = {
-      "workaround", "work around", "do not remove", "don't remove", "hang",
-      "required",   "necessary",   "needed",        "otherwise",    "to avoid"};
+  static constexpr std::array<std::string_view, 16> k_reasons = {
+      "workaround", "work around", "do not remove", "don't remove", "hang",     "required",
+      "necessary",  "needed",      "otherwise",     "to avoid",     "not used", "unused",
+      "kept for",   "on purpose",  "deliberate",    "intention"};
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);
   const auto text = subject.text.substr(line.offset, line.length);

@@ -2,6 +2,7 @@
 #include "check/subject.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/util/text.hpp"
 
@@ -40,6 +41,37 @@ bool is_shell_script(std::string_view text) {
   }
   return program.empty() || program == "bash" || program == "sh" || program == "dash" || program == "ksh" ||
          program == "zsh" || program == "ash";
+}
+
+bool has_gap(std::string_view text) {
+  const auto open = text.find('<');
+  if (open != std::string_view::npos && text.find('>', open) != std::string_view::npos) return true;
+  const auto brace = text.find('{');
+  return brace != std::string_view::npos && text.find('}', brace) != std::string_view::npos &&
+         (brace == 0 || text[brace - 1] != '$');
+}
+
+std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
+  if (offset >= text.size() || text[offset] != '<') return std::nullopt;
+  const auto line = line_at(text, offset);
+  const auto rest = text.substr(offset, line.offset + line.length - offset);
+  const auto close = rest.find('>');
+  if (close == std::string_view::npos || close < 3) return std::nullopt;
+  const auto name = rest.substr(1, close - 1);
+  const bool words = std::all_of(name.begin(), name.end(), [](char c) {
+    return util::is_name_char(c) || c == '-' || c == ' ' || c == '.';
+  });
+  if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
+    return std::nullopt;
+  return diag::Place{offset, close + 1};
+}
+
+bool has_template_mark(std::string_view line) {
+  const auto has_pair = [&](std::string_view open, std::string_view close) {
+    const auto begin = line.find(open);
+    return begin != std::string_view::npos && line.find(close, begin) != std::string_view::npos;
+  };
+  return has_pair("{{", "}}") || has_pair("{%", "%}");
 }
 
 diag::Place line_at(std::string_view text, std::size_t offset) {

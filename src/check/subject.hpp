@@ -55,6 +55,12 @@ struct LintContext : slurm::JobReading {
 
 /// Whether bash or another Bourne shell runs the script: by its first line, or where that names nothing.
 bool is_shell_script(std::string_view text);
+/// True if the text has gaps of a template: "<nodes>", "gpu:{n}"; not "${N}".
+bool has_gap(std::string_view text);
+/// "<options>" in the text from there on, up to the end of the line; nothing where it is something else.
+std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset);
+/// True if the line has marks of a template engine: "{{ nodes }}", "{% if x %}".
+bool has_template_mark(std::string_view line);
 /// The whole line (without its end) that the byte is in.
 diag::Place line_at(std::string_view text, std::size_t offset);
 

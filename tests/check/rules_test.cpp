@@ -151,6 +151,9 @@ TEST_CASE("One cause has one finding") {
         Codes{{"slurm/unexpected-argument", 2}});
   CHECK(count("#SBATCH --account=<account>\nsrun a\n") == Codes{{"safety/placeholder", 1}});
   CHECK(count("#SBATCH -N {1.number of nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
+  CHECK(count("#SBATCH --time=#T#\nsrun a\n") == Codes{{"slurm/time", 1}});
+  CHECK(count("#SBATCH --nodes={{ n }}\n#SBATCH --time={{ t }}\nsrun {{ x }}\n") ==
+        Codes{{"safety/placeholder", 1}});
   CHECK(count("#SBATCH --mem=$MEM\nsrun a\n") == Codes{{"slurm/memory", 1}});
   CHECK(count("#PBS -t ${TIME}\nsrun a\n") == Codes{{"slurm/array", 1}});
   CHECK(count("#SBATCH --array=0-9 -o a_${SLURM_ARRAY_TASK_ID}.out\nsrun a\n") ==
@@ -164,7 +167,7 @@ TEST_CASE("One cause has one finding") {
   CHECK(count("#SBATCH --nodes=2 -n 2\nsrun torchrun --nnodes 2 --nproc_per_node 1 \\  # per "
               "task\n  --rdzv_backend c10d\n")["launch/master-address"] == 0);
   CHECK(count("#SBATCH -A <account>\n#SBATCH -t 10 -p small-g --gpus-per-node=1\nsrun a\n", "lumi") ==
-        Codes{{"site/option-form", 1}});
+        Codes{{"safety/placeholder", 1}});
   auto het =
       count("#SBATCH -A project_462000001 -p small-g --gpus-per-node=1\n#SBATCH hetjob\n#SBATCH -p small-g "
             "--gpus-per-node=1\nsrun a\n",

@@ -88,7 +88,8 @@ RuleMatches find(const LintContext& subject) {
     return {};
   RuleMatches hits;
   for (const auto& [name, offset] : assigned)
-    if (!name.starts_with("SLURM_") && !name.starts_with("SRUN_") && used.count(name) == 0)
+    if (!name.starts_with("SLURM_") && !name.starts_with("SRUN_") && used.count(name) == 0 &&
+        !is_explained(subject, {offset, name.size()}))
       hits.add({{offset, name.size()},
                 fmt::format("nothing uses the masks in {}", name),
                 fmt::format(

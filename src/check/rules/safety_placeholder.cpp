@@ -12,12 +12,15 @@
 namespace hpcml::check {
 namespace safety_placeholder {
 
-constexpr std::array<std::string_view, 16> k_words = {
-    "your_",    "your-",     "yourname",  "youraccount", "yourproject", "your.", "fill_me", "fillme",
-    "changeme", "change_me", "change-me", "placeholder", "todo",        "fixme", "xxxx",    "replace_me"};
-constexpr std::array<std::string_view, 9> k_whole = {
-    "xxx",       "account_name", "project_name", "partition_name", "my_account",
-    "myaccount", "account",      "your",         "user@domain.com"};
+constexpr std::array<std::string_view, 18> k_words = {
+    "your_",   "your-",  "yourname", "youraccount", "yourproject", "your.",
+    "fill_me", "fillme", "changeme", "change_me",   "change-me",   "placeholder",
+    "todo",    "fixme",  "xxxx",     "replace_me",  "/your/",      "/path/to/"};
+/// Domains of addresses in examples; RFC 2606 reserves the first three.
+constexpr std::array<std::string_view, 6> k_domains = {"example.com", "example.org",    "example.net",
+                                                       "example.edu", "university.edu", "domain.com"};
+constexpr std::array<std::string_view, 7> k_whole = {
+    "account_name", "project_name", "partition_name", "my_account", "myaccount", "account", "your"};
 /// Where the site decides whether a value exists.
 constexpr std::array<std::string_view, 9> k_named = {
     "account", "partition", "qos", "reservation", "constraint", "mail-user", "nodelist", "chdir", "clusters"};
@@ -27,14 +30,6 @@ bool is_address(const std::string& text) {
   const auto at = text.find('@');
   return text.size() > 2 && text.front() == '<' && text.back() == '>' && at != std::string::npos &&
          text.find('.', at) != std::string::npos && text.find_first_of("<>{} ", 1) == text.size() - 1;
-}
-
-bool has_brackets(const std::string& text) {
-  const auto open = text.find('<');
-  if (open != std::string::npos && text.find('>', open) != std::string::npos) return true;
-  const auto brace = text.find('{');
-  return brace != std::string::npos && text.find('}', brace) != std::string::npos &&
-         (brace == 0 || text[brace - 1] != '$');
 }
 
 /// True for words in capitals that name what to fill in: "PARTITION_NAME", "GROUP@PARTITION".
@@ -52,30 +47,28 @@ bool is_gap(const std::string& option, const std::string& text) {
   });
 }
 
-bool is_placeholder(const std::string& option, const std::string& text) {
-  if ((has_brackets(text) && !(option == "mail-user" && is_address(text))) || is_gap(option, text))
+/// True if all of the value is one: "XXX", "[account]", "jane@example.com".
+bool is_whole_placeholder(const std::string& option, const std::string& lower) {
+  if (lower.size() >= 3 && lower.find_first_not_of('x') == std::string::npos) return true;
+  if (option == "mail-user" && std::any_of(k_domains.begin(), k_domains.end(), [&](auto domain) {
+        return lower.ends_with("@" + std::string(domain)) || lower.ends_with("." + std::string(domain));
+      }))
     return true;
-  if (std::find(k_named.begin(), k_named.end(), option) == k_named.end()) return false;
-  const auto lower = util::to_lower(text);
-  if (option != "partition" && std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end()) return true;
-  return std::any_of(k_words.begin(), k_words.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  // "[rack1|rack2]" is a constraint, "n[1-4]" a list of nodes.
+  if (lower.front() == '[' && lower.back() == ']' && option != "constraint" && option != "nodelist")
+    return true;
+  return option != "partition" && std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end();
 }
 
-/// "<options>" in the text from there on, up to the end of the line: nothing where it is something else.
-std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
-  if (offset >= text.size() || text[offset] != '<') return std::nullopt;
-  const auto line = line_at(text, offset);
-  const auto rest = text.substr(offset, line.offset + line.length - offset);
-  const auto close = rest.find('>');
-  if (close == std::string_view::npos || close < 3) return std::nullopt;
-  const auto name = rest.substr(1, close - 1);
-  const bool words = std::all_of(name.begin(), name.end(), [](char c) {
-    return util::is_name_char(c) || c == '-' || c == ' ' || c == '.';
-  });
-  if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
-    return std::nullopt;
-  return diag::Place{offset, close + 1};
+bool is_placeholder(const std::string& option, const std::string& text) {
+  if ((has_gap(text) && !(option == "mail-user" && is_address(text))) || is_gap(option, text)) return true;
+  const auto lower = util::to_lower(text);
+  if (option == "output" || option == "error")
+    return lower.find("/your/") != std::string::npos || lower.find("/path/to/") != std::string::npos;
+  if (text.empty() || std::find(k_named.begin(), k_named.end(), option) == k_named.end()) return false;
+  if (is_whole_placeholder(option, lower)) return true;
+  return std::any_of(k_words.begin(), k_words.end(),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 /// Gaps among the words of commands, which bash reads as redirects: in <options>, out to what follows.
@@ -99,16 +92,73 @@ void find_in_commands(const LintContext& subject, RuleMatches& hits) {
   }
 }
 
+/// The first place in a directive at which a template engine puts a value: "{{ nodes }}", "{% if x %}".
+std::optional<std::size_t> find_template(const LintContext& subject) {
+  for (const auto& directive : subject.header.directives) {
+    if (directive.words.empty()) continue;
+    const auto line = line_at(subject.text, directive.words[0].place.offset);
+    if (has_template_mark(subject.text.substr(line.offset, line.length))) return line.offset;
+  }
+  return std::nullopt;
+}
+
+/// True if the word is in a command or an assignment, where it is used: not in a comment, a here-document or
+/// a line that prints.
+bool is_used(const LintContext& subject, std::size_t offset) {
+  const auto line = line_at(subject.text, offset);
+  const auto before = util::trim(subject.text.substr(line.offset, offset - line.offset));
+  if (before.starts_with("#") || before.find(" #") != std::string_view::npos || before.ends_with(":-"))
+    return false;
+  for (const std::string_view printing : {"echo ", "printf ", "sed ", "usage", "Usage", "e.g.", "://"})
+    if (before.find(printing) != std::string_view::npos) return false;
+  return !subject.is_in_text(offset);
+}
+
+/// "/path/to/data" in commands and assignments: once for all of them.
+void find_paths(const LintContext& subject, RuleMatches& hits) {
+  constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
+  std::size_t count = 0;
+  diag::Place first;
+  for (const std::string_view path : {"/path/to/", "/your/"})
+    for (auto at = subject.text.find(path, std::min(subject.header.end, subject.text.size()));
+         at != std::string_view::npos; at = subject.text.find(path, at + path.size())) {
+      if (!is_used(subject, at)) continue;
+      const auto begin = subject.text.find_last_of(" \t\n\"'`=:(", at) + 1;
+      const auto end = std::min(subject.text.find_first_of(k_ends, at), subject.text.size());
+      if (++count == 1 || begin < first.offset) first = {begin, end - begin};
+    }
+  if (count == 0) return;
+  hits.add({first,
+            fmt::format("'{}' looks like a placeholder{}", subject.text.substr(first.offset, first.length),
+                        count > 1 ? fmt::format(", as do {} more paths below", count - 1) : ""),
+            "set your own path"});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  if (const auto marked = find_template(subject)) {
+    hits.push_back({line_at(subject.text, *marked),
+                    "this script is a template: its values are not filled in, and it is not checked further",
+                    "render the template, and check the result",
+                    {},
+                    diag::Severity::error});
+    return hits;
+  }
   find_in_commands(subject, hits);
-  for (const auto& request : subject.requests)
-    for (const auto& [option, setting] : request.settings)
-      if (setting.value && setting.place.length > 0 && option != "comment" && option != "wrap" &&
-          is_placeholder(option, *setting.value))
-        hits.push_back({setting.place, fmt::format("'{}' looks like a placeholder", *setting.value),
-                        "set your own value, or remove the option and use it on the command line"});
+  find_paths(subject, hits);
+  for (const auto& component : subject.settings)
+    for (const auto& setting : component)
+      if (setting.value && setting.place.length > 0 && setting.option != "comment" &&
+          setting.option != "wrap" && is_placeholder(setting.option, *setting.value))
+        hits.add({setting.place, fmt::format("'{}' looks like a placeholder", *setting.value),
+                  "set your own value, or remove the option and use it on the command line"});
   return hits;
+}
+
+/// Names the placeholder as the cause of sbatch's refusal.
+void explain(const Finding& own, Finding& stronger) {
+  if (stronger.what.message.find("placeholder") != std::string::npos) return;
+  stronger.what.hint = own.what.message + ": " + own.what.hint;
 }
 
 } // namespace safety_placeholder
@@ -130,7 +180,7 @@ Rule rule_safety_placeholder() {
 #SBATCH --account=project_462000123
 )"},
       .find = find,
-      .yields_to = {{"", overlap}},
+      .yields_to = {{"slurm/", overlap, explain}, {"launch/", overlap}, {"safety/", overlap}},
   };
 }
 

@@ -15,6 +15,14 @@ bool is_other_shell(std::string_view text) {
          (first.find("zsh") != std::string_view::npos || first.find("ksh") != std::string_view::npos);
 }
 
+/// The first "<options>" on the line of the byte.
+std::optional<diag::Place> gap_on_line(std::string_view text, std::size_t offset) {
+  const auto line = line_at(text, offset);
+  for (auto at = text.find('<', line.offset); at < line.offset + line.length; at = text.find('<', at + 1))
+    if (const auto gap = gap_at(text, at)) return gap;
+  return std::nullopt;
+}
+
 RuleMatches find(const LintContext& subject) {
   if (subject.unread.empty() || is_other_shell(subject.text)) return {};
   const auto& unread = subject.unread.front(); // what follows is often only its consequence
@@ -22,6 +30,11 @@ RuleMatches find(const LintContext& subject) {
   if (const auto end = subject.text.find('\n', place.offset);
       end != std::string_view::npos && end > place.offset)
     place.length = std::min(place.length, end - place.offset);
+  if (const auto gap = gap_on_line(subject.text, std::min(place.offset, subject.text.size())))
+    return {{*gap,
+             fmt::format("bash parses '{}' as redirects, not as a placeholder",
+                         subject.text.substr(gap->offset, gap->length)),
+             "set the value"}};
   return {{place, fmt::format("bash cannot parse this: {}", unread.why),
            "run bash -n FILE to check a script without executing it"}};
 }

@@ -12,6 +12,17 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   return {};
 }
 
+/// True if sbatch rejects the value because the comment leaves nothing of it: "--time=#T#".
+bool leaves_nothing(const FindingPair& pair) {
+  const auto& value = pair.stronger.place;
+  return value.offset + value.length == pair.own.place.offset &&
+         pair.stronger.what.message.find(" cannot be ''") != std::string::npos;
+}
+
+void explain(const Finding&, Finding& stronger) {
+  stronger.what.hint = "add quotes around the value: an unquoted '#' starts a comment, so the value is empty";
+}
+
 } // namespace slurm_comment_in_word
 
 Rule rule_slurm_comment_in_word() {
@@ -31,6 +42,7 @@ Rule rule_slurm_comment_in_word() {
 #SBATCH --job-name='a#b'
 )"},
       .fix = fix,
+      .yields_to = {{"slurm/", leaves_nothing, explain}},
   };
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A task of an array that requeues or signals the whole array.
+#include <algorithm>
+#include <span>
+
 #include "check/rule.hpp"
 
 namespace hpcml::check {
@@ -13,6 +16,16 @@ bool may_be_whole_array(std::string_view word) {
   return false;
 }
 
+/// Whether scancel chooses among the tasks of the array by their state, as scripts do that end the rest of
+/// the array: "scancel --state=PENDING $SLURM_ARRAY_JOB_ID".
+bool selects_tasks(std::span<const shell::Argument> words) {
+  return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
+    const auto text = word.text();
+    return text == "-t" || text.starts_with("--state") || text.starts_with("-t=") || text == "-tPD" ||
+           text == "-tPENDING";
+  });
+}
+
 RuleMatches find(const LintContext& subject) {
   if (!subject.directive("array")) return {};
   RuleMatches hits;
@@ -20,7 +33,7 @@ RuleMatches find(const LintContext& subject) {
     const auto name = command.name();
     const auto words = command.arguments();
     const bool requeues = name == "scontrol" && !words.empty() && words[0].text() == "requeue";
-    if (!requeues && name != "scancel") continue;
+    if (!requeues && (name != "scancel" || selects_tasks(words))) continue;
     for (const auto& word : words) {
       const auto written = subject.text.substr(word.place.offset, word.place.length);
       if (!may_be_whole_array(written)) continue;

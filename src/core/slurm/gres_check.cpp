@@ -212,7 +212,8 @@ private:
       g.per_job = g.per_task * static_cast<Count>(*c.tasks);
     else
       return refuse(option, "missing-dependency",
-                    fmt::format("--{} needs --ntasks, --nodes or --gpus", option), "add one of them");
+                    fmt::format("--{} needs --ntasks, --nodes or --gpus", option),
+                    "add one of them, without which the number of GPUs is not known");
     if (auto refusal = follow(g.per_node, g.per_task, c.tasks_per_node, option, "node")) return refusal;
     return follow(g.per_socket, g.per_task, c.tasks_per_socket, option, "socket");
   }

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=/your/path/%j --time=10
+srun python train.py

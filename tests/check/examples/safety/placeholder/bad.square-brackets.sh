@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --account=[account] --time=10
+srun python train.py

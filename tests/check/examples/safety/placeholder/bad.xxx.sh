@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --partition=XXX --time=10
+srun python train.py
