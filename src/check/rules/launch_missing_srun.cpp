@@ -7,6 +7,8 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/remote_shell.hpp"
+#include "core/model/launcher.hpp"
+#include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -115,32 +117,120 @@ bool is_alone(const LintContext& subject, const Launch& launch) {
   return (gpus || program.find("train") != std::string::npos) && !loads_mpi(subject);
 }
 
+/// The text that the last assignment above the place gives the variable that is all of the value: of
+/// "$NNODES" "${SLURM_NNODES:-2}". Empty if there is none.
+std::string_view assigned_text(const LintContext& subject, const shell::Argument& value) {
+  auto name = value.text();
+  std::erase_if(name, [](char c) { return c == '$' || c == '{' || c == '}' || c == '"'; });
+  if (!util::is_variable_name(name)) return {};
+  const auto text = subject.text.substr(0, std::min(value.place.offset, subject.text.size()));
+  std::string_view found;
+  for (auto at = text.find(name + "="); at != std::string_view::npos; at = text.find(name + "=", at + 1)) {
+    if (at > 0 && util::is_name_char(text[at - 1])) continue;
+    const auto line = line_at(subject.text, at);
+    found = subject.text.substr(at, line.offset + line.length - at);
+  }
+  return found;
+}
+
+/// True if the agent is set to run on several nodes: by a number, or by the job's own number of nodes.
+bool expects_nodes(const LintContext& subject, const Link& agent, const LaunchShape& job) {
+  const auto* nodes = agent.find(model::OptionMeaning::nodes);
+  if (!nodes || !nodes->value) return false;
+  const auto count = number_of(*nodes->value, job);
+  if (count) return *count > 1;
+  if (nodes->value->known()) { // "2:4": at least 2
+    const auto least = util::parse_unsigned(nodes->value->text().substr(0, nodes->value->text().find(':')));
+    return least && *least > 1;
+  }
+  const auto is_number = [](std::string_view text) {
+    return text.find("SLURM_NNODES") != std::string_view::npos ||
+           text.find("SLURM_JOB_NUM_NODES") != std::string_view::npos;
+  };
+  return is_number(nodes->value->text()) || is_number(assigned_text(subject, *nodes->value));
+}
+
+/// True if the batch script itself starts the command, also in text that only its own shell runs: neither
+/// ssh nor a script that it writes.
+bool is_in_batch_step(const LintContext& subject, const Launch& launch) {
+  for (auto parent = launch.command->parent; parent; parent = subject.view.commands[*parent].parent) {
+    const auto name = subject.view.commands[*parent].name();
+    if (name != "bash" && name != "sh" && name != "eval") return false;
+  }
+  const auto& script = launch.command->context.script;
+  return script.empty() || script == "bash -c" || script == "eval";
+}
+
+/// True if the launch may start the agent on the other nodes: by ssh, by a step that has it, or by a step
+/// that runs the script again.
+bool starts_others(const Launch& launch) {
+  if (is_remote_shell(*launch.command)) return true;
+  if (!launch.step()) return false;
+  const auto& words = launch.command->words;
+  return launch.agent() || std::any_of(words.begin(), words.end(), [](const auto& word) {
+           const auto text = word.text();
+           return text.find("$0") != std::string::npos || text.find("BASH_SOURCE") != std::string::npos;
+         });
+}
+
+/// True if the agent is alone on the first node, although its options set several.
+bool is_lone_agent(const LintContext& subject, const Launch& launch, const LaunchShape& job) {
+  const auto* agent = launch.agent();
+  const auto& context = launch.command->context;
+  if (!agent || launch.step() || context.loop || context.background || context.substitution) return false;
+  if (agent->find(model::OptionMeaning::hosts) || !is_in_batch_step(subject, launch)) return false;
+  const auto* row = model::find_launcher(agent->program);
+  if (row && row->uses_ssh && subject.text.find("hostfile") != std::string_view::npos) return false;
+  return expects_nodes(subject, *agent, job);
+}
+
+/// The first launcher of several nodes that only the first one runs, whatever else the script does.
+const Link* find_lone_agent(const LintContext& subject, const LaunchShape& job) {
+  if (std::any_of(subject.launches.begin(), subject.launches.end(), starts_others)) return nullptr;
+  const auto found = std::find_if(subject.launches.begin(), subject.launches.end(),
+                                  [&](const Launch& launch) { return is_lone_agent(subject, launch, job); });
+  return found == subject.launches.end() ? nullptr : found->agent();
+}
+
+/// True if the command starts an agent or a python program.
+bool starts_training(const Launch& launch) {
+  if (launch.agent()) return true;
+  const auto* python = launch.python();
+  return python && python->module.empty() && !python->operands.empty() && python->operands[0].known() &&
+         python->operands[0].text().find(".py") != std::string::npos && !launch.command->context.substitution;
+}
+
+/// True if the program of every command of the script is known.
+bool shows_all_programs(const LintContext& subject) {
+  const auto& commands = subject.view.commands;
+  const auto skipped = std::count_if(commands.begin(), commands.end(), [](const auto& command) {
+    return command.calls_function || command.context.uncalled || command.context.unreached;
+  });
+  return subject.view.complete &&
+         commands.size() == subject.launches.size() + static_cast<std::size_t>(skipped);
+}
+
+/// The training that a script starts which does nothing else that may reach other nodes; nothing where that
+/// is not visible.
+const Launch* find_only_training(const LintContext& subject) {
+  // A script that a sourced file or an argument completes is not to be evaluated.
+  if (std::any_of(subject.launches.begin(), subject.launches.end(), may_reach_nodes)) return nullptr;
+  const auto found = std::find_if(subject.launches.begin(), subject.launches.end(), starts_training);
+  if (found == subject.launches.end() || !is_alone(subject, *found) || !shows_all_programs(subject))
+    return nullptr;
+  return &*found;
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto job = shape_of_job(subject);
   if (!job.several_nodes || subject.launches.empty()) return {};
-  const Launch* found = nullptr;
-  for (const auto& launch : subject.launches) {
-    // A script that a sourced file or an argument completes is not to be evaluated.
-    if (may_reach_nodes(launch)) return {};
-    const bool trains =
-        launch.agent() || (launch.python() && launch.python()->module.empty() &&
-                           !launch.python()->operands.empty() && launch.python()->operands[0].known() &&
-                           launch.python()->operands[0].text().find(".py") != std::string::npos &&
-                           !launch.command->context.substitution);
-    if (trains && !found) found = &launch;
-  }
-  if (!found || !is_alone(subject, *found) || !subject.view.complete ||
-      subject.view.commands.size() !=
-          subject.launches.size() +
-              static_cast<std::size_t>(std::count_if(
-                  subject.view.commands.begin(), subject.view.commands.end(), [](const auto& c) {
-                    return c.calls_function || c.context.uncalled || c.context.unreached;
-                  })))
-    return {};
   const std::string what =
       "nothing starts this on the other nodes: a batch script runs only on the first node of the job";
   const std::string hint =
       "add srun before it: one task per node for torchrun and accelerate, one per GPU for python";
+  if (const auto* agent = find_lone_agent(subject, job)) return {{agent->place, what, hint}};
+  const auto* found = find_only_training(subject);
+  if (!found) return {};
   const auto* agent = found->agent();
   // An agent starts processes on its own node, unless a file lists others; a program may do anything.
   if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
