@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=1 --time=10
+export
+srun python train.py

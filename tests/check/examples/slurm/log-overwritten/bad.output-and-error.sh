@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=run.out --error=run.err
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=run.log --open-mode=append
+srun python train.py

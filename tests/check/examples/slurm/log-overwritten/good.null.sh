@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=/dev/null
+srun python train.py

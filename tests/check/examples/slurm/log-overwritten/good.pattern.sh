@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=%x-%j.log
+srun python train.py
