@@ -55,13 +55,15 @@ bool sets_cpus(const LintContext& subject, const Launch& launch, const Link& ste
          value.find("mask") != std::string::npos || value.find("map") != std::string::npos;
 }
 
-/// The places of the steps that start programs of a training.
+/// The places of the steps that start programs of a training: whatever is not small work.
 std::set<std::size_t> training_steps(const LintContext& subject) {
   std::set<std::size_t> places;
-  for (const auto& inner : subject.launches)
-    if (const auto* step = inner.step(); step && (inner.python() || inner.agent() || inner.container() ||
-                                                  inner.last().program.ends_with(".sh")))
+  for (const auto& inner : subject.launches) {
+    const auto* step = inner.step();
+    const bool trains = inner.python() || inner.agent() || inner.container();
+    if (step && (trains || !(is_utility(inner) || is_shell(inner) || &inner.last() == step)))
       places.insert(step->place.offset);
+  }
   return places;
 }
 

@@ -142,7 +142,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
   Numbers numbers(subject.text);
-  for (const auto& seen : seen_variables(subject, {"MASTER_PORT"})) {
+  for (const auto& seen : seen_variables(subject, {"MASTER_PORT", "JAX_COORDINATOR_PORT"})) {
     if (!seen.value->known()) continue;
     const auto* address = seen.launch->variable("MASTER_ADDR");
     const bool foreign = address && names_foreign_host(subject, *address, false);

@@ -48,6 +48,20 @@ bool has_whole_nodes(const LintContext& subject, long count) {
          (node && node->gpu && count >= static_cast<long>(node->gpu->per_node));
 }
 
+/// The step's option by which each task sees the GPUs near it.
+const GivenOption* binding_option(const Launch& launch) {
+  const auto* step = launch.step();
+  const auto* option = step && step->program == "srun" ? step->find("accel-bind") : nullptr;
+  const bool gpus = option && option->value && option->value->text().find('g') != std::string::npos;
+  return gpus ? option : nullptr;
+}
+
+/// Whether the list is exported for all programs after it, not chosen for one of several.
+bool is_for_all(const SeenVariable& seen) {
+  const auto& context = seen.launch->command->context;
+  return seen.set_at.offset != seen.value->place.offset && !context.background && !context.loop;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto* node = only_node(subject);
@@ -55,10 +69,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& seen :
        seen_variables(subject, {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})) {
     const auto value = seen.value->known() ? seen.value->text() : std::string();
-    const bool exported = seen.set_at.offset != seen.value->place.offset;
-    if (!is_list(value) || !exported || seen.launch->command->context.background ||
-        seen.launch->command->context.loop)
-      continue;
+    if (!is_list(value) || !is_for_all(seen)) continue;
     const auto gpus = shape_of_job(subject).gpus_per_node;
     const auto count = static_cast<long>(util::split(value, ',').size());
     const std::string name(seen.name);
@@ -75,6 +86,9 @@ RuleMatches find(const LintContext& subject) {
       message =
           fmt::format("{} names {}, but the job has {} on each node{}", name, util::counted(count, "GPU"),
                       *gpus, count < *gpus ? "; the others stay idle" : "");
+    else if (const auto* bind = binding_option(*seen.launch))
+      message = fmt::format("{} names all GPUs, but srun --{} sets it to the nearest GPUs of each task", name,
+                            bind->name);
     else if (has_whole_nodes(subject, count))
       continue; // there are no others' GPUs
     else if (amd && name == "CUDA_VISIBLE_DEVICES")

@@ -53,6 +53,18 @@ bool is_independent(const Link& python) {
                      [&](auto sign) { return name.find(sign) != std::string::npos; });
 }
 
+/// Whether the task is a rank of one training: a python program, or one with an option of distributed
+/// training.
+bool is_rank(const Launch& launch) {
+  if (launch.agent() || launch.find("hpcml")) return false;
+  if (const auto* python = launch.python()) return !is_independent(*python);
+  const auto& words = launch.command->words;
+  return std::any_of(words.begin(), words.end(), [](const auto& word) {
+    const auto text = word.text();
+    return text == "--distributed" || text == "--ddp" || text.ends_with("strategy=ddp");
+  });
+}
+
 RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 ||
       (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
@@ -60,8 +72,8 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !launch.python() || launch.agent() || launch.find("hpcml") ||
-        is_independent(*launch.python()) || !shape_of(subject, launch).several_tasks_per_node())
+    if (!step || step->program != "srun" || !is_rank(launch) ||
+        !shape_of(subject, launch).several_tasks_per_node())
       continue;
     const auto place = asked_at(subject, *step);
     if (!place) continue;

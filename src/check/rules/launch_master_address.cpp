@@ -48,6 +48,13 @@ std::string_view address_source(const LintContext& subject, const shell::Piece& 
   return subject.text.substr(found + name.size() + 1, line.offset + line.length - found - name.size() - 1);
 }
 
+/// Whether the text looks up the name of the node itself: "getent hosts $(hostname)".
+bool asks_for_own_name(std::string_view text) {
+  for (const std::string_view name : {"$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME", "$(uname -n"})
+    if (text.find(name) != std::string_view::npos) return true;
+  return false;
+}
+
 std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument& value, std::size_t offset) {
   if (is_loopback(value.prefix()) || (value.known() && is_loopback(value.text())))
     return Fault{fmt::format("the other nodes look for the first rank at {}, which is their own address",
@@ -63,6 +70,8 @@ std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument&
         text.find("hostname --ip-address") != std::string_view::npos)
       return Fault{fmt::format("{} is 127.0.1.1 or several addresses on some clusters", text),
                    diag::Severity::note};
+    if (text.find("getent hosts") != std::string_view::npos && asks_for_own_name(text))
+      return Fault{"getent finds 127.0.1.1 for a node's own name on many clusters", diag::Severity::note};
     if (reads(text, "SLURM_LAUNCH_NODE_IPADDR"))
       return Fault{"SLURM_LAUNCH_NODE_IPADDR is the node that ran srun, not that of the first rank",
                    diag::Severity::note};
@@ -101,6 +110,12 @@ void check_missing(const LintContext& subject, const Launch& launch, const Link&
                    fmt::format("add {}", launcher->address_option)});
 }
 
+/// Checks the variables in which programs look for the first rank.
+void check_variables(const LintContext& subject, const Launch& launch, RuleMatches& hits) {
+  for (const auto* name : {"MASTER_ADDR", "JAX_COORDINATOR_IP", "JAX_COORDINATOR_ADDRESS"})
+    if (const auto* value = launch.variable(name)) check_value(subject, *value, value->place, hits);
+}
+
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
 bool is_first_node(const Launch& launch, const Link& agent) {
   const auto* rank = agent.find(OptionMeaning::node_rank);
@@ -124,8 +139,7 @@ RuleMatches find(const LintContext& subject) {
           endpoint && endpoint->value && !is_first_node(launch, *agent))
         check_value(subject, *endpoint->value, endpoint->place, hits);
     }
-    if (!launch.step()) continue;
-    if (const auto* value = launch.variable("MASTER_ADDR")) check_value(subject, *value, value->place, hits);
+    if (launch.step()) check_variables(subject, launch, hits);
   }
   return hits;
 }

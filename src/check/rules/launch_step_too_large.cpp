@@ -21,20 +21,48 @@ std::optional<long> cpus_of_tasks(const LintContext& subject, const LaunchShape&
   return *job.tasks * std::max(1L, request.count("cpus-per-task"));
 }
 
+/// CPUs of each task of the step, and whether all versions of Slurm count them so: from 22.05 to 23.02 srun
+/// does not take the job's --cpus-per-task.
+struct TaskCpus {
+  long count = 1;
+  bool all_versions = true;
+};
+TaskCpus cpus_of_task(const LintContext& subject, const Link& step, const LaunchShape& job) {
+  if (const auto* option = step.find("cpus-per-task"))
+    return {option->value ? number_of(*option->value, job).value_or(1) : 1, true};
+  const auto of_job = std::max(1L, subject.requests[0].count("cpus-per-task"));
+  const bool lost = subject.may_be("22.05-23.02");
+  return subject.version_known && lost ? TaskCpus{} : TaskCpus{of_job, !lost};
+}
+
 void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& step, RuleMatches& hits) {
   const auto cpus = cpus_of_tasks(subject, job);
   const auto* tasks = step.find("ntasks");
   const auto count =
       cpus && tasks && tasks->value && tasks->value->known() ? number_of(*tasks->value, job) : std::nullopt;
+  if (!count || find_any(step, {"overcommit", "overlap"})) return;
   // Cores are given whole: on each node up to three threads more than asked for.
-  if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
+  const auto most = *cpus + 3 * job.nodes.value_or(1);
+  const std::string hint =
+      "request them with --ntasks above, or use $SLURM_NTASKS; more are possible only if "
+      "the site allocates whole nodes";
+  if (*count > most) {
+    add_match(hits, {tasks->place,
+                     fmt::format("srun starts {} tasks, but the job asks for CPUs for {}", *count, *cpus),
+                     hint,
+                     {},
+                     diag::Severity::warning});
     return;
-  add_match(hits, {tasks->place,
-                   fmt::format("srun starts {} tasks, but the job asks for CPUs for {}", *count, *cpus),
-                   "request them with --ntasks above, or use $SLURM_NTASKS; more are possible only if the "
-                   "site allocates whole nodes",
-                   {},
-                   diag::Severity::warning});
+  }
+  const auto each = cpus_of_task(subject, step, job);
+  if (*count * each.count <= most) return;
+  add_match(hits,
+            {tasks->place,
+             fmt::format("srun starts {} tasks with {} CPUs each, but the job has {} CPUs{}", *count,
+                         each.count, *cpus, each.all_versions ? "" : " (Slurm before 22.05 and from 23.11)"),
+             hint,
+             {},
+             diag::Severity::warning});
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -66,10 +94,9 @@ Rule rule_launch_step_too_large() {
       .id = "launch/step-too-large",
       .severity = diag::Severity::error,
       .title = "Step larger than the job",
-      .why =
-          "A step lives inside its job. srun with more nodes than the directives ask for ends at once with "
-          "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
-          "with \"More processors requested than permitted\".",
+      .why = "A step runs inside its job. srun with more nodes than the directives ask for ends at once with "
+             "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
+             "with \"More processors requested than permitted\".",
       .link = "https://slurm.schedmd.com/srun.html#OPT_nodes",
       .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks=4

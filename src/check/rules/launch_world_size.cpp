@@ -8,6 +8,11 @@
 namespace hpcml::check {
 namespace launch_world_size {
 
+/// Whether the value is a number, or the job's number of nodes.
+bool is_number(const shell::Argument& value) {
+  return value.known() || reading_piece(value, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) != nullptr;
+}
+
 RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
   const auto job = shape_of_job(subject);
@@ -17,14 +22,14 @@ RuleMatches find(const LintContext& subject) {
     if (!launch.step() || launch.agent() || !launch.python()) continue;
     const auto* value = launch.variable("WORLD_SIZE");
     const auto shape = shape_of(subject, launch);
-    if (!value || !value->known() || !shape.tasks || *shape.tasks < 2) continue;
+    if (!value || !is_number(*value) || !shape.tasks || *shape.tasks < 2) continue;
     const auto size = number_of(*value, job);
     if (!size || *size == *shape.tasks) continue;
     auto fix = shape.tasks == job.tasks && (request.has("ntasks") || request.has("ntasks-per-node"))
                    ? replace_end(subject, value->place, value->text(), "$SLURM_NTASKS")
                    : std::vector<Edit>();
     add_match(hits, {value->place,
-                     fmt::format("WORLD_SIZE is {}, but {} starts {} processes", value->text(),
+                     fmt::format("WORLD_SIZE is {}, but {} starts {} processes", *size,
                                  launch.step()->program, *shape.tasks),
                      "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});
   }

@@ -5,16 +5,42 @@
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_exit_code {
 
 constexpr std::array<std::string_view, 4> k_always_well = {"echo", "date", "printf", "true"};
 
+/// Whether the words up to the place only print: `echo "exit code: $?"`.
+bool is_printed(std::string_view text, std::size_t at) {
+  const auto line = line_at(text, at);
+  const auto before = text.substr(line.offset, at - line.offset);
+  const auto command = util::trim(before.substr(before.find_last_of(";&|") + 1));
+  return command.starts_with("echo ") || command.starts_with("printf ");
+}
+
+/// Whether the script uses an exit code for anything but printing it, also by a variable that it is put in.
+bool uses_codes(std::string_view text) {
+  for (auto at = text.find("$?"); at != std::string_view::npos; at = text.find("$?", at + 2)) {
+    if (is_printed(text, at)) continue;
+    if (at == 0 || text[at - 1] != '=') return true;
+    auto begin = at - 1;
+    while (begin > 0 && util::is_name_char(text[begin - 1])) --begin;
+    const auto name = std::string(text.substr(begin, at - 1 - begin));
+    if (name.empty()) return true;
+    for (const auto& use : {"$" + name, "${" + name})
+      for (auto found = text.find(use); found != std::string_view::npos; found = text.find(use, found + 1))
+        if (!is_printed(text, found)) return true;
+  }
+  return false;
+}
+
 /// Whether the script does anything about exit codes.
 bool looks_at_codes(const LintContext& subject) {
   const auto text = subject.text;
-  for (const std::string_view sign : {"$?", "PIPESTATUS", "errexit", "||", "&&", "trap "})
+  if (uses_codes(text)) return true;
+  for (const std::string_view sign : {"PIPESTATUS", "errexit", "||", "&&", "trap "})
     if (text.find(sign) != std::string_view::npos) return true;
   if (text.substr(0, text.find('\n')).find(" -e") != std::string_view::npos ||
       text.substr(0, text.find('\n')).find("sh") == std::string_view::npos)

@@ -12,7 +12,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
     if (!context.pipeline || context.substitution || context.inexact || launch.command->parent ||
-        launch.chain.front().program != "srun")
+        (launch.chain.front().program != "srun" && !launch.agent()))
       continue;
     const auto behind =
         subject.text.find_first_not_of(" \t", launch.command->place.offset + launch.command->place.length);

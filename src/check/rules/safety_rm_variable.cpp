@@ -39,6 +39,32 @@ bool is_root_without(std::string_view rest) {
   return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
 }
 
+/// Whether nothing can have set the variable: a name in small letters, as no environment has, that the script
+/// never assigns, and no file or argument of it may.
+bool is_never_set(const LintContext& subject, std::string_view name) {
+  if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return false;
+  for (auto at = subject.text.find(name); at != std::string_view::npos;
+       at = subject.text.find(name, at + 1)) {
+    const bool begins = at == 0 || !(util::is_name_char(subject.text[at - 1]) ||
+                                     subject.text[at - 1] == '$' || subject.text[at - 1] == '{');
+    const auto end = at + name.size();
+    if (begins && (end == subject.text.size() || !util::is_name_char(subject.text[end]))) return false;
+  }
+  return std::none_of(subject.view.commands.begin(), subject.view.commands.end(), [](const auto& command) {
+    const auto program = command.name();
+    return !program || *program == "source" || *program == "." || *program == "eval" ||
+           *program == "module" || *program == "ml";
+  });
+}
+
+/// What rm removes if the variable is empty; empty where it is certainly set, or that is harmless.
+std::string removed_without(const LintContext& subject, std::string_view name, const std::string& rest) {
+  if (name.empty() || std::find(k_set.begin(), k_set.end(), name) != k_set.end()) return {};
+  if (is_root_without(rest)) return fmt::format("if {} is empty, this is rm -rf /", name);
+  if (!rest.starts_with("/") || !is_never_set(subject, name)) return {};
+  return fmt::format("nothing sets {}: this removes {}", name, rest);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   bool stops_at_unset = false;
@@ -67,11 +93,10 @@ RuleMatches find(const LintContext& subject) {
                             written.size());
       const auto name = plain_name(written.substr(at, end - at));
       const auto rest = util::replace_all(std::string(written.substr(end)), "\"", "");
-      if (name.empty() || std::find(k_set.begin(), k_set.end(), name) != k_set.end() ||
-          !is_root_without(rest))
-        continue;
+      auto message = removed_without(subject, name, rest);
+      if (message.empty()) continue;
       hits.push_back({word.place,
-                      fmt::format("if {} is empty, this is rm -rf /", name),
+                      std::move(message),
                       "use ${" + std::string(name) + ":?}, which then stops the script",
                       {{word.place.offset + at, end - at, "${" + std::string(name) + ":?}"}}});
     }

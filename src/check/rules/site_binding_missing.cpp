@@ -7,6 +7,7 @@
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
 #include "check/site_rule.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_binding_missing {
@@ -30,10 +31,46 @@ const model::NodeType* whole_node(const LintContext& subject) {
   return whole ? node : nullptr;
 }
 
+/// The node with several NUMA domains that the job has to itself with all its GPUs.
+const model::NodeType* numa_node(const LintContext& subject) {
+  const auto* node = only_node(subject);
+  if (!node || !node->gpu || node->gpu->places.size() < 2) return nullptr;
+  const auto& fit = subject.fits[0];
+  const bool whole =
+      fit.owns_nodes() || fit.facts.whole_nodes || subject.demands[0].gpus_per_node == node->gpu->per_node;
+  return whole ? node : nullptr;
+}
+
+/// The step's --cpu-bind that takes the binding away.
+const GivenOption* unbinding_option(const Launch& launch) {
+  const auto* step = launch.step();
+  const auto* bind = step && step->program == "srun" ? step->find("cpu-bind") : nullptr;
+  if (!bind || !bind->value || !bind->value->known()) return nullptr;
+  const auto modes = util::split(bind->value->text(), ',');
+  return util::contains(modes, "none") || util::contains(modes, "no") ? bind : nullptr;
+}
+
+/// Steps of one rank per GPU whose --cpu-bind takes the binding away.
+void find_unbound(const LintContext& subject, RuleMatches& hits) {
+  const auto* node = numa_node(subject);
+  if (!node) return;
+  for (const std::string_view binder : {"taskset", "numactl", "hwloc-", "hpcml", "HPCML"})
+    if (subject.text.find(binder) != std::string_view::npos) return;
+  for (const auto& launch : subject.launches) {
+    const auto* bind = launch.agent() || is_utility(launch) ? nullptr : unbinding_option(launch);
+    if (!bind) continue;
+    const auto shape = shape_of(subject, launch);
+    if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
+    hits.add({bind->place, "--cpu-bind=none lets each rank move over the whole node, away from its GPU",
+              cite("remove it: srun then binds each rank to its CPUs", subject.site->binding.origin)});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
-  const auto* node = whole_node(subject);
-  if (!node || binds_otherwise(subject.text)) return {};
   RuleMatches hits;
+  find_unbound(subject, hits);
+  const auto* node = whole_node(subject);
+  if (!node || binds_otherwise(subject.text)) return hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !step->complete || launch.agent() || launch.find("hpcml") ||

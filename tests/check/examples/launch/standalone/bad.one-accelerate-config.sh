@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4 --time=10
+srun accelerate launch --config_file cluster.yaml train.py

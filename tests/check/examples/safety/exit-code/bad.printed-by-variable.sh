@@ -1,0 +1,5 @@
+#!/bin/bash
+srun python train.py
+rc=$?
+echo "rc=$rc"
+date

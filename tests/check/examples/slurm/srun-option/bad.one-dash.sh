@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -t 10
+srun -ntasks=4 python train.py

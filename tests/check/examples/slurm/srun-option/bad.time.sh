@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -t 60
+srun --time=1h python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -t 10
+srun --cpu-per-task=4 python train.py

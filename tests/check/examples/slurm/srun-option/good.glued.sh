@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -t 10
+srun -n4 -N2 -c8 python train.py
