@@ -221,6 +221,16 @@ bool is_submitter(const LintContext& subject) {
                      [](const shell::Command& command) { return command.name() == "sbatch"; });
 }
 
+/// Omits what jobs run that the script submits: this job's directives do not hold for them.
+void omit_submitted(LintContext& subject) {
+  if (subject.header.directives.empty()) return;
+  std::erase_if(subject.launches, [&](const Launch& launch) {
+    for (auto parent = launch.command->parent; parent; parent = subject.view.commands[*parent].parent)
+      if (subject.view.commands[*parent].name() == "sbatch") return true;
+    return false;
+  });
+}
+
 /// What the site rules says to the parts of the job.
 void evaluate_parts(LintContext& subject) {
   for (std::size_t i = 0; i < subject.requests.size(); ++i) {
@@ -255,6 +265,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.unread = shell::unread_parts(script.program);
   subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.view);
+  omit_submitted(subject);
   subject.names = names_in(text);
   if (is_submitter(subject))
     std::erase_if(refusals, [](const auto& refusal) { return refusal.code == "slurm/first-line"; });

@@ -56,13 +56,15 @@ void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& 
   }
   const auto each = cpus_of_task(subject, step, job);
   if (*count * each.count <= most) return;
+  // Only a site's profile shows whether the job gets more CPUs than it requests.
+  const bool shares_nodes = subject.fits.size() == 1 && subject.fits[0].sure;
   add_match(hits,
             {tasks->place,
              fmt::format("srun starts {} tasks with {} CPUs each, but the job has {} CPUs{}", *count,
                          each.count, *cpus, each.all_versions ? "" : " (Slurm before 22.05 and from 23.11)"),
              hint,
              {},
-             diag::Severity::warning});
+             shares_nodes && each.all_versions ? diag::Severity::error : diag::Severity::warning});
 }
 
 RuleMatches find(const LintContext& subject) {
