@@ -299,11 +299,24 @@ TEST_CASE("run/resolve decides from values and reads nothing from the system") {
   const std::set<std::string> values = {"core/util/dollar_template.hpp", "core/util/env_snapshot.hpp",
                                         "core/util/host_names.hpp",      "core/util/result.hpp",
                                         "core/util/shell_quote.hpp",     "core/util/text.hpp",
-                                        "run/store/channel_key.hpp"};
-  const std::vector<std::string> reading = {
-      "read_live_node", "read_live_cpus",  "read_live_gpus", "read_live_nics",     "read_allowed_cpus",
-      "read_host_name", "read_host_names", "of_process",     "ask_step_nodes",     "find_channel_key",
-      "load_user_key",  "make_random",     "find_program",   "read_memory_policy", "now"};
+                                        "run/store/channel_key.hpp",     "run/store/hpcml_protocol.hpp"};
+  const std::vector<std::string> reading = {"read_live_node",
+                                            "read_live_cpus",
+                                            "read_live_gpus",
+                                            "read_live_nics",
+                                            "read_allowed_cpus",
+                                            "read_host_name",
+                                            "read_host_names",
+                                            "of_process",
+                                            "ask_step_nodes",
+                                            "find_channel_key",
+                                            "load_user_key",
+                                            "find_torch",
+                                            "live_files",
+                                            "make_random",
+                                            "find_program",
+                                            "read_memory_policy",
+                                            "now"};
   std::size_t count = 0;
   for (const auto& file : sources("src/run/resolve")) {
     INFO(file.string());

@@ -246,7 +246,7 @@ void AgentLoop::serve(const AgentCommand& order) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::serving;
   if (launch::needs_rendezvous(world, x_request.launch)) {
-    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_context, &x_activity);
+    const auto store = launch::serve_ranks(x_attempt->node, x_context, &x_activity);
     if (!store) {
       end_store(before);
       return fail({k_cannot_set_up, "store", store.error(), {}, x_context.host});

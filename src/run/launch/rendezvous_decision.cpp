@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
@@ -74,27 +73,13 @@ util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
 
 } // namespace
 
-StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request) {
-  const auto& choice = request.rank_request.store;
-  if (setup.node->agent) {
-    StoreSelection words;
-    words.reason = "--store own has no effect: each rank is an agent with its own store";
-    words.is_reported = choice && choice->value == StoreChoice::own;
-    return words;
-  }
-  char directory[4096];
-  return choose_store(model::value_or(choice, StoreChoice::automatic),
-                      find_torch::find_torch(request.command, setup.env,
-                                             ::getcwd(directory, sizeof directory) ? directory : "/"));
-}
-
 store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
                                   const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
-  const auto words = select_store(setup, request);
-  if (words.is_reported) util::log_info(words.reason);
+  const auto& selection = setup.node->store;
+  if (selection.is_reported) util::log_info(selection.reason);
   store::Decision decision;
-  decision.agent_store = words.agent_store;
-  if (!words.own) decision.port = keep_program_port(setup.world, ports);
+  decision.agent_store = selection.agent_store;
+  if (!selection.own) decision.port = keep_program_port(setup.world, ports);
   if (model::is_on(request.rank_request.coordinator))
     notify_coordinator(setup.world, context.env, ports, decision);
   return decision;
@@ -103,15 +88,15 @@ store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& r
 util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
                                            const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
-  const auto words = select_store(setup, request);
-  if (words.is_reported && leads) util::log_info(words.reason);
+  const auto& selection = setup.node->store;
+  if (selection.is_reported && leads) util::log_info(selection.reason);
   store::Decision decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;
-  decision.agent_store = words.agent_store;
-  if (leads && !words.own && setup.world.port_given)
+  decision.agent_store = selection.agent_store;
+  if (leads && !selection.own && setup.world.port_given)
     (void)keep_program_port(setup.world, {port});
-  else if (leads && !words.own)
+  else if (leads && !selection.own)
     TRY_DONE(keep_only_port(port, "rank 0's program"));
   if (!model::is_on(request.rank_request.coordinator)) return decision;
   const auto coordinator = static_cast<std::uint16_t>(side_port(port));

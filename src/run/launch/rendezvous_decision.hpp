@@ -9,14 +9,10 @@
 
 #include "core/util/result.hpp"
 #include "run/launch/launch_context.hpp"
-#include "run/launch/store_messages.hpp"
 #include "run/resolve/rank_setup.hpp"
 #include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::launch {
-
-/// Decides from the request and the files of the program's torch whether the programs use hpcml's own store.
-StoreSelection select_store(const RankSetup& setup, const LaunchRequest& request);
 
 /// Makes the decision for all ranks from the setup of rank 0, and reports it on standard error if it is
 /// unusual. `ports` are those of the step, the most likely first; one is reserved if rank 0's program is to

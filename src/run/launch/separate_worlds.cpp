@@ -107,8 +107,7 @@ bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
 }
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
-  return expects_one_world(*node, request) &&
-         select_store(make_rank_setup(request, node, node->world.layout.local_rank), request).own;
+  return expects_one_world(*node, request) && node->store.own;
 }
 
 std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,

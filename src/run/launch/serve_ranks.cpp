@@ -37,15 +37,14 @@ StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const RuntimeContext& context,
-                                     store::Activity* activity, bool stays_for_others) {
+                                     const RuntimeContext& context, store::Activity* activity,
+                                     bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
-  const auto serves_programs = [&] { return select_store(make_rank_setup(request, node, 0), request).own; };
   if (!world.channel.is_shared)
-    ports = serves_programs() ? std::vector{ports.front()} : std::vector(ports.begin() + 1, ports.end());
+    ports = node->store.own ? std::vector{ports.front()} : std::vector(ports.begin() + 1, ports.end());
   // The port that was asked for is the program's where that serves itself.
-  else if (world.port_given && !serves_programs())
+  else if (world.port_given && !node->store.own)
     ports.erase(ports.begin());
   // Any port is possible only if all ranks receive its number.
   if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
@@ -61,7 +60,7 @@ std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& 
   const World& world = node->world;
   node->env.unset(k_store_variable); // it may name the store of another step
   if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;
-  const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
+  const auto store = serve_ranks(node, context, activity, world.layout.node_count() > 1);
   if (!store) {
     util::log_error(store.error());
     return std::nullopt;

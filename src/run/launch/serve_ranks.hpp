@@ -29,8 +29,8 @@ StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
 /// Serves the ranks of the node's world in a child of this process; `activity` observes their programs. A
 /// child that `stays_for_others` can be detached (`StoreChild::part`).
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const RuntimeContext& context,
-                                     store::Activity* activity = nullptr, bool stays_for_others = false);
+                                     const RuntimeContext& context, store::Activity* activity = nullptr,
+                                     bool stays_for_others = false);
 
 /// Serves the ranks that this process starts, and sets the node's environment accordingly. Returns the
 /// serving child, or nothing if another node's launcher serves, or if it fails with a message on standard

@@ -16,6 +16,7 @@
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/process_stat.hpp"
+#include "run/find_torch/find_torch.hpp"
 #include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/resolve/starter.hpp"
@@ -203,6 +204,12 @@ bool SystemQueries::may_be_host(const std::string& address, const std::string& n
 }
 
 util::Result<unsigned> SystemQueries::free_port() const { return free_loopback_port(); }
+
+find_torch::TorchFound SystemQueries::torch(const std::vector<std::string>& command,
+                                            const util::EnvSnapshot& env) const {
+  char directory[4096];
+  return find_torch::find_torch(command, env, ::getcwd(directory, sizeof directory) ? directory : "/");
+}
 
 NetworkView SystemQueries::network(const std::vector<std::string>& hosts) const {
   return read_network(hosts);

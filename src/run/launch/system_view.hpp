@@ -46,6 +46,8 @@ public:
                                        bool starts_all_ranks) const override;
   bool may_be_host(const std::string& address, const std::string& node, bool is_here) const override;
   util::Result<unsigned> free_port() const override;
+  find_torch::TorchFound torch(const std::vector<std::string>& command,
+                               const util::EnvSnapshot& env) const override;
   NetworkView network(const std::vector<std::string>& hosts) const override;
   std::string site_fabric() const override;
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/slurm/step_order.hpp"
+#include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/find_torch/find_torch.hpp"
 #include "run/resolve/gloo_interface.hpp"
 #include "run/resolve/job_channel.hpp"
 
@@ -33,6 +35,9 @@ public:
   virtual bool may_be_host(const std::string& address, const std::string& node, bool is_here) const = 0;
   /// A port on 127.0.0.1 that is free now.
   virtual util::Result<unsigned> free_port() const = 0;
+  /// The torch that a command imports or is linked with, with a rank's environment.
+  virtual find_torch::TorchFound torch(const std::vector<std::string>& command,
+                                       const util::EnvSnapshot& env) const = 0;
   /// This node's way to the first of these hosts that is another node.
   virtual NetworkView network(const std::vector<std::string>& hosts) const = 0;
   /// The fabric of the site that this machine is known to belong to; empty if unknown.

@@ -12,6 +12,7 @@
 #include "run/resolve/launch_request.hpp"
 #include "run/resolve/node_view.hpp"
 #include "run/resolve/role.hpp"
+#include "run/resolve/store_selection.hpp"
 
 namespace hpcml::launch {
 
@@ -36,6 +37,7 @@ struct NodeSetup {
   StepGpus gpus;
   model::Backend backend = model::Backend::automatic;
   std::vector<std::string> cache_paths = {}; ///< of `plan.caches`, in their order
+  StoreSelection store = {};    ///< of a world that needs a rendezvous, in a process that decides on it
   std::uint16_t store_port = 0; ///< of the store that this process serves for ranks that it starts; 0: none
   ProcessLimits limits = {};    ///< that the ranks are to have
   std::vector<std::string> warnings;      ///< the same for all ranks of a step

@@ -43,6 +43,27 @@ util::Status place_caches(const LaunchRequest& request, const Environment& envir
   return util::Done{};
 }
 
+/// True if this process decides which store the programs use: it starts ranks, it becomes rank 0, or the
+/// ranks share no key, so that each decides alone.
+bool selects_store(const LaunchRequest& request, const LaunchRole& role) {
+  const auto& world = first_world(role);
+  return model::needs_rendezvous(request.rank_request, world.layout.world_size) &&
+         (starts_ranks(role) || world.layout.rank == 0 || !world.channel.is_shared);
+}
+
+StoreSelection select_store(const LaunchRequest& request, const std::shared_ptr<NodeSetup>& node,
+                            const NodeQueries& queries) {
+  const auto& choice = request.rank_request.store;
+  if (!node->agent)
+    return choose_store(
+        model::value_or(choice, StoreChoice::automatic),
+        queries.torch(request.command, make_rank_setup(request, node, node->world.layout.local_rank).env));
+  StoreSelection selection;
+  selection.reason = "--store own has no effect: each rank is an agent with its own store";
+  selection.is_reported = choice && choice->value == StoreChoice::own;
+  return selection;
+}
+
 bool is_same(const slurm::StepLayout& a, const slurm::StepLayout& b) {
   return a.rank == b.rank && a.local_rank == b.local_rank && a.world_size == b.world_size &&
          a.local_world_size == b.local_world_size && a.node_rank == b.node_rank && a.nodes == b.nodes &&
@@ -88,6 +109,7 @@ LaunchDecision resolve(const LaunchRequest& request, const Environment& environm
     return fail("container", passed.error());
   if (const auto placed = place_caches(request, environment, setup); !placed)
     return fail("cache", placed.error());
+  if (selects_store(request, *role)) setup->store = select_store(request, setup, queries);
   return ResolvedLaunch{std::move(*role), std::move(setup)};
 }
 

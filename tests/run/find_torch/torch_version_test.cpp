@@ -11,7 +11,7 @@
 
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/store_messages.hpp"
+#include "run/resolve/store_selection.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;

@@ -184,6 +184,12 @@ TEST_CASE("a launch asks only what its decisions need") {
   queries.asked_for.clear();
   const auto task = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(task));
+  CHECK(queries.asked_for == std::vector<std::string>{"job_channel", "network", "torch"});
+
+  queries.key = store::SecretKey::parse(std::string(64, 'a')); // then rank 0 decides for all
+  queries.asked_for.clear();
+  const auto with_key = launch::resolve(request, environment, node_of_layouts(), queries);
+  REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(with_key));
   CHECK(queries.asked_for == std::vector<std::string>{"job_channel", "network"});
 
   environment.env.set("MASTER_ADDR", "10.0.0.1");

@@ -21,7 +21,8 @@ public:
   std::optional<store::SecretKey> key;   ///< of the job
   unsigned port = 40000;                 ///< that is free
   launch::NetworkView network_view;      ///< to the other nodes
-  std::string fabric;                    ///< of the site
+  find_torch::TorchFound torch_found;
+  std::string fabric; ///< of the site
   mutable std::vector<std::string> asked_for;
 
   bool has_file(const std::string& path) const override { return record("has_file"), files.count(path) > 0; }
@@ -40,6 +41,9 @@ public:
     return record("may_be_host"), aliases.count(address) > 0;
   }
   util::Result<unsigned> free_port() const override { return record("free_port"), port; }
+  find_torch::TorchFound torch(const std::vector<std::string>&, const util::EnvSnapshot&) const override {
+    return record("torch"), torch_found;
+  }
   launch::NetworkView network(const std::vector<std::string>&) const override {
     return record("network"), network_view;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/launch/store_messages.hpp"
+#include "run/resolve/store_selection.hpp"
 
 #include <fmt/format.h>
 

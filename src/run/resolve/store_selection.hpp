@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides which process starts the rendezvous store of a program, and which variable its torch gets.
+// Decides which process starts the rendezvous store of a program, and which variable its torch gets. Pure.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct StoreSelection {
   bool is_reported = false; ///< rank 0 logs the reason once
 };
 
-/// Decides from the torch that was found. Pure.
+/// Decides from the torch that was found.
 StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& torch);
 
 } // namespace hpcml::launch
