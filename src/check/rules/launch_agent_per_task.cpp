@@ -104,6 +104,29 @@ std::string started_by_agent(const Link& agent) {
   return role == launch_chain::Role::agent || role == launch_chain::Role::step ? name : std::string();
 }
 
+/// Whether the step leaves resources of its nodes to steps within it.
+bool shares_resources(const Link& step) {
+  return !step.complete || find_any(step, {"overlap", "exact", "exclusive", "jobid", "het-group"});
+}
+
+/// A step that a task of another step starts.
+void check_nested_step(const Link& step, const Link& inner, const LaunchShape& shape, const LaunchShape& job,
+                       RuleMatches& hits) {
+  const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node;
+  if (!tasks) return;
+  if (*tasks > 1)
+    add_match(hits, {step.place,
+                     fmt::format("{} starts {} tasks, and each of them starts {}, which starts more tasks",
+                                 step.program, *tasks, inner.program),
+                     fmt::format("remove one of the two launchers: {} itself starts a task per rank",
+                                 step.program)});
+  else if (step.program == "srun" && inner.program == "srun" && job.nodes == 1 && !shares_resources(step) &&
+           !shares_resources(inner))
+    add_match(hits, {inner.place,
+                     "this srun waits for the resources that the srun around it holds, until the time limit",
+                     "remove one of the two, or use srun --overlap for the inner one"});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
@@ -128,12 +151,8 @@ RuleMatches find(const LintContext& subject) {
                        "use one task per node: #SBATCH --ntasks-per-node=1 with " + tasks +
                            " times the --cpus-per-task; or remove " + inner->program +
                            " and start python by " + step->program});
-    } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
-      add_match(hits, {step->place,
-                       fmt::format("{} starts {} tasks, and each of them starts {}, which starts more tasks",
-                                   step->program, *tasks, inner->program),
-                       fmt::format("remove one of the two launchers: {} itself starts a task per rank",
-                                   step->program)});
+    } else
+      check_nested_step(*step, *inner, shape, shape_of_job(subject), hits);
   }
   return hits;
 }

@@ -22,7 +22,9 @@ bool is_in_home(const shell::Argument& value) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!shape_of_job(subject).several_nodes) return hits;
-  for (const auto& seen : seen_variables(subject, {"TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}))
+  for (const auto& seen :
+       seen_variables(subject, {"TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR",
+                                "MIOPEN_USER_DB_PATH", "MIOPEN_CUSTOM_CACHE_DIR"}))
     if (is_in_home(*seen.value))
       add_match(hits,
                 {seen.set_at,
@@ -41,7 +43,8 @@ Rule rule_launch_cache_in_home() {
       .id = "launch/cache-in-home",
       .severity = diag::Severity::note,
       .title = "Compiler cache in the shared home directory",
-      .why = "torch.compile and Triton write many small files while they compile. If all nodes share one "
+      .why = "torch.compile, Triton and MIOpen write many small files while they compile. If all nodes share "
+             "one "
              "cache on a network file system, ranks wait for its locks or fail with \"Stale file handle\".",
       .link = "https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_configuration_tutorial.html",
       .bad = {R"(#!/bin/bash

@@ -10,47 +10,57 @@
 namespace hpcml::check {
 namespace launch_lightning_tasks {
 
-/// The number that the program gets for an option of Lightning's trainer: "--trainer.devices 4",
-/// "trainer.devices=4", "--gpus=4".
-std::optional<long> trainer_number(const Link& python, std::string_view name) {
-  const auto& words = python.operands;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (!words[i].known()) continue;
-    auto text = words[i].text();
+/// An option of Lightning's trainer: "--trainer.devices 4", "trainer.devices=4", "--gpus=4".
+struct TrainerOption {
+  bool is_set = false;
+  bool prefixed = false; ///< "trainer." is before its name
+  std::optional<long> number;
+};
+
+TrainerOption trainer_option(const Link& program, std::string_view name, const LaunchShape& shape) {
+  const auto& words = program.operands;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto text = words[i].prefix();
     const auto equals = text.find('=');
-    const auto key = text.substr(0, equals);
-    std::string_view plain = key;
-    plain.remove_prefix(std::min(plain.find_first_not_of("-+"), plain.size()));
-    if (plain.starts_with("trainer.")) plain.remove_prefix(8);
-    if (plain != name) continue;
+    std::string_view key = std::string_view(text).substr(0, equals);
+    key.remove_prefix(std::min(key.find_first_not_of("-+"), key.size()));
+    TrainerOption option{true, key.starts_with("trainer."), std::nullopt};
+    if (option.prefixed) key.remove_prefix(8);
+    if (key != name) continue;
     if (equals == std::string::npos) {
-      if (i + 1 >= words.size() || !words[i + 1].known()) return std::nullopt;
-      text = words[i + 1].text();
-    } else
-      text = text.substr(equals + 1);
-    const auto number = util::parse_unsigned(text);
-    return number ? std::optional(static_cast<long>(*number)) : std::nullopt;
+      if (i + 1 < words.size()) option.number = number_of(words[i + 1], shape);
+    } else if (words[i].known()) {
+      const auto number = util::parse_unsigned(text.substr(equals + 1));
+      if (number) option.number = static_cast<long>(*number);
+    }
+    return option;
   }
-  return std::nullopt;
+  return {};
 }
 
-/// True if the options are those of a Lightning trainer: its number of nodes next to its devices. Programs
-/// that start their own processes also have the number of the node.
-bool uses_lightning(const Link& python) {
+/// The devices per node of a task that is a rank of Lightning's; nothing of other programs. The trainer's
+/// options begin with "trainer.", or its number of nodes is next to its devices. Programs that start their
+/// own processes also have the number of the node.
+std::optional<long> devices_of(const Launch& launch, const LaunchShape& shape) {
+  const auto& program = launch.last();
+  auto devices = trainer_option(program, "devices", shape);
+  if (!devices.is_set) devices = trainer_option(program, "gpus", shape);
+  if (!devices.number || (!devices.prefixed && !trainer_option(program, "num_nodes", shape).is_set))
+    return std::nullopt;
   const auto numbers_nodes = [](const shell::Argument& word) {
     const auto text = word.text();
     return text.find("rank") != std::string::npos || text.find("dist_url") != std::string::npos ||
            text.find("dist-url") != std::string::npos;
   };
-  return trainer_number(python, "num_nodes") &&
-         std::none_of(python.operands.begin(), python.operands.end(), numbers_nodes);
+  const bool starts_ranks = std::any_of(program.operands.begin(), program.operands.end(), numbers_nodes);
+  return starts_ranks ? std::nullopt : devices.number;
 }
 
-/// Whether the task is a rank of Lightning's, which no launcher and no agent starts.
-bool is_lightning_task(const Launch& launch) {
+/// Whether srun starts the program itself.
+bool is_task(const Launch& launch) {
   const auto* step = launch.step();
-  return step && step->program == "srun" && launch.python() && !launch.agent() && !launch.find("hpcml") &&
-         uses_lightning(*launch.python());
+  return step && step->program == "srun" && &launch.last() != step && !launch.agent() &&
+         !launch.find("hpcml");
 }
 
 /// Whether the job has SLURM_NTASKS without SLURM_NTASKS_PER_NODE.
@@ -60,19 +70,18 @@ bool lacks_tasks_per_node(const slurm::JobOptions& request, const Link& step) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.requests.size() != 1 || subject.text.find("num_nodes") == std::string_view::npos) return hits;
+  if (subject.requests.size() != 1) return hits;
   const auto& request = subject.requests[0];
   for (const auto& launch : subject.launches) {
-    if (!is_lightning_task(launch)) continue;
-    const auto& python = *launch.python();
-    const auto devices = trainer_number(python, "devices");
-    const auto count = devices ? devices : trainer_number(python, "gpus");
+    if (!is_task(launch)) continue;
     const auto shape = shape_of(subject, launch);
+    const auto count = devices_of(launch, shape);
     if (!count || *count < 1 || !shape.tasks) continue;
+    const auto place = launch.last().place;
     const auto hint = fmt::format("use #SBATCH --ntasks-per-node={}", *count);
     if (shape.tasks_per_node && *shape.tasks_per_node != *count)
       add_match(hits,
-                {python.place,
+                {place,
                  fmt::format("the program uses {} per node, but srun starts {} there: Lightning "
                              "starts no processes itself under srun",
                              util::counted(static_cast<unsigned long long>(*count), "device"),

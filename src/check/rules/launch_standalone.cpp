@@ -31,27 +31,35 @@ std::string config_text(const LintContext& subject, const GivenOption& option) {
   return subject.read_file(option.value->text()).value_or("");
 }
 
+/// Whether the node's number is among the words: each node works on its own part of something.
+bool works_on_part(const Launch& launch) {
+  const auto& words = launch.command->words;
+  return std::any_of(words.begin(), words.end(), [](const auto& word) {
+    return reading_piece(word, {"SLURM_PROCID", "SLURM_NODEID"}) != nullptr;
+  });
+}
+
+/// Whether something gives the agent its place among the nodes, as far as is visible.
+bool is_numbered(const Launch& launch, const Link& agent) {
+  if (!agent.complete || find_any(agent, {"h", "help", "mpirun_hostfile"})) return true;
+  for (const auto what :
+       {OptionMeaning::node_rank, OptionMeaning::backend, OptionMeaning::hosts, OptionMeaning::no_ssh})
+    if (agent.find(what)) return true;
+  return launch.variable(agent, OptionMeaning::node_rank) || launch.variable(agent, OptionMeaning::config);
+}
+
 /// What is wrong with accelerate or deepspeed on each node, which cannot number their nodes themselves; empty
 /// where nothing is.
 std::string fault_of_uncounted(const LintContext& subject, const Launch& launch, const Link& agent,
                                const model::LauncherRow& launcher) {
-  const auto& words = launch.command->words;
-  if (std::any_of(words.begin(), words.end(), [](const auto& word) {
-        return reading_piece(word, {"SLURM_PROCID", "SLURM_NODEID"}) != nullptr;
-      }))
-    return {}; // each node works on its own part
-  if (!agent.complete || agent.find(OptionMeaning::node_rank) || agent.find(OptionMeaning::backend) ||
-      agent.find(OptionMeaning::hosts) || agent.find(OptionMeaning::no_ssh) ||
-      find_any(agent, {"h", "help", "mpirun_hostfile"}) || launch.variable(agent, OptionMeaning::node_rank) ||
-      launch.variable(agent, OptionMeaning::config))
-    return {};
+  if (is_numbered(launch, agent) || works_on_part(launch)) return {};
   if (const auto* config = agent.find(OptionMeaning::config)) {
     const auto text = config_text(subject, *config);
     if (text.find("rdzv_backend: c10d") != std::string::npos) return {};
     return fmt::format("each node reads the same {} from the configuration",
                        launcher.number_option.substr(2));
   }
-  if (agent.find(OptionMeaning::nodes)) return {}; // launch/node-rank reports it
+  if (agent.find(OptionMeaning::nodes) && !launcher.uses_ssh) return {}; // launch/node-rank reports it
   if (launcher.uses_ssh && subject.text.find("hostfile") != std::string_view::npos) return {};
   return fmt::format("each node starts its own {} and trains separately: the nodes never connect",
                      agent.program);

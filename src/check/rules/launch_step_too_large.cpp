@@ -35,11 +35,24 @@ TaskCpus cpus_of_task(const LintContext& subject, const Link& step, const Launch
   return subject.version_known && lost ? TaskCpus{} : TaskCpus{of_job, !lost};
 }
 
+/// The number of tasks that srun starts, and the option that makes it too many; nothing where it is not
+/// known. A step with its own --cpus-per-task may take the number from SLURM_NTASKS.
+struct StepTasks {
+  const GivenOption* option = nullptr;
+  std::optional<long> count;
+};
+StepTasks tasks_of(const LaunchShape& job, const Link& step) {
+  if (const auto* tasks = step.find("ntasks"))
+    return {tasks, tasks->value && tasks->value->known() ? number_of(*tasks->value, job) : std::nullopt};
+  const auto* cpus = step.find("cpus-per-task");
+  if (!cpus || !step.complete || find_any(step, {"nodes", "ntasks-per-node", "ntasks-per-gpu", "nodelist"}))
+    return {};
+  return {cpus, cpus->value && cpus->value->known() ? job.tasks : std::nullopt};
+}
+
 void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& step, RuleMatches& hits) {
   const auto cpus = cpus_of_tasks(subject, job);
-  const auto* tasks = step.find("ntasks");
-  const auto count =
-      cpus && tasks && tasks->value && tasks->value->known() ? number_of(*tasks->value, job) : std::nullopt;
+  const auto [tasks, count] = cpus ? tasks_of(job, step) : StepTasks{};
   if (!count || find_any(step, {"overcommit", "overlap"})) return;
   // Cores are given whole: on each node up to three threads more than asked for.
   const auto most = *cpus + 3 * job.nodes.value_or(1);

@@ -8,9 +8,10 @@
 namespace hpcml::check {
 namespace launch_world_size {
 
-/// Whether the value is a number, or the job's number of nodes.
+/// Whether the value is a number, or one of the job's: its nodes, tasks or GPUs of a node.
 bool is_number(const shell::Argument& value) {
-  return value.known() || reading_piece(value, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) != nullptr;
+  return value.known() || reading_piece(value, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES",
+                                                "SLURM_NTASKS_PER_NODE", "SLURM_GPUS_ON_NODE"}) != nullptr;
 }
 
 RuleMatches find(const LintContext& subject) {

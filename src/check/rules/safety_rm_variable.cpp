@@ -4,7 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "check/rule.hpp"
+#include "check/site_rule.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 
@@ -39,17 +39,40 @@ bool is_root_without(std::string_view rest) {
   return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
 }
 
-/// Whether nothing can have set the variable: a name in small letters, as no environment has, that the script
-/// never assigns, and no file or argument of it may.
-bool is_never_set(const LintContext& subject, std::string_view name) {
-  if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return false;
-  for (auto at = subject.text.find(name); at != std::string_view::npos;
-       at = subject.text.find(name, at + 1)) {
-    const bool begins = at == 0 || !(util::is_name_char(subject.text[at - 1]) ||
-                                     subject.text[at - 1] == '$' || subject.text[at - 1] == '{');
+/// Whether the text has the name where it is assigned or otherwise written, but not where it is read.
+bool is_written(std::string_view text, std::string_view name) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const char before = at == 0 ? '\n' : text[at - 1];
     const auto end = at + name.size();
-    if (begins && (end == subject.text.size() || !util::is_name_char(subject.text[end]))) return false;
+    if (!util::is_name_char(before) && before != '$' && before != '{' &&
+        (end == text.size() || !util::is_name_char(text[end])))
+      return true;
   }
+  return false;
+}
+
+std::string without_underscores(std::string_view name) {
+  return util::replace_all(std::string(name), "_", "");
+}
+
+/// The names, without underscores, that the script assigns at the start of a line.
+std::vector<std::string> assigned_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (const auto& line : util::split(std::string(text), '\n')) {
+    auto words = util::trim(line);
+    if (words.starts_with("export ")) words = util::trim(words.substr(7));
+    const auto name = words.substr(0, words.find('='));
+    if (name.size() < words.size() && shell::is_name(name)) names.push_back(without_underscores(name));
+  }
+  return names;
+}
+
+/// Whether nothing can have set the variable: the script never assigns it, no file or argument of it may, and
+/// it is in small letters, as no environment has, or a typo of a variable that the script assigns.
+bool is_never_set(const LintContext& subject, std::string_view name) {
+  if (is_written(subject.text, name)) return false;
+  const bool small = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (!small && !nearest_typo(without_underscores(name), assigned_names(subject.text))) return false;
   return std::none_of(subject.view.commands.begin(), subject.view.commands.end(), [](const auto& command) {
     const auto program = command.name();
     return !program || *program == "source" || *program == "." || *program == "eval" ||
