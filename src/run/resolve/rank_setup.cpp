@@ -105,12 +105,24 @@ void hide_gpus(Builder& builder, const VisibleGpus& found, model::GpuVendor vend
   builder.set(name, "-1");
 }
 
+/// Under mpirun or ibrun each task inherits the numbers of the batch script or of the launcher's own step:
+/// all tasks of a node would be rank 0 for a program that reads Slurm's variables, as srun sets them.
+std::vector<std::pair<std::string, std::string>> slurm_task_variables(const RankSetup& setup) {
+  if (!setup.world.by_launcher || setup.node->agent || setup.env.get_or("SLURM_JOB_ID", "").empty())
+    return {};
+  const auto& layout = setup.world.layout;
+  return {{"SLURM_PROCID", std::to_string(layout.rank)},
+          {"SLURM_LOCALID", std::to_string(layout.local_rank)},
+          {"SLURM_NODEID", std::to_string(layout.node_rank)}};
+}
+
 /// Sets the variables of the rank's place; an agent sets those of its ranks itself.
 void set_rank_variables(Builder& builder, const RankSetup& setup, bool virtual_local_rank) {
   for (const auto& [name, value] : rank_variables(setup.world))
     if (!setup.node->agent ||
         (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
       builder.set(name, virtual_local_rank && name == "LOCAL_RANK" ? "0" : value);
+  for (const auto& [name, value] : slurm_task_variables(setup)) builder.set(name, value);
   for (const auto& [name, value] : agent_variables(setup.world)) builder.set(name, value);
   if (!setup.world.agent) return;
   for (const auto& [name, value] : setup.world.agent->offered)

@@ -111,7 +111,7 @@ Result<TaskPlace> place_by_launcher(const Environment& environment, const model:
   const auto& env = environment.env;
   TRY(auto layout, slurm::read_launcher_layout(
                        env, rule, environment.machine.empty() ? environment.host : environment.machine));
-  TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front()};
+  TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front(), true};
   const auto address = util::short_host_name(env.get_or("MASTER_ADDR", ""));
   for (const auto& node : layout.nodes)
     if (!address.empty() && util::short_host_name(node) == address) place.first_node = node;

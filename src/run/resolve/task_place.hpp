@@ -16,7 +16,8 @@ namespace hpcml::launch {
 struct TaskPlace {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
-  std::string first_node; ///< of the first task, or of node 0
+  std::string first_node;   ///< of the first task, or of node 0
+  bool by_launcher = false; ///< an MPI launcher has started it, not srun
 };
 
 /// Which node is looked for.

@@ -23,6 +23,7 @@ World world_of_place(TaskPlace place) {
   world.layout = std::move(place.layout);
   world.identity = place.identity;
   world.first_node = std::move(place.first_node);
+  world.by_launcher = place.by_launcher;
   return world;
 }
 

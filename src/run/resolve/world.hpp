@@ -32,11 +32,12 @@ struct AgentFacts {
 struct World {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
-  bool in_job = false;     ///< started by Slurm or the site's launcher; false: this machine alone
-  std::string first_node;  ///< rank 0's, by its name in the step
-  std::string address;     ///< MASTER_ADDR
-  unsigned port = 0;       ///< MASTER_PORT
-  bool port_given = false; ///< it was asked for: by a flag, or by MASTER_PORT
+  bool in_job = false;      ///< started by Slurm or the site's launcher; false: this machine alone
+  bool by_launcher = false; ///< an MPI launcher has started the task, not srun
+  std::string first_node;   ///< rank 0's, by its name in the step
+  std::string address;      ///< MASTER_ADDR
+  unsigned port = 0;        ///< MASTER_PORT
+  bool port_given = false;  ///< it was asked for: by a flag, or by MASTER_PORT
   std::optional<AgentFacts> agent = {}; ///< where one has started the rank
   JobChannel channel = {};              ///< by which the launchers of its ranks trust each other
 };

@@ -137,6 +137,10 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
       "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR $MASTER_PORT"};
   const auto far = run_hpcml(show, env).out;
   CHECK_THAT(far, Contains("4 5 1 2 1 c1 "));
+  // Slurm's numbers of a task, which those of the daemons' step and of the batch script are not.
+  const std::vector<std::string> of_slurm = {"launch", "--", "sh", "-c",
+                                             "echo $SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID"};
+  CHECK(run_hpcml(of_slurm, env).out == "4 1 1\n");
   // Beside mpirun itself there is no step; the port is the same.
   auto near = env;
   for (const auto& [name, value] : env.variables())
