@@ -67,6 +67,22 @@ bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentState
   return true;
 }
 
+/// Drops "export CUDA_VISIBLE_DEVICES=0,1,2,3" of an if or a function: the new job has other devices. False
+/// where it is something else.
+bool drop_device_list(ImportState& porting, TextCuts& cuts, const AssignmentStatement& assigning) {
+  const auto text = text_of(porting, assigning);
+  const auto value = text.substr(std::min(text.size(), text.find('=') + 1)); // npos + 1 is 0
+  const auto& names = assigning.names;
+  if (!std::all_of(names.begin(), names.end(), is_device_list) || names.size() != 1 ||
+      value.find_first_not_of("0123456789,\"' ") != std::string_view::npos)
+    return false;
+  note(porting, assigning,
+       fmt::format("{} is removed: it lists devices of the old site's nodes", names.front()),
+       "use --gpu-visibility to choose what each rank sees");
+  cuts.replace(assigning.range, "true");
+  return true;
+}
+
 } // namespace
 
 bool is_owned(const std::string& name) {
@@ -88,6 +104,10 @@ bool is_owned(const std::string& name) {
          is_in(model::k_visible_devices_variables) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_device_list(const std::string& name) {
+  return util::contains(model::k_visible_devices_variables, name);
 }
 
 bool is_of_image(const std::string& name) {
@@ -120,7 +140,7 @@ void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<Assign
       keep_from_ranks(porting, cuts, assigning, false);
   for (const auto& assigning : inner) {
     if (!exports(text_of(porting, assigning)) || cuts.holds(assigning.range.begin) ||
-        keep_from_ranks(porting, cuts, assigning, true))
+        keep_from_ranks(porting, cuts, assigning, true) || drop_device_list(porting, cuts, assigning))
       continue;
     std::vector<std::string> names;
     std::copy_if(assigning.names.begin(), assigning.names.end(), std::back_inserter(names), is_owned);

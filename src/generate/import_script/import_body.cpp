@@ -10,7 +10,9 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/assignments.hpp"
 #include "generate/import_script/import_modules.hpp"
+#include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/layout_arithmetic.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -29,14 +31,17 @@ public:
       : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches),
         x_cuts(porting.text) {}
 
-  model::ImportedBody port(const shell::SyntaxNode& program) {
+  model::ImportedBody port(const shell::SyntaxNode& program, const Sizes& sizes) {
     cut_header();
     x_porting.keeps_environment = !x_porting.chosen.environment && activates(program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
+    x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
     cut_comments(program);
-    return pieces();
+    auto body = pieces();
+    replace_vendor_tools(x_porting, body);
+    return body;
   }
 
 private:
@@ -192,9 +197,15 @@ private:
       if (!whole || (at >= own.begin && at < own.end)) continue;
       const bool expanded =
           x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
-      if (expanded && !is_lost(at)) return true;
+      if (expanded && !is_lost(at) && !(is_device_list(name) && only_shows(at))) return true;
     }
     return false;
+  }
+  /// Whether the line prints a list of devices or counts them: it does so with the new job's list as well.
+  bool only_shows(std::size_t at) const {
+    const auto begin = x_cuts.line_begin(at);
+    const auto line = util::trim(x_text.substr(begin, x_cuts.line_end(at) - begin));
+    return line.starts_with("echo ") || line.starts_with("printf ") || counts_gpus(line);
   }
   bool was_read(const std::string& name, const Range& own) const {
     for (auto at = x_text.find('$'); at != std::string_view::npos; at = x_text.find('$', at + 1)) {
@@ -285,6 +296,14 @@ private:
     });
   }
 
+  /// The program with the old job's numbers in its arguments.
+  model::ImportedLaunch edited(model::ImportedLaunch program) const {
+    for (const auto& edit : x_edits)
+      for (auto* words : {&program.source, &program.command})
+        for (auto& word : *words) word = util::replace_all(word, edit.before, edit.after);
+    return program;
+  }
+
   model::ImportedBody pieces() {
     model::ImportedBody body;
     body.file = x_porting.file;
@@ -300,7 +319,7 @@ private:
         continue;
       }
       body.pieces.back().text += x_cuts.rest(at, launch.begin);
-      body.pieces.back().launch = launch.program;
+      body.pieces.back().launch = edited(launch.program);
       body.pieces.emplace_back();
       at = std::max(at, launch.end);
     }
@@ -346,6 +365,7 @@ private:
   TextCuts x_cuts;
   std::vector<AssignmentStatement> x_assignments; ///< of the outermost level
   std::vector<AssignmentStatement> x_inner;       ///< of all others
+  std::vector<TextEdit> x_edits;                  ///< of programs' arguments
   bool x_own_environment = false;
   std::vector<std::string> x_modules; ///< that stay
 };
@@ -353,8 +373,9 @@ private:
 } // namespace
 
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
-                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches) {
-  return BodyPorter(porting, header, launches).port(program);
+                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches,
+                              const Sizes& sizes) {
+  return BodyPorter(porting, header, launches).port(program, sizes);
 }
 
 } // namespace hpcml::import_script

@@ -228,7 +228,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   if (!porting.result.job.job_name)
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
-  job.body = port_body(porting, header, tree.program, programs);
+  job.body = port_body(porting, header, tree.program, programs, sizes);
   record_intent(porting, view, tree.program, programs);
   note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);

@@ -137,7 +137,20 @@ private:
     }
   }
 
+  /// A list of visible devices that names fewer GPUs than the job has: the program uses these.
+  void use_listed_gpus(const FoundLaunch& found, Shape& shape) {
+    const auto listed = listed_gpus(found);
+    if (listed == 0 || listed >= shape.gpus_per_node || listed < shape.ranks_per_node) return;
+    x_porting.note(
+        place_of_launch(found), "port/gpus",
+        fmt::format("the script shows its programs {} of the {} GPUs of a node: the new job requests {}",
+                    listed, shape.gpus_per_node, listed),
+        "use --gpus-per-node to set another number");
+    shape.gpus_per_node = listed;
+  }
+
   bool find_gpus(const FoundLaunch& found, Shape& shape) {
+    use_listed_gpus(found, shape);
     if (shape.gpus_per_node > 0) return true;
     const auto speaks = [&](std::string_view word) {
       return x_porting.text.find(word) != std::string_view::npos;
@@ -320,11 +333,17 @@ private:
                       name(), util::counted(most, "GPU"), util::counted(most - new_gpus, "GPU")),
           "use --nodes and --gpus-per-node to fill them with more ranks");
     set_nodes(nodes);
+    set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
     if (each > 1 && gpus % ranks == 0)
       x_job.gpus_per_task = number(each, "the number of tasks");
     else if (on_node != new_gpus)
       x_job.tasks_per_node = number(on_node, "the number of tasks");
+  }
+
+  /// Notes the new layout for the arithmetic of the script, unless the request chooses its own.
+  void set_layout(const NewLayout& layout) {
+    if (!x_porting.chosen.nodes) x_porting.new_layout = layout;
   }
 
   /// A number of nodes that was chosen may make another world.

@@ -10,6 +10,7 @@
 
 #include "check/subject.hpp"
 #include "core/diag/lines.hpp"
+#include "core/model/gpu_vendor.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "core/slurm/job_request.hpp"
@@ -18,6 +19,11 @@
 #include "generate/import_script/import_script.hpp"
 
 namespace hpcml::import_script {
+
+/// Nodes of the new job, and what each has.
+struct NewLayout {
+  unsigned nodes = 1, ranks_per_node = 1, gpus_per_node = 0;
+};
 
 /// One script on its way to another site.
 struct ImportState {
@@ -33,6 +39,7 @@ struct ImportState {
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all
   unsigned old_nodes = 1;
+  std::optional<NewLayout> new_layout = {}; ///< nothing: the request chooses it, or the site
   diag::Lines lines = diag::Lines(text);
 
   void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
@@ -88,14 +95,19 @@ public:
   Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
   /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
   Count read(const shell::Argument& word) const;
+  /// The value of Slurm's or the script's own variable; nothing if it is unknown or not set.
+  std::optional<unsigned> value_of(std::string_view name) const;
+  /// What a command that counts the GPUs of its node prints; 0 if it does not work there.
+  unsigned counted_gpus(std::string_view command) const;
   unsigned nodes = 1;
   unsigned tasks_per_node = 0; ///< 0: not said
   unsigned gpus_per_node = 0;
   bool own_gpus = false; ///< each task sees its own only
+  model::GpuVendor vendor = model::GpuVendor::unknown;
+  bool lists_gpus = true; ///< Slurm sets the variables of visible devices
 
 private:
   std::optional<long> evaluate(std::string_view text) const;
-  std::optional<unsigned> variable(std::string_view name) const;
   std::optional<unsigned> assigned(std::string_view name) const;
   std::string_view x_text;
   mutable unsigned x_depth = 0; ///< of variables that name others
@@ -144,6 +156,7 @@ const model::NodeType* target_node(const ImportState& porting);
 void note_leftovers(ImportState& porting, const model::ImportedBody& body);
 /// Returns the text after the directives with its launches as gaps, without what the new script does itself.
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
-                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
+                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches,
+                              const Sizes& sizes);
 
 } // namespace hpcml::import_script

@@ -7,6 +7,7 @@
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/layout_arithmetic.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -182,7 +183,7 @@ Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slur
   own_gpus = bind.empty() ? size.gpus_per_task > 0 || request.has("ntasks-per-gpu") : bind != "none";
 }
 
-std::optional<unsigned> Sizes::variable(std::string_view name) const {
+std::optional<unsigned> Sizes::value_of(std::string_view name) const {
   const auto known = [](unsigned value) { return value > 0 ? std::optional(value) : std::nullopt; };
   if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return nodes;
   if (name == "SLURM_NTASKS_PER_NODE" || name == "SLURM_TASKS_PER_NODE") return known(tasks_per_node);
@@ -190,6 +191,10 @@ std::optional<unsigned> Sizes::variable(std::string_view name) const {
   if (name == "SLURM_GPUS_PER_NODE" || name == "SLURM_GPUS_ON_NODE") return known(gpus_per_node);
   if (name == "SLURM_GPUS") return known(gpus_per_node * nodes);
   return assigned(name);
+}
+
+unsigned Sizes::counted_gpus(std::string_view command) const {
+  return can_count_gpus(command, vendor, lists_gpus) ? gpus_per_node : 0;
 }
 
 /// What the script's own line gives the variable.
@@ -200,9 +205,16 @@ std::optional<unsigned> Sizes::assigned(std::string_view name) const {
   if (at == std::string_view::npos) at = x_text.rfind("\nexport " + line.substr(1));
   if (at == std::string_view::npos) return std::nullopt;
   at = x_text.find('=', at) + 1;
-  auto value = util::trim(x_text.substr(at, x_text.find_first_of("#\n;", at) - at));
+  // In a command, ';' ends nothing of the script's own: python -c 'import torch; …'.
+  const bool command = x_text.compare(at, 2, "$(") == 0 || x_text.compare(at, 1, "`") == 0;
+  auto value = x_text.substr(at, x_text.find_first_of(command ? "\n" : "\n;", at) - at);
+  value = util::trim(value.substr(0, value.find(" #")));
   if (value.size() > 1 && value.front() == '"' && value.back() == '"')
     value = value.substr(1, value.size() - 2);
+  if ((value.starts_with("$(") || value.starts_with('`')) && counts_gpus(value)) {
+    const auto gpus = counted_gpus(value);
+    return gpus > 0 ? std::optional(gpus) : std::nullopt;
+  }
   ++x_depth;
   const auto number = evaluate(value);
   --x_depth;
@@ -212,7 +224,7 @@ std::optional<unsigned> Sizes::assigned(std::string_view name) const {
 std::optional<long> Sizes::evaluate(std::string_view text) const {
   const std::function<std::optional<long>(std::string_view)> lookup =
       [&](std::string_view name) -> std::optional<long> {
-    const auto value = variable(name);
+    const auto value = value_of(name);
     return value ? std::optional<long>(*value) : std::nullopt;
   };
   if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);

@@ -223,12 +223,13 @@ TEST_CASE("a script in the working directory gets its path") {
 }
 
 TEST_CASE("tools and variables of another GPU vendor are reported") {
-  const auto text =
-      job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
-          "nvidia-smi\nN=$(jq -n \"[$CUDA_VISIBLE_DEVICES] | length\")\nsrun python x.py --n $N");
+  const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+                        "nvidia-smi dmon > log &\nsrun python x.py --devices $CUDA_VISIBLE_DEVICES");
   CHECK(says(ported(text, "lumi"), "port/gpus", "lumi has AMD GPUs: nvidia-smi does not exist there"));
   CHECK(says(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
   CHECK_FALSE(says(ported(text, "narval"), "port/gpus", "nvidia-smi"));
+  const auto table = job("-N 1 --gres=gpu:4 --ntasks-per-node=4", "nvidia-smi\nsrun python x.py");
+  CHECK(says(ported(table, "lumi"), "port/gpus", "nvidia-smi is replaced by rocm-smi"));
 }
 
 TEST_CASE("The program's own binds and settings of its image stay") {

@@ -200,7 +200,10 @@ TEST_CASE("options without a value or rejected by the site go") {
 TEST_CASE("a changed number of nodes in arithmetic is reported") {
   const std::string text = "B=$((1024 / SLURM_NNODES))\nsrun python x.py --batch $B";
   const auto sizes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
-  CHECK(says(ported(job(sizes, text), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
+  CHECK(says(ported(job(sizes, text), "lumi"), "port/numbers",
+             "keeps the numbers of the old job: SLURM_NNODES (2)"));
+  const std::string index = "L=$((SLURM_NNODES - 1))\nsrun python x.py --last $L";
+  CHECK(says(ported(job(sizes, index), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
   CHECK_FALSE(says(ported(job(sizes, text), "narval"), "port/nodes", "SLURM_NNODES"));
   CHECK_FALSE(
       says(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes", "SLURM_NNODES"));

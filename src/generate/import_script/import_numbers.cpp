@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "generate/import_script/import_numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "core/shell/shell_names.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/layout_arithmetic.hpp"
+
+namespace hpcml::import_script {
+namespace {
+
+constexpr auto k_nowhere = std::string_view::npos;
+
+model::GpuVendor vendor_of_target(const ImportState& porting) {
+  const auto* node = target_node(porting);
+  return node && node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+}
+
+/// The numbers that the same variables have in the new job.
+Sizes sizes_of_new_job(const ImportState& porting, const Sizes& before) {
+  Sizes after = before;
+  const auto& layout = *porting.new_layout;
+  const bool by_agents = porting.result.job.launcher && porting.result.job.launcher->value.name() != "srun";
+  after.nodes = layout.nodes;
+  after.tasks_per_node = by_agents ? 1 : layout.ranks_per_node;
+  after.gpus_per_node = layout.gpus_per_node;
+  after.vendor = vendor_of_target(porting);
+  after.lists_gpus = porting.to.gpu_request.style != model::GpuStyle::none;
+  return after;
+}
+
+/// Writes the number of GPUs in place of a command that cannot count them on the new site.
+void replace_counts(ImportState& porting, TextCuts& cuts, const Sizes& after) {
+  const auto text = porting.text;
+  for (auto at = text.find("=$("); at != k_nowhere; at = text.find("=$(", at + 1)) {
+    const auto end = text.find('\n', at);
+    const auto last = text.rfind(')', end == k_nowhere ? end : end - 1);
+    if (last == k_nowhere || last <= at || text[at + 3] == '(' || cuts.holds(at) || cuts.in_comment(at))
+      continue;
+    const auto command = text.substr(at + 1, last - at);
+    if (!counts_gpus(command) || after.counted_gpus(command) > 0) continue;
+    cuts.replace({at + 1, last + 1}, std::to_string(after.gpus_per_node));
+    porting.note({at + 1, last - at}, "port/numbers",
+                 fmt::format("'{}' is replaced by {}: it cannot count the GPUs of {}", command,
+                             after.gpus_per_node, porting.to.id));
+  }
+}
+
+/// A program of one vendor, and that of the other.
+struct VendorTool {
+  std::string_view before, after;
+};
+
+/// Whether a place in a text looks for the program and does not run it: `command -v nvidia-smi`.
+bool is_looked_for(std::string_view before) {
+  return before.ends_with("command -v ") || before.ends_with("which ") || before.ends_with("type ") ||
+         before.ends_with("hash ");
+}
+
+/// Returns the place after a command that only prints the table, or whose failure would stop what follows;
+/// npos for another one.
+std::size_t end_of_tool(std::string_view text, std::size_t end) {
+  const auto stop = text.find_first_of(";&|\n)\"'>", end);
+  const auto options = util::trim(text.substr(end, stop == k_nowhere ? stop : stop - end));
+  if (options.empty() || options == "\\" || options == "-L" || options == "--list-gpus")
+    return end + (options.size() > 1 ? text.substr(end).find(options) + options.size() : 0);
+  return stop != k_nowhere && text.substr(stop, 2) == "&&"
+             ? end + text.substr(end).find(options) + options.size()
+             : k_nowhere;
+}
+
+/// Returns the text with the other vendor's program.
+std::string with_tool(std::string_view text, const VendorTool& tool) {
+  std::string result;
+  std::size_t begin = 0;
+  for (auto at = text.find(tool.before); at != k_nowhere; at = text.find(tool.before, at + 1)) {
+    const auto end = at + tool.before.size();
+    const bool starts =
+        at == 0 || !(shell::is_name_char(text[at - 1]) || text[at - 1] == '-' || text[at - 1] == '/');
+    const bool ends =
+        end == text.size() || !(shell::is_name_char(text[end]) || text[end] == '-' || text[end] == '.');
+    if (!starts || !ends || is_looked_for(text.substr(0, at))) continue;
+    const auto last = end_of_tool(text, end);
+    if (last == k_nowhere) continue;
+    result += std::string(text.substr(begin, at - begin)) + std::string(tool.after);
+    begin = last;
+  }
+  return result + std::string(text.substr(begin));
+}
+
+} // namespace
+
+std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
+                                       const std::vector<FoundLaunch>& launches, const Sizes& sizes) {
+  std::vector<TextEdit> edits;
+  if (!porting.new_layout) return edits;
+  const auto after = sizes_of_new_job(porting, sizes);
+  for (const auto& expression : find_layout_expressions(porting.text, sizes, after)) {
+    const auto [begin, end] = expression.range;
+    if (cuts.holds(begin) || cuts.in_comment(begin)) continue;
+    const auto launch =
+        std::find_if(launches.begin(), launches.end(), [&, at = begin](const FoundLaunch& found) {
+          return !found.in_batch && at >= found.begin && at < found.end;
+        });
+    const auto old_text = std::string(porting.text.substr(begin, end - begin));
+    if (launch == launches.end())
+      cuts.replace(expression.range, expression.text);
+    else if (begin >= launch->program_begin)
+      edits.push_back({old_text, expression.text});
+    else
+      continue; // an option of the launcher
+    porting.note({begin, end - begin}, "port/numbers",
+                 fmt::format("'{}' keeps the numbers of the old job: {}", old_text,
+                             util::join(expression.names, ", ")),
+                 "write the variables again to compute with the numbers of the new job");
+  }
+  replace_counts(porting, cuts, after);
+  return edits;
+}
+
+void replace_vendor_tools(ImportState& porting, model::ImportedBody& body) {
+  const auto vendor = vendor_of_target(porting);
+  if (vendor != model::GpuVendor::amd && vendor != model::GpuVendor::nvidia) return;
+  const VendorTool tool = vendor == model::GpuVendor::amd ? VendorTool{"nvidia-smi", "rocm-smi"}
+                                                          : VendorTool{"rocm-smi", "nvidia-smi"};
+  bool replaced = false;
+  const auto replace = [&](std::string& text) {
+    auto changed = with_tool(text, tool);
+    replaced = replaced || changed != text;
+    text = std::move(changed);
+  };
+  for (auto& piece : body.pieces) {
+    replace(piece.text);
+    for (auto* words : {&piece.launch.source, &piece.launch.command})
+      for (auto& word : *words) replace(word);
+  }
+  if (replaced)
+    porting.note(
+        {porting.text.find(tool.before), tool.before.size()}, "port/gpus",
+        fmt::format("{} is replaced by {} for the GPUs of {}", tool.before, tool.after, porting.to.id));
+}
+
+} // namespace hpcml::import_script
