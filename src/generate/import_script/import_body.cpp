@@ -37,6 +37,8 @@ public:
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
+    for (const auto& launch : x_launches)
+      if (!launch.in_batch) cut_device_prefix(launch);
     x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
     cut_comments(program);
     auto body = pieces();
@@ -77,7 +79,9 @@ private:
     if (word == "module" || word == "ml") {
       port_modules(node);
     } else if (is_activation(node, word)) {
-      if (!x_porting.chosen.environment) x_own_environment = true;
+      auto& intent = x_porting.result.intent;
+      intent.environment = x_text.substr(node.place.offset, node.place.length);
+      intent.keeps_environment = x_own_environment = !x_porting.chosen.environment;
       if (x_porting.chosen.environment)
         cut(node, "port/environment", "is removed: the request names an environment", "");
       else
@@ -110,6 +114,19 @@ private:
     }
     replace_modules(x_porting, node, shown(node));
     x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
+  }
+
+  /// `CUDA_VISIBLE_DEVICES=0,1 torchrun …`: the launcher shows each rank its devices.
+  void cut_device_prefix(const FoundLaunch& launch) {
+    const auto line = x_cuts.line_begin(launch.begin);
+    const auto before = std::string(x_text.substr(line, launch.begin - line));
+    const auto name = before.find("_VISIBLE_DEVICES=");
+    if (name == std::string::npos || without_device_settings(before) == before) return;
+    const auto first = before.find_last_of(" \t;&|(", name);
+    const auto last = before.find_first_of(" \t", name);
+    if (last == std::string::npos) return;
+    x_cuts.cut(
+        {line + (first == std::string::npos ? 0 : first + 1), line + before.find_first_not_of(" \t", last)});
   }
 
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
@@ -188,6 +205,12 @@ private:
            speaks({program.image}) || speaks(program.agent_options.value_or(std::vector<std::string>{}));
   }
 
+  /// Whether the name at the place is that of a variable whose value is read.
+  bool is_expansion(std::size_t at) const {
+    const char before = x_text[at - 1];
+    return before == '$' || before == '{' || before == '#' || before == '!' || is_in_arithmetic(x_text, at);
+  }
+
   /// Whether text that stays speaks of the variable.
   bool is_read(const std::string& name, const Range& own) const {
     for (auto at = x_text.find(name); at != std::string_view::npos; at = x_text.find(name, at + 1)) {
@@ -195,9 +218,7 @@ private:
           (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 &&
           !shell::is_name_char(x_text[at - 1]);
       if (!whole || (at >= own.begin && at < own.end)) continue;
-      const bool expanded =
-          x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
-      if (expanded && !is_lost(at) && !(is_device_list(name) && only_shows(at))) return true;
+      if (is_expansion(at) && !is_lost(at) && !(is_device_list(name) && only_shows(at))) return true;
     }
     return false;
   }
@@ -301,6 +322,7 @@ private:
     for (const auto& edit : x_edits)
       for (auto* words : {&program.source, &program.command})
         for (auto& word : *words) word = util::replace_all(word, edit.before, edit.after);
+    for (auto* words : {&program.source, &program.command}) drop_device_settings(*words);
     return program;
   }
 

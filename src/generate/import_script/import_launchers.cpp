@@ -339,7 +339,8 @@ private:
     const auto written = x_porting.text.substr(option.place.offset, option.place.length);
     if (written.starts_with("-") && written.find_first_of("\n@*") == std::string_view::npos)
       return std::string(written);
-    if (option.value->many) return std::nullopt;
+    // A variable alone may be several words; a path that it is part of is one.
+    if (option.value->many && option.value->pieces.size() < 2) return std::nullopt;
     std::string text;
     for (const auto& piece : option.value->pieces) {
       if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;

@@ -27,13 +27,25 @@ Sizes sizes_of_new_job(const ImportState& porting, const Sizes& before) {
   after.nodes = layout.nodes;
   after.tasks_per_node = by_agents ? 1 : layout.ranks_per_node;
   after.gpus_per_node = layout.gpus_per_node;
+  // With one task for each rank these are the rank's cores; the old job's were those of all ranks.
+  if (after.tasks_per_node * after.nodes != std::max(1U, before.tasks_per_node) * before.nodes)
+    after.cpus_per_task = 0;
   after.vendor = vendor_of_target(porting);
   after.lists_gpus = porting.to.gpu_request.style != model::GpuStyle::none;
   return after;
 }
 
+/// The launch that the place is part of, other than one that the batch script runs itself.
+std::vector<FoundLaunch>::const_iterator find_launch(const std::vector<FoundLaunch>& launches,
+                                                     std::size_t at) {
+  return std::find_if(launches.begin(), launches.end(), [&](const FoundLaunch& found) {
+    return !found.in_batch && at >= found.begin && at < found.end;
+  });
+}
+
 /// Writes the number of GPUs in place of a command that cannot count them on the new site.
-void replace_counts(ImportState& porting, TextCuts& cuts, const Sizes& after) {
+void replace_counts(ImportState& porting, TextCuts& cuts, const std::vector<FoundLaunch>& launches,
+                    const Sizes& after) {
   const auto text = porting.text;
   for (auto at = text.find("=$("); at != k_nowhere; at = text.find("=$(", at + 1)) {
     const auto end = text.find('\n', at);
@@ -41,7 +53,9 @@ void replace_counts(ImportState& porting, TextCuts& cuts, const Sizes& after) {
     if (last == k_nowhere || last <= at || text[at + 3] == '(' || cuts.holds(at) || cuts.in_comment(at))
       continue;
     const auto command = text.substr(at + 1, last - at);
-    if (!counts_gpus(command) || after.counted_gpus(command) > 0) continue;
+    if (!counts_gpus(command) || after.counted_gpus(command) > 0 ||
+        find_launch(launches, at) != launches.end())
+      continue;
     cuts.replace({at + 1, last + 1}, std::to_string(after.gpus_per_node));
     porting.note({at + 1, last - at}, "port/numbers",
                  fmt::format("'{}' is replaced by {}: it cannot count the GPUs of {}", command,
@@ -91,7 +105,57 @@ std::string with_tool(std::string_view text, const VendorTool& tool) {
   return result + std::string(text.substr(begin));
 }
 
+/// Returns the place after a value of shell text that begins at `at`: quotes and brackets contain anything.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  unsigned depth = 0;
+  char quote = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '{') ++depth;
+    if ((c == ')' || c == '}') && depth > 0) --depth;
+    if (c == '"' || c == '\'') quote = quote == 0 ? c : quote == c ? '\0' : quote;
+    if (depth == 0 && quote == 0 && std::string_view(" \t\n;&|").find(c) != k_nowhere) return at;
+  }
+  return at;
+}
+
+/// Whether the value lists devices, or is chosen by the local rank.
+bool is_device_value(std::string_view value) {
+  for (const std::string_view rank : {"LOCALID", "LOCAL_RANK", "LOCAL_ID"})
+    if (value.find(rank) != k_nowhere) return true;
+  return !value.empty() && value.find_first_not_of("0123456789,\"'\\") == k_nowhere;
+}
+
 } // namespace
+
+std::string without_device_settings(const std::string& text) {
+  constexpr std::string_view k_equals = "_VISIBLE_DEVICES=";
+  std::string result;
+  std::size_t begin = 0;
+  for (auto at = text.find(k_equals); at != std::string::npos; at = text.find(k_equals, at + 1)) {
+    auto first = at;
+    while (first > begin && shell::is_name_char(text[first - 1])) --first;
+    const auto value = at + k_equals.size();
+    // In "export X=1" within quotes the quote that ends the text ends the value as well.
+    auto last = end_of_value(text, value);
+    if (last == text.size() && last > value && (text.back() == '"' || text.back() == '\'')) --last;
+    if (!is_device_value(std::string_view(text).substr(value, last - value))) continue;
+    const bool exported = first >= begin + 7 && text.compare(first - 7, 7, "export ") == 0;
+    if (exported) first -= 7;
+    result += text.substr(begin, first - begin) + (exported ? "true" : "");
+    begin = exported ? last : std::min(text.find_first_not_of(" \t", last), text.size());
+    at = std::max(at, begin > 0 ? begin - 1 : 0);
+  }
+  return result + text.substr(begin);
+}
+
+void drop_device_settings(std::vector<std::string>& words) {
+  if (words.empty()) return;
+  const bool by_env = words.front() == "env";
+  for (auto& word : words)
+    if (by_env || word.find_first_of(" \n") != std::string::npos) word = without_device_settings(word);
+  if (by_env) std::erase(words, "");
+}
 
 std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                                        const std::vector<FoundLaunch>& launches, const Sizes& sizes) {
@@ -101,10 +165,7 @@ std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
   for (const auto& expression : find_layout_expressions(porting.text, sizes, after)) {
     const auto [begin, end] = expression.range;
     if (cuts.holds(begin) || cuts.in_comment(begin)) continue;
-    const auto launch =
-        std::find_if(launches.begin(), launches.end(), [&, at = begin](const FoundLaunch& found) {
-          return !found.in_batch && at >= found.begin && at < found.end;
-        });
+    const auto launch = find_launch(launches, begin);
     const auto old_text = std::string(porting.text.substr(begin, end - begin));
     if (launch == launches.end())
       cuts.replace(expression.range, expression.text);
@@ -117,7 +178,7 @@ std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                              util::join(expression.names, ", ")),
                  "write the variables again to compute with the numbers of the new job");
   }
-  replace_counts(porting, cuts, after);
+  replace_counts(porting, cuts, launches, after);
   return edits;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
+#include <span>
 
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
@@ -102,14 +103,31 @@ void report_no_program(ImportState& porting, const shell::View& view) {
                 "add the program after -- without --from, or to the script itself: srun python train.py");
 }
 
-/// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
-/// task reads those of the launcher.
-void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
-  static constexpr std::pair<std::string_view, std::string_view> k_names[] = {
-      {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
+/// Variables of a rank, as a starter of tasks sets them, and as every launcher of hpcml does.
+using RankNames = std::span<const std::pair<std::string_view, std::string_view>>;
+
+/// Variables that only srun sets in its tasks.
+constexpr std::pair<std::string_view, std::string_view> k_slurm_ranks[] = {
+    {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
+/// Variables that only MPI's launchers set.
+constexpr std::pair<std::string_view, std::string_view> k_mpi_rank_names[] = {
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "LOCAL_RANK"},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "RANK"},
+    {"OMPI_COMM_WORLD_SIZE", "WORLD_SIZE"},
+    {"MV2_COMM_WORLD_LOCAL_RANK", "LOCAL_RANK"},
+    {"MV2_COMM_WORLD_RANK", "RANK"},
+    {"MV2_COMM_WORLD_SIZE", "WORLD_SIZE"},
+    {"MPI_LOCALRANKID", "LOCAL_RANK"},
+    {"PMI_RANK", "RANK"},
+    {"PMI_SIZE", "WORLD_SIZE"}};
+
+/// A shell in the task reads variables that the new site's launcher does not set: it reads those that do the
+/// same.
+void read_launchers_ranks(ImportState& porting, FoundLaunch& found, RankNames names) {
   const auto& first = found.program.command.front();
   if (first != "bash" && first != "sh") return;
-  for (const auto& [old, now] : k_names)
+  for (const auto& [old, now] : names)
     for (auto* words : {&found.program.source, &found.program.command})
       for (auto& word : *words) {
         const auto at = word.find(old);
@@ -218,9 +236,10 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   port_size(porting, requests[0], sizes, programs);
   port_launchers(porting, programs);
   port_image(porting, header, programs);
-  if (!has_srun(to))
-    for (auto& found : programs)
-      if (!found.in_batch) read_launchers_ranks(porting, found);
+  for (auto& found : programs)
+    if (!found.in_batch)
+      read_launchers_ranks(porting, found,
+                           has_srun(to) ? RankNames(k_mpi_rank_names) : RankNames(k_slurm_ranks));
   for (auto& found : programs) name_directory(found);
   auto& job = porting.result.job;
   job.command = main_program(programs).command;

@@ -102,7 +102,8 @@ public:
   unsigned nodes = 1;
   unsigned tasks_per_node = 0; ///< 0: not said
   unsigned gpus_per_node = 0;
-  bool own_gpus = false; ///< each task sees its own only
+  unsigned cpus_per_task = 0; ///< 0: not said, or it counts something else than in the old job
+  bool own_gpus = false;      ///< each task sees its own only
   model::GpuVendor vendor = model::GpuVendor::unknown;
   bool lists_gpus = true; ///< Slurm sets the variables of visible devices
 

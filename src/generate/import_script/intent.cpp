@@ -62,13 +62,22 @@ std::vector<IntentStep> steps_of(const model::Plan& plan, const std::vector<Inte
   return steps;
 }
 
-void add_software(const model::Plan& plan, JobIntent& intent) {
+/// The place of an environment, or its packages.
+std::string python_text(const model::PlannedPython& python) {
+  return python.where.empty() ? util::join(python.packages, " ") : python.where;
+}
+
+void add_software(const model::Plan& plan, const JobIntent& before, JobIntent& intent) {
   if (plan.container) {
     intent.image = plan.container->image;
     for (const auto& bind : plan.container->binds)
       if (bind.origin.kind != model::OriginKind::site)
         intent.binds.push_back(bind.target.empty() ? bind.source : bind.source + ":" + bind.target);
   }
+  if (before.keeps_environment)
+    intent.environment = before.environment;
+  else if (plan.python.kind != model::PythonKind::none)
+    intent.environment = fmt::format("{} {}", model::word_of(plan.python.kind), python_text(plan.python));
   for (const auto& module : plan.modules) intent.modules.push_back(module.name);
   if (plan.body) // those that stay in its text
     intent.modules.insert(intent.modules.end(), plan.body->modules.begin(), plan.body->modules.end());
@@ -88,7 +97,7 @@ JobIntent intent_of(const model::Plan& plan, const JobIntent& before) {
   intent.gpus_per_node = plan.layout.gpus_per_rank * plan.layout.ranks_per_node;
   if (intent.gpus_per_node == 0) intent.gpus_per_node = plan.layout.gpus_per_node;
   intent.steps = steps_of(plan, before.steps);
-  add_software(plan, intent);
+  add_software(plan, before, intent);
   std::copy_if(before.variables.begin(), before.variables.end(), std::back_inserter(intent.variables),
                [&](const auto& name) {
                  const auto& lost = before.lost_variables;
@@ -123,6 +132,7 @@ std::string render_intents(const std::string& file, const JobIntent& before, con
     add_texts("  runs", runs(before), runs(after));
   }
   add_texts("image", before.image, after.image);
+  add_texts("environment", before.environment, after.environment);
   add_texts("binds", util::join(before.binds, " "), util::join(after.binds, " "));
   add_texts("modules", util::join(before.modules, " "), util::join(after.modules, " "));
   add_texts("variables", util::join(before.variables, " "), util::join(after.variables, " "));

@@ -28,6 +28,8 @@ struct JobIntent {
   unsigned nodes = 1, ranks_per_node = 1, gpus_per_node = 0;
   std::vector<IntentStep> steps = {};
   std::string image = {};
+  std::string environment = {};   ///< what activates the Python environment: "conda activate x", "venv /path"
+  bool keeps_environment = false; ///< the script's own activation stays
   std::vector<std::string> binds = {}, modules = {};
   std::vector<std::string> variables = {};      ///< names that the script exports
   std::vector<std::string> lost_variables = {}; ///< of these, those that the new job does not set

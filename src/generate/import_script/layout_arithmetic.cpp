@@ -64,15 +64,31 @@ public:
 private:
   /// Reads the expression that begins here; returns the place after it, or `at` if none does.
   std::size_t expression_at(std::size_t at) {
-    const bool arithmetic = x_text.compare(at, 3, "$((") == 0;
+    if (const auto end = end_of_statement(at); end > at) {
+      add({at, end}, true);
+      return end;
+    }
+    const bool arithmetic = x_text.compare(at, 3, "$((") == 0 || x_text.compare(at, 2, "$[") == 0;
     const bool command = !arithmetic && x_text.compare(at, 2, "$(") == 0;
     if (!arithmetic && !command && x_text[at] != '`') return at;
-    const auto end = x_text[at] == '`' ? x_text.find('`', at + 1) : end_of_bracket(x_text, at + 1);
-    if (end == k_no_end || end - at > k_longest_expression) return at;
+    const auto end = x_text[at] == '`'       ? x_text.find('`', at + 1)
+                     : x_text[at + 1] == '[' ? x_text.find(']', at) + 1
+                                             : end_of_bracket(x_text, at + 1);
+    if (end == 0 || end == k_no_end || end - at > k_longest_expression) return at;
     const auto inner = x_text.substr(at, end - at);
     if (!arithmetic && !has_word_of(inner, {"bc", "expr", "awk", "python", "python3"})) return at;
     add({at, end}, arithmetic);
     return end;
+  }
+
+  /// The end of a statement that only computes: `let A=B*2`, `declare -i A=B*2`, `((A = B * 2))`; `at` if
+  /// none begins.
+  std::size_t end_of_statement(std::size_t at) const {
+    const auto line = x_text.rfind('\n', at) + 1; // npos + 1 is 0
+    if (!util::trim(x_text.substr(line, at - line)).empty()) return at;
+    const auto rest = x_text.substr(at);
+    if (!rest.starts_with("let ") && !rest.starts_with("declare -i ") && !rest.starts_with("((")) return at;
+    return std::min(x_text.find_first_of("\n;", at), x_text.size());
   }
 
   /// Adds the expression if its value would change.
@@ -150,6 +166,17 @@ private:
 std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const Sizes& before,
                                                       const Sizes& after) {
   return ExpressionReader(text, before, after).read();
+}
+
+bool is_in_arithmetic(std::string_view text, std::size_t at) {
+  const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
+  const auto before = text.substr(line, at - line);
+  for (const auto& [open, close] : {std::pair{"((", "))"}, std::pair{"$[", "]"}}) {
+    const auto begin = before.rfind(open);
+    if (begin != k_no_end && before.find(close, begin) == k_no_end) return true;
+  }
+  const auto word = util::trim(before);
+  return word.starts_with("let ") || word.starts_with("declare -i ");
 }
 
 bool counts_gpus(std::string_view command) {

@@ -24,6 +24,9 @@ struct LayoutExpression {
 std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const Sizes& before,
                                                       const Sizes& after);
 
+/// True if the place is in arithmetic, which reads variables without a dollar: "$((64 / N))", "let A=B*2".
+bool is_in_arithmetic(std::string_view text, std::size_t at);
+
 /// True if a command's output is the number of GPUs of its node: `nvidia-smi -L | wc -l`,
 /// `jq -n "[$CUDA_VISIBLE_DEVICES] | length"`.
 bool counts_gpus(std::string_view command);

@@ -105,6 +105,35 @@ Count read_said(const Link* link, const Sizes& sizes, std::initializer_list<Opti
   return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
 }
 
+/// Whether the script reads the visible devices into the array: `read -ra NAME <<< "$CUDA_VISIBLE_DEVICES"`,
+/// `NAME=(${CUDA_VISIBLE_DEVICES//,/ })`.
+bool lists_devices(std::string_view text, std::string_view name) {
+  for (const auto& start : {std::string(name) + " <<<", std::string(name) + "=("}) {
+    const auto at = text.find(start);
+    if (at != std::string_view::npos &&
+        text.substr(at, text.find('\n', at) - at).find("VISIBLE_DEVICES") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+/// Whether the text is a command substitution.
+bool is_command(std::string_view text) { return text.starts_with("$(") || text.starts_with('`'); }
+
+/// The text that the last assignment of a line gives the variable; empty if there is none.
+std::string_view assigned_text(std::string_view text, std::string_view name) {
+  const auto line = "\n" + std::string(name) + "=";
+  auto at = text.rfind(line);
+  if (at == std::string_view::npos) at = text.rfind("\nexport " + line.substr(1));
+  if (at == std::string_view::npos) return {};
+  const auto rest = text.substr(text.find('=', at) + 1);
+  // In a command, ';' ends nothing of the script's own: python -c 'import torch; …'.
+  auto value = rest.substr(0, rest.find_first_of(is_command(rest) ? "\n" : "\n;"));
+  value = util::trim(value.substr(0, value.find(" #")));
+  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
 /// Processes that an agent starts in each task.
 Count agent_processes(const Link& agent, const Sizes& sizes, unsigned nodes) {
   const auto each = read_said(&agent, sizes, {OptionMeaning::ranks_per_node});
@@ -179,6 +208,7 @@ Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slur
   if (gpus_per_node == 0 && size.gpus_per_task > 0)
     gpus_per_node = count(size.gpus_per_task) * std::max(1U, tasks_per_node);
   if (gpus_per_node == 0) gpus_per_node = count(size.gpus) / nodes;
+  if (request.has("cpus-per-task")) cpus_per_task = count(request.count("cpus-per-task", 1));
   const auto bind = request.text("gpu-bind");
   own_gpus = bind.empty() ? size.gpus_per_task > 0 || request.has("ntasks-per-gpu") : bind != "none";
 }
@@ -189,6 +219,7 @@ std::optional<unsigned> Sizes::value_of(std::string_view name) const {
   if (name == "SLURM_NTASKS_PER_NODE" || name == "SLURM_TASKS_PER_NODE") return known(tasks_per_node);
   if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return known(tasks_per_node * nodes);
   if (name == "SLURM_GPUS_PER_NODE" || name == "SLURM_GPUS_ON_NODE") return known(gpus_per_node);
+  if (name == "SLURM_CPUS_PER_TASK") return known(cpus_per_task);
   if (name == "SLURM_GPUS") return known(gpus_per_node * nodes);
   return assigned(name);
 }
@@ -200,23 +231,13 @@ unsigned Sizes::counted_gpus(std::string_view command) const {
 /// What the script's own line gives the variable.
 std::optional<unsigned> Sizes::assigned(std::string_view name) const {
   if (x_depth > 8) return std::nullopt;
-  const auto line = "\n" + std::string(name) + "=";
-  auto at = x_text.rfind(line);
-  if (at == std::string_view::npos) at = x_text.rfind("\nexport " + line.substr(1));
-  if (at == std::string_view::npos) return std::nullopt;
-  at = x_text.find('=', at) + 1;
-  // In a command, ';' ends nothing of the script's own: python -c 'import torch; …'.
-  const bool command = x_text.compare(at, 2, "$(") == 0 || x_text.compare(at, 1, "`") == 0;
-  auto value = x_text.substr(at, x_text.find_first_of(command ? "\n" : "\n;", at) - at);
-  value = util::trim(value.substr(0, value.find(" #")));
-  if (value.size() > 1 && value.front() == '"' && value.back() == '"')
-    value = value.substr(1, value.size() - 2);
-  if ((value.starts_with("$(") || value.starts_with('`')) && counts_gpus(value)) {
-    const auto gpus = counted_gpus(value);
-    return gpus > 0 ? std::optional(gpus) : std::nullopt;
-  }
+  auto value = assigned_text(x_text, name);
+  if (value.starts_with("${#") && value.ends_with("[@]}") &&
+      lists_devices(x_text, value.substr(3, value.size() - 7)))
+    value = "$(echo $CUDA_VISIBLE_DEVICES | wc -w)";
   ++x_depth;
-  const auto number = evaluate(value);
+  const auto number =
+      is_command(value) && counts_gpus(value) ? std::optional<long>(counted_gpus(value)) : evaluate(value);
   --x_depth;
   return number && *number > 0 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }

@@ -232,3 +232,21 @@ TEST_CASE("several programs in one launch are refused") {
   CHECK(says(ported(job(k_two_nodes, "mpirun -np 4 python a.py : -np 4 python b.py")), "port/launch",
              "several programs"));
 }
+
+TEST_CASE("intents show environment, modules and variables side by side") {
+  const auto text =
+      job(k_two_nodes, "module load cuda/12\nsource /e/bin/activate\nexport A=1\nexport UCX_TLS=x\n"
+                       "srun python x.py");
+  const auto before = ported(text, "leonardo").intent;
+  const auto after = import_script::intent_of(planned(text, "leonardo"), before);
+  CHECK(before.environment == "source /e/bin/activate");
+  CHECK(after.environment == before.environment);
+  const auto table = import_script::render_intents("old.sh", before, "leonardo", after);
+  for (const auto* row : {"   environment ", "*  modules ", "*  variables "}) {
+    INFO(table << row);
+    CHECK(has(table, row));
+  }
+  import_script::Chosen chosen;
+  chosen.environment = true;
+  CHECK_FALSE(ported(text, "leonardo", chosen).intent.keeps_environment);
+}

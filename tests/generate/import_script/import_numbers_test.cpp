@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the old script computes from its nodes and GPUs: the same results on other nodes.
 #include "generate/import_script/import_helper.hpp"
+#include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
 
 using namespace hpcml;
@@ -26,6 +27,12 @@ TEST_CASE("batch sizes computed from nodes and GPUs keep their value") {
       {"LR=$(python3 -c \"print(0.1 * $SLURM_NNODES)\")\nsrun python x.py --lr $LR", "print(0.1 * 2)"},
       {"LR=$(awk -v n=$SLURM_NNODES 'BEGIN {print 0.1 * n}')\nsrun python x.py --lr $LR", "awk -v n=2"},
       {"srun python x.py --bs $((1024 / SLURM_NNODES))", "--bs $((1024 / 2))"},
+      {"let BS=1024/SLURM_NNODES\nsrun python x.py --bs $BS", "let BS=1024/2"},
+      {"BS=$[1024/SLURM_NNODES]\nsrun python x.py --bs $BS", "BS=$[1024/2]"},
+      {"declare -i BS=1024/SLURM_NNODES\nsrun python x.py --bs $BS", "declare -i BS=1024/2"},
+      {"((BS = 1024 / SLURM_NNODES))\nsrun python x.py --bs $BS", "((BS = 1024 / 2))"},
+      {"IFS=, read -ra G <<< \"$CUDA_VISIBLE_DEVICES\"\nN=${#G[@]}\nsrun python x.py --bs $((64/N))",
+       "--bs $((64/4))"},
       {"for w in 1 2; do\n  BS=$((w * 512 / SLURM_NNODES))\n  srun python x.py --bs $BS\ndone",
        "BS=$((w * 512 / 2))"},
       {"N=$SLURM_NNODES\nBS=$((1024 / N))\nsrun python x.py --bs $BS", "BS=$((1024 / 2))"},
@@ -108,4 +115,72 @@ TEST_CASE("the other vendor's program replaces nvidia-smi where that only prints
   CHECK(has(written(job(k_two_nodes, "srun bash -c 'nvidia-smi && python x.py'"), "lumi"),
             "rocm-smi && python"));
   CHECK(has(written(job(k_two_nodes, "nvidia-smi\nsrun python x.py"), "narval"), "\nnvidia-smi\n"));
+}
+
+TEST_CASE("shells of ranks choose no devices") {
+  using import_script::without_device_settings;
+  CHECK(without_device_settings("'export CUDA_VISIBLE_DEVICES=$((3-SLURM_LOCALID)); python x.py'") ==
+        "'true; python x.py'");
+  CHECK(without_device_settings("\"export CUDA_VISIBLE_DEVICES=\\$((3-SLURM_LOCALID));\n python x.py\"") ==
+        "\"true;\n python x.py\"");
+  CHECK(without_device_settings("'ROCR_VISIBLE_DEVICES=$SLURM_LOCALID python x.py'") == "'python x.py'");
+  CHECK(without_device_settings("'export CUDA_VISIBLE_DEVICES=0,1,2,3 && python x.py'") ==
+        "'true && python x.py'");
+  CHECK(without_device_settings("\"A=1 CUDA_VISIBLE_DEVICES=0 B=2 python x.py\"") ==
+        "\"A=1 B=2 python x.py\"");
+  for (const std::string kept :
+       {"'export CUDA_VISIBLE_DEVICES=$MY_GPUS; python x.py'", "x.py", "''", "'echo $CUDA_VISIBLE_DEVICES'"})
+    CHECK(without_device_settings(kept) == kept);
+  std::vector<std::string> words = {"env", "A=1", "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID", "python", "x.py"};
+  import_script::drop_device_settings(words);
+  CHECK(words == std::vector<std::string>{"env", "A=1", "python", "x.py"});
+  words = {"python", "x.py", "--set", "CUDA_VISIBLE_DEVICES=0"};
+  import_script::drop_device_settings(words);
+  CHECK(words.back() == "CUDA_VISIBLE_DEVICES=0");
+}
+
+TEST_CASE("CPUs of an agent are not those of a rank") {
+  const auto script = [](const std::string& tasks, const std::string& launch) {
+    return written(job("--nodes=1 --cpus-per-task=56 --gpus-per-node=8 --ntasks-per-node=" + tasks,
+                       launch + " x.py --workers $((SLURM_CPUS_PER_TASK / SLURM_GPUS_PER_NODE))"),
+                   "lumi");
+  };
+  CHECK(has(script("1", "srun torchrun --nproc_per_node=8 --standalone"),
+            "--workers $((56 / SLURM_GPUS_PER_NODE))"));
+  CHECK(has(script("8", "srun python"), "--workers $((SLURM_CPUS_PER_TASK / SLURM_GPUS_PER_NODE))"));
+}
+
+TEST_CASE("a configuration below a variable's directory keeps accelerate") {
+  const auto script =
+      written(job("--nodes=4 --ntasks-per-node=1 --gres=gpu:4",
+                  "export DIR=\"${DIR:-/accelerate}\"\nexport L=\"accelerate launch --config_file "
+                  "${DIR}/fsdp.yaml --num_processes 16 --num_machines $SLURM_NNODES\"\n"
+                  "export CMD=\"$L ${DIR}/x.py --a 1\"\nsrun $CMD"),
+              "narval");
+  CHECK(has(script, "accelerate launch"));
+  CHECK(has(script, "/fsdp.yaml"));
+}
+
+TEST_CASE("variables that only arithmetic reads stay") {
+  const auto script =
+      written(job("--nodes=1 --gpus-per-node=4", "GPUS=4\ntorchrun --standalone "
+                                                 "--nproc_per_node=$GPUS x.py --bs $((64 / GPUS))"),
+              "narval");
+  CHECK(has(script, "GPUS=4\n"));
+}
+
+TEST_CASE("a list of devices before a launch is removed") {
+  const auto script = written(
+      job("--nodes=1 --gpus-per-node=4", "CUDA_VISIBLE_DEVICES=0,1 A=1 torchrun --nproc_per_node=2 x.py"),
+      "narval");
+  CHECK_FALSE(has(script, "CUDA_VISIBLE_DEVICES"));
+  CHECK(has(script, "A=1 srun"));
+}
+
+TEST_CASE("ranks of MPI launchers are those of the new launcher") {
+  const auto script = written(
+      job(k_two_nodes,
+          "mpirun -np 8 bash -c 'python x.py --rank $OMPI_COMM_WORLD_RANK --world $OMPI_COMM_WORLD_SIZE'"),
+      "narval");
+  CHECK(has(script, "--rank $RANK --world $WORLD_SIZE"));
 }
