@@ -232,6 +232,8 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
   site.node_types[0].gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small requires the type of the GPUs");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
+  site.gpu_request.accepts_untyped = true;
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
 }
 
 TEST_CASE("the filter hears of all that a job's size hangs on") {

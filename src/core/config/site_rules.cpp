@@ -22,11 +22,16 @@ constexpr std::string_view k_with = "With these launchers: ";
 constexpr std::string_view k_stop = ".";
 
 /// A GPU's type is not an option that only srun takes, or that a site advises against.
-std::vector<std::string> gpu_type_policies() { return {"optional", "required", "forbidden", "ignored"}; }
+std::vector<std::string> gpu_type_policies() {
+  return {"optional", "required", "recommended", "forbidden", "ignored"};
+}
 
 void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuRequest& rule) {
-  if (const auto word = object.choice(form.key, form.words()))
-    rule.type = model::find_word<model::Policy>(*word).value_or(rule.type);
+  const auto word = object.choice(form.key, form.words());
+  if (!word) return;
+  rule.accepts_untyped = *word == "recommended";
+  rule.type = rule.accepts_untyped ? model::Policy::required
+                                   : model::find_word<model::Policy>(*word).value_or(rule.type);
 }
 
 void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
@@ -133,11 +138,12 @@ template <> const ObjectForm<model::GpuRequest>& form_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::style>("style", "The option with which GPUs are requested; none: they come with the node."),
-      M::special({.key = "type",
-                  .kind = MemberKind::text,
-                  .about = "Whether the GPU's type is named in it.",
-                  .words = &gpu_type_policies},
-                 &read_gpu_type),
+      M::special(
+          {.key = "type",
+           .kind = MemberKind::text,
+           .about = "Whether the GPU's type is named in it. recommended: jobs without it are accepted.",
+           .words = &gpu_type_policies},
+          &read_gpu_type),
       M::numbers<&T::allowed_counts>(
           "allowed_counts", "GPUs per node that may be asked for; absent: any number that the node has."),
       M::count<&T::multiple_of>(

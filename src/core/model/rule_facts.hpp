@@ -83,6 +83,7 @@ inline constexpr std::array<NamedValue<GpuStyle>, 5> k_words<GpuStyle> = {
 struct GpuRequest {
   GpuStyle style = GpuStyle::gpus_per_node;
   Policy type = Policy::optional;       ///< whether the type is named
+  bool accepts_untyped = false;         ///< `required` is the site's advice: it accepts jobs without a type
   std::vector<unsigned> allowed_counts; ///< per node; empty: 1..per_node
   unsigned multiple_of =
       1; ///< the job's GPUs are a multiple of this, or a number of allowed_counts on one node

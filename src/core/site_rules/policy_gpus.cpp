@@ -146,6 +146,19 @@ void evaluate_idle(Case& job) {
   if (by_partition) violation.owner = fmt::format("partition {}", partition->name);
 }
 
+/// The job names no type of GPU although the site requires or recommends it.
+void add_missing_type(Case& job, const model::GpuRequest& rule) {
+  const bool request = job.is_request();
+  // Of the one type that there is a job gets GPUs whether it names it or not.
+  const bool only_one = gpu_type_names(job.placement.nodes).size() <= 1;
+  auto certainty = only_one ? Confidence::advisory : Confidence::likely;
+  if (!rule.accepts_untyped && (request || (!only_one && job.demand.stage == Stage::submitted)))
+    certainty = Confidence::definite;
+  if (rule.accepts_untyped && request) certainty = Confidence::advisory;
+  const auto which = rule.accepts_untyped ? SiteRule::gpu_type_recommended : SiteRule::gpu_type_required;
+  job.add(which, certainty, 0, 0, rule.origin).request = &rule;
+}
+
 void evaluate_type(Case& job) {
   const auto& [site, placement, demand, violations] = job;
   if (!demand.gpu_type.empty()) {
@@ -160,15 +173,7 @@ void evaluate_type(Case& job) {
   const auto& rule = gpu_rule(site, placement.facts);
   if (rule.type != model::Policy::required || rule.style == model::GpuStyle::none) return;
   if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
-  // Of the one type that there is a job gets GPUs whether it names it or not.
-  const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
-  auto& violation = job.add(SiteRule::gpu_type_required,
-                            job.is_request()                       ? Confidence::definite
-                            : only_one                             ? Confidence::advisory
-                            : job.demand.stage == Stage::submitted ? Confidence::definite
-                                                                   : Confidence::likely,
-                            0, 0, rule.origin);
-  violation.request = &rule;
+  add_missing_type(job, rule);
 }
 
 } // namespace

@@ -43,6 +43,7 @@ enum class SiteRule {
   gpus_idle,               ///< GPUs of one node
   type_unknown,            ///< NAME
   gpu_type_required,       ///< the site requires it named
+  gpu_type_recommended,    ///< the site advises to name it, and accepts jobs without it
   cpus_over,               ///< CPUs of one node
   cpus_reserved,           ///< CPUs of one node: the system's are among them
   cpu_share,               ///< CPUs and the share of the GPUs: the site gives no other

@@ -181,6 +181,10 @@ std::string gpu_type_required(const Context& c) {
   return fmt::format("{} requires the type of the GPUs", c.site.name);
 }
 
+std::string gpu_type_recommended(const Context& c) {
+  return fmt::format("{} recommends the type of the GPUs: without it, Slurm chooses any type", c.site.name);
+}
+
 std::string cpus_over(const Context& c) {
   return fmt::format("{} per node {} those of node type {} ({} cores for jobs)",
                      counted(c.violation.have, "CPU"), exceeds(c.violation.have), c.violation.node->id,
@@ -369,6 +373,8 @@ constexpr SiteRuleRow k_rows[] = {
      Enforcement::none, k_gpus, text::type_unknown, hint_of_gpu_type},
     {SiteRule::gpu_type_required, "site/gpu-type", "request/gpu-type", Step::none, error, certainty,
      Enforcement::definite, k_gpus, text::gpu_type_required, hint_of_gpu_type},
+    {SiteRule::gpu_type_recommended, "site/gpu-type", "request/gpu-type", Step::none, warning, certainty,
+     Enforcement::none, k_gpus, text::gpu_type_recommended, hint_of_gpu_type},
     {SiteRule::cpus_over, "site/cpus-per-node", "request/cpus-per-task", Step::cpus, error, certainty,
      Enforcement::none, k_cpus, text::cpus_over, hint_of_cpus},
     {SiteRule::cpus_reserved, "site/cpus-per-node", "request/cpus-per-task", Step::cpus, error, certainty,

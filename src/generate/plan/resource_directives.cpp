@@ -19,15 +19,38 @@ namespace {
 void report_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
                         StepDiagnostics& diagnostics) {
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
+  const char* verb = input.gpu_request().accepts_untyped ? "recommends" : "requires";
   if (others.empty())
-    diagnostics.note(fmt::format("{} requires the type of the GPUs; the job requests {}, the only one here",
-                                 input.site.name, type),
+    diagnostics.note(fmt::format("{} {} the type of the GPUs; the job requests {}, the only one here",
+                                 input.site.name, verb, type),
                      origin);
   else
     diagnostics.warning(
         "request/gpu-type",
-        fmt::format("{} requires the type of the GPUs; the job requests {}", input.site.name, type),
+        fmt::format("{} {} the type of the GPUs; the job requests {}", input.site.name, verb, type),
         fmt::format("use --gpu-type to choose {} or another of {}", type, util::join(others, ", ")), origin);
+}
+
+/// Why a rank gets one core.
+const char* reason_for_one_core(const model::PlannedLayout& layout) {
+  return layout.gpus_per_node == 0 ? "jobs without GPUs share their nodes with other jobs"
+                                   : "the profile has no cores per GPU";
+}
+
+void note_one_core(StepDiagnostics& remarks, const model::PlannedLayout& layout, bool several_ranks) {
+  remarks.note(fmt::format("one core per rank{}, because {}; --cpus-per-task N sets another number",
+                           several_ranks ? "" : ", Slurm's default", reason_for_one_core(layout)),
+               rule_origin(several_ranks ? "the site's profile has no cores" : "Slurm's default"));
+}
+
+/// Where the number of cores per rank comes from.
+Origin origin_of_cores(const LaunchInput& input) {
+  const auto& layout = input.numbers();
+  if (input.cpus_per_task()) return input.cpus_per_task()->origin;
+  if (layout.gpus_per_node == 0 && layout.cpus_per_rank == 1 && !input.owns_nodes())
+    return rule_origin(fmt::format("one core per rank, because {}; --cpus-per-task N sets another number",
+                                   reason_for_one_core(layout)));
+  return input.node() ? input.node()->origin : Origin{};
 }
 
 } // namespace
@@ -113,18 +136,12 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
     if (ranks > 1)
       add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
                     rule_origin("one core for each rank that the task starts"));
-    result.remarks.note(ranks > 1 ? "one core per rank, because the profile has no cores per GPU; "
-                                    "--cpus-per-task N sets another number"
-                                  : "one core per rank, Slurm's default, because the profile has no cores "
-                                    "per GPU; --cpus-per-task N sets another number",
-                        rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
+    note_one_core(result.remarks, layout, ranks > 1);
     return;
   }
-  Origin origin = input.cpus_per_task() ? input.cpus_per_task()->origin
-                  : input.node()        ? input.node()->origin
-                                        : Origin{};
   add_directive(result.value, "--cpus-per-task",
-                std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
+                std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core),
+                origin_of_cores(input));
   // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
   if (smt)
     add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
