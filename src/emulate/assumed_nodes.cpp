@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/util/text.hpp"
-#include "emulate/cluster_layout.hpp"
 
 namespace hpcml::emulate {
 
@@ -18,6 +17,11 @@ constexpr unsigned long long k_memory_mib = 256ULL * 1024;
 
 std::string counted(unsigned number, const std::string& what) {
   return (number == 0 ? std::string("no") : std::to_string(number)) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// "node type a", "node types a, b".
+std::string name_types(const std::vector<std::string>& ids) {
+  return fmt::format("node type{} {}", ids.size() == 1 ? "" : "s", util::join(ids, ", "));
 }
 
 /// One partition of all nodes. What the profile does not know of their size is assumed.
@@ -84,20 +88,40 @@ std::vector<std::string> complete_nodes(model::Site& site, const std::string& pa
     assumed.push_back(fmt::format("the profile does not describe the nodes of partition {}; these have {}",
                                   partition, describe_nodes(site.node_types.back())));
   }
+  std::vector<std::string> coreless;
   for (auto& type : site.node_types) {
     if (type.cpu.cores > 0 || (named != site.partitions.end() && !util::contains(named->node_types, type.id)))
       continue;
     type.cpu = model::make_regular_cpus(1, k_unknown_cores, 1, 0, 0);
-    assumed.push_back(fmt::format("the profile does not state the cores of node type {}: {} are assumed",
-                                  type.id, k_unknown_cores));
+    coreless.push_back(type.id);
   }
+  if (!coreless.empty())
+    assumed.push_back(fmt::format("the profile does not state the cores of {}: {} are assumed",
+                                  name_types(coreless), k_unknown_cores));
+  return assumed;
+}
+
+std::vector<std::string> describe_assumptions(const model::Site& site, const ClusterLayout& layout) {
+  std::vector<std::string> assumed, unknown;
+  for (const auto& node : layout.nodes)
+    if (!node.type->memory) util::add_once(unknown, node.type->id);
+  if (!unknown.empty())
+    assumed.push_back(fmt::format("the profile does not state the memory of {}: {} is assumed",
+                                  name_types(unknown),
+                                  model::MemSize::of_mib(k_unknown_memory_mib).to_slurm()));
+  if (must_name_partition(site)) return assumed;
+  if (layout.default_partition.empty())
+    assumed.push_back("the profile states no default partition: jobs that name none are rejected");
+  else if (layout.default_partition == k_unknown_partition)
+    assumed.push_back("the profile states no default partition: jobs that name none get nodes of any size");
   return assumed;
 }
 
 std::string describe_nodes(const model::NodeType& type) {
   const std::string gpus = counted(type.gpu ? type.gpu->per_node : 0, "GPU");
+  if (!type.memory) return fmt::format("{} and {}", counted(type.cpu.cores, "CPU"), gpus);
   return fmt::format("{}, {} and {} of memory", counted(type.cpu.cores, "CPU"), gpus,
-                     type.memory ? type.memory->value.to_slurm() : "unknown");
+                     type.memory->value.to_slurm());
 }
 
 } // namespace hpcml::emulate

@@ -89,13 +89,12 @@ std::vector<DormantNodes> all_nodes(const model::Site& site) {
 
 } // namespace
 
-namespace {
-
-/// Whether every job names its partition: a rule for jobs with GPUs leaves the others a default.
 bool must_name_partition(const model::Site& site) {
   const auto& rule = site.flag("partition");
   return rule.policy == model::Policy::required && !rule.when.gpus;
 }
+
+namespace {
 
 /// Users of a site whose partitions cannot be named have to get the one that is emulated.
 std::string default_name(const model::Site& site, const model::Partition& emulated) {
@@ -224,9 +223,10 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
     if (layout.type == nullptr) layout.type = site.find_node_type(id);
   if (layout.type == nullptr) layout.type = &site.node_types.front();
   layout.dormant = all_nodes(site);
-  // A profile's default is that of gen; if the partition may be omitted, Slurm has its own default.
-  if (!must_name_partition(site))
-    layout.default_partition = layout.partition->nameable ? k_unknown_partition : layout.partition->name;
+  layout.default_partition = default_name(site, *layout.partition);
+  // If the partition may be omitted, Slurm has a default that the profile does not state.
+  if (layout.default_partition.empty() && !must_name_partition(site))
+    layout.default_partition = k_unknown_partition;
   layout.login_interfaces = {{"eth0", address(0, 0, 1)}};
   layout.login_address = layout.login_interfaces.front().ipv4;
   return layout;

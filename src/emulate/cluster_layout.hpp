@@ -60,6 +60,9 @@ std::vector<std::vector<const ClusterNode*>> group_by_kind(const ClusterLayout& 
 /// must outlive the layout.
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request);
 
+/// Whether every job names its partition: a rule for jobs with GPUs leaves the others a default.
+bool must_name_partition(const model::Site& site);
+
 /// The default partition of a whole site where the profile knows none.
 inline constexpr const char* k_unknown_partition = "unknown";
 

@@ -68,9 +68,6 @@ std::string features_of(const Site& site, const model::NodeType& type) {
   return util::join(names, ",");
 }
 
-// What a profile does not know of its nodes must not refuse a job.
-constexpr unsigned long long k_unknown_memory_mib = 4ULL << 20;
-
 /// "gpu:a100:4", or the parts of the GPUs, each kind as often as a whole GPU has room for; empty where there
 /// are none.
 std::string gres_of(const Site& site, const model::NodeType& type, bool slices) {

@@ -249,6 +249,28 @@ TEST_CASE("emulate assumes and reports missing facts of nodes") {
   CHECK(test::layout_of(site, "dev").type->gpu->per_node == 4);
 }
 
+TEST_CASE("emulate reports unknown memory and an unknown default partition") {
+  auto site = test::small_site();
+  CHECK(describe_assumptions(site, test::layout_of(site)).empty());
+  for (auto& type : site.node_types) type.memory.reset();
+  CHECK(describe_assumptions(site, test::layout_of(site)) ==
+        std::vector<std::string>{"the profile does not state the memory of node type gpu: 4096G is assumed"});
+  for (auto& partition : site.partitions) partition.is_default = false;
+  CHECK(describe_assumptions(site, test::layout_of(site)).back() ==
+        "the profile states no default partition: jobs that name none are rejected");
+  site.flags["partition"].policy = model::Policy::required;
+  CHECK(describe_assumptions(site, test::layout_of(site)).size() == 1);
+}
+
+TEST_CASE("a whole site has the default partition of the profile") {
+  auto site = test::small_site();
+  ClusterRequest request;
+  request.whole_site = true;
+  CHECK(make_cluster_layout(site, request)->default_partition == "main");
+  for (auto& partition : site.partitions) partition.is_default = false;
+  CHECK(make_cluster_layout(site, request)->default_partition == k_unknown_partition);
+}
+
 TEST_CASE("a node whose number of cores is not known cannot be emulated, and that is said") {
   auto site = test::small_site();
   for (auto& type : site.node_types) type.cpu = {};

@@ -293,6 +293,8 @@ int run_emulate(const EmulateOptions& typed, const Context& context) {
   if (!options.evaluated_job.empty()) return evaluate_job(options.evaluated_job, *site, *layout, context);
   const auto faults = read_faults(options, *layout, context);
   if (!faults) return k_usage;
+  for (const auto& assumption : emulate::describe_assumptions(*site, *layout))
+    make_narrator(context, options.quiet).note(assumption);
   emulate::ClusterRun run;
   run.faults = *faults;
   run.evaluate_command = make_evaluate_command(typed, options, context);
