@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
+#include <compare>
+#include <optional>
 
 namespace hpcml::topo {
 namespace {
@@ -33,32 +34,53 @@ std::pair<std::size_t, std::size_t> distance(const Gpu& gpu, const Nic& nic) {
 
 bool is_placed(const Nic& nic) { return nic.numa || nic.l3 || nic.package || !nic.path.empty(); }
 
+/// A NIC as a candidate for a GPU; the least is the best.
+struct Candidate {
+  std::pair<std::size_t, std::size_t> distance;
+  unsigned users = 0;    ///< GPUs that have the NIC already
+  unsigned numa_gap = 0; ///< between the numbers of both NUMA nodes: neighbours have neighbouring numbers
+  std::size_t nic = 0;
+  auto operator<=>(const Candidate&) const = default;
+};
+
+unsigned numa_gap(const Gpu& gpu, const Nic& nic) {
+  if (!gpu.place.numa || !nic.numa) return 0;
+  return std::max(*gpu.place.numa, *nic.numa) - std::min(*gpu.place.numa, *nic.numa);
+}
+
+std::optional<Candidate> find_nearest(const Gpu& gpu, const std::vector<Nic>& nics,
+                                      const std::vector<unsigned>& users) {
+  const bool placed = gpu.place.numa || gpu.place.l3 || gpu.place.package;
+  std::optional<Candidate> best;
+  for (std::size_t n = 0; n < nics.size(); ++n) {
+    if (nics[n].management || !is_placed(nics[n])) continue;
+    const Candidate candidate{distance(gpu, nics[n]), users[n], numa_gap(gpu, nics[n]), n};
+    // Of a GPU somewhere on the node nothing but a common bridge is known.
+    if (!placed && candidate.distance.first > 1) continue;
+    if (!best || candidate < *best) best = candidate;
+  }
+  return best;
+}
+
 } // namespace
 
 std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vector<Nic>& nics) {
-  std::vector<NicChoice> choices;
+  std::vector<NicChoice> choices(gpus.size());
   std::vector<unsigned> users(nics.size(), 0);
-  for (const Gpu& gpu : gpus) {
-    NicChoice choice;
-    if (!gpu.place.nic.empty()) {
-      choices.push_back({gpu.place.nic, "the profile states it"});
-      continue;
-    }
-    const bool placed = gpu.place.numa || gpu.place.l3 || gpu.place.package;
-    std::optional<std::tuple<std::pair<std::size_t, std::size_t>, unsigned, std::size_t>> best;
-    for (std::size_t n = 0; n < nics.size(); ++n) {
-      if (nics[n].management || !is_placed(nics[n])) continue;
-      const auto key = std::make_tuple(distance(gpu, nics[n]), users[n], n);
-      // Of a GPU somewhere on the node nothing but a common bridge is known.
-      if (!placed && std::get<0>(key).first > 1) continue;
-      if (!best || key < *best) best = key;
-    }
-    if (best) {
-      const std::size_t n = std::get<2>(*best);
-      ++users[n];
-      choice = {nics[n].name, k_reasons[std::get<0>(*best).first]};
-    }
-    choices.push_back(std::move(choice));
+  // GPUs that are next to a NIC choose first: the others then take the NIC that has fewer.
+  std::vector<std::pair<std::size_t, std::size_t>> order; // distance, GPU
+  for (std::size_t g = 0; g < gpus.size(); ++g) {
+    const auto nearest = find_nearest(gpus[g], nics, users);
+    if (!gpus[g].place.nic.empty())
+      choices[g] = {gpus[g].place.nic, "the profile states it"};
+    else if (nearest)
+      order.emplace_back(nearest->distance.first, g);
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [unused, g] : order) {
+    const auto nearest = find_nearest(gpus[g], nics, users);
+    ++users[nearest->nic];
+    choices[g] = {nics[nearest->nic].name, k_reasons[nearest->distance.first]};
   }
   return choices;
 }

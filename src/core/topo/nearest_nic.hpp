@@ -16,8 +16,9 @@ struct NicChoice {
 };
 
 /// One choice per GPU: same PCIe switch, then same host bridge, same L3, same NUMA node, same package, then
-/// any; GPUs with equally near devices take them in turns, by the GPUs' order. Management devices are
-/// omitted, and so are devices of which nothing is known.
+/// any. GPUs that are next to a device choose first. Of equally near devices a GPU takes the one with fewer
+/// GPUs, then that of the nearest NUMA number. Management devices are omitted, and so are devices of which
+/// nothing is known.
 std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vector<Nic>& nics);
 
 /// What a node shows of its network, by the GPUs' order. Choices without a name: nothing is known to be near.
