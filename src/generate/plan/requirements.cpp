@@ -30,6 +30,17 @@ std::vector<std::string> file_words(const std::string& file, const std::string& 
   return project ? std::vector<std::string>{directory_of(file)} : std::vector<std::string>{"-r", file};
 }
 
+/// Whether a word is a list of packages: "torch,numpy". Commas also separate versions (">=1,<2") and extras.
+bool has_list(const std::string& word) {
+  unsigned depth = 0;
+  for (std::size_t i = 0; i + 1 < word.size(); ++i) {
+    if (word[i] == '[') ++depth;
+    if (word[i] == ']' && depth > 0) --depth;
+    if (word[i] == ',' && depth == 0 && util::is_name_char(word[i + 1])) return true;
+  }
+  return false;
+}
+
 } // namespace
 
 bool is_conda_file(const std::string& path) { return path.ends_with(".yml") || path.ends_with(".yaml"); }
@@ -58,7 +69,7 @@ std::vector<std::string> requirement_words(const std::string& text, const std::s
   std::vector<std::string> words;
   for (const auto& word : util::split(text, ' ')) {
     if (word.empty()) continue;
-    if (word.front() == '-' || !util::is_one_line(word))
+    if (word.front() == '-' || !util::is_one_line(word) || has_list(word))
       error(fmt::format("'{}' is not a valid requirement", word));
     words.push_back(word);
   }

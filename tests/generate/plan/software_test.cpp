@@ -174,6 +174,8 @@ TEST_CASE("each installer takes the files that it reads") {
   CHECK(words("/p/pyproject.toml", Installer::pip) == "/p");
   CHECK(words("/p/pyproject.toml", Installer::uv) == "-r /p/pyproject.toml");
   CHECK(words("torch numpy>=1.26", Installer::pip) == "torch numpy>=1.26");
+  CHECK(words("torch[a,b] numpy>=1,<2", Installer::pip) == "torch[a,b] numpy>=1,<2");
+  CHECK(words("torch,numpy", Installer::pip) == "error: 'torch,numpy' is not a valid requirement");
 }
 
 TEST_CASE("jobs without GPUs set ACCELERATE_USE_CPU") {
