@@ -18,6 +18,7 @@
 #include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/text.hpp"
 #include "run/find_torch/import_path.hpp"
+#include "run/find_torch/runner_environment.hpp"
 
 namespace hpcml::find_torch {
 
@@ -329,29 +330,58 @@ std::optional<TorchVersion> parse_torch_version(const std::string& text) {
   return version;
 }
 
+namespace {
+
+/// The program of a command, with the variables that what is before it sets.
+struct ProgramWords {
+  std::vector<std::string> words;
+  util::EnvSnapshot env;
+};
+
+/// Removes what starts the program: `env`, profilers, and runners such as uv and conda, whose environment is
+/// then first in PATH. The error is a clause about why the program is unknown.
+util::Result<ProgramWords> find_program_words(const std::vector<std::string>& command,
+                                              const util::EnvSnapshot& env, const std::string& cwd,
+                                              const FileView& files) {
+  ProgramWords program{command, env};
+  if (launch_chain::is_python(command[0])) return program;
+  const auto started = launch_chain::find_started_program(command);
+  if (!started)
+    return util::Error{fmt::format("the program that {} runs is unknown", util::base_name(command[0]))};
+  for (const auto& [name, value] : started->sets) program.env.set(name, value);
+  auto& words = program.words;
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
+  for (const auto& outer : started->before) {
+    if (outer == "nsys" || outer == "ncu") continue;
+    if (!is_runner(outer)) return util::Error{fmt::format("it depends on what {} runs", outer)};
+    const auto begin = std::find_if(command.begin(), command.end(),
+                                    [&](const auto& word) { return util::base_name(word) == outer; });
+    const auto end = command.begin() + static_cast<std::ptrdiff_t>(started->at);
+    if (begin >= end) return util::Error{fmt::format("it depends on what {} runs", outer)};
+    TRY(const auto prefix, find_runner_environment({begin, end}, program.env, cwd, files));
+    program.env.set("PATH", prefix + "/bin:" + program.env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"));
+    if (outer == "uv" && !words.empty() && words[0].ends_with(".py")) words.insert(words.begin(), "python");
+  }
+  return program;
+}
+
+} // namespace
+
 TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files) {
   if (command.empty()) return not_found(Kind::unknown, "no command given");
-  auto words = command;
-  auto variables = env;
-  if (!launch_chain::is_python(words[0])) {
-    const auto started = launch_chain::find_started_program(command);
-    if (!started)
-      return not_found(Kind::unknown,
-                       fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
-    for (const auto& outer : started->before)
-      if (outer != "nsys" && outer != "ncu")
-        return not_found(Kind::unknown, fmt::format("it depends on what {} runs", outer));
-    for (const auto& [name, value] : started->sets) variables.set(name, value);
-    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
-  }
+  auto started = find_program_words(command, env, cwd, files);
+  if (!started) return not_found(Kind::unknown, started.error().what);
+  auto& [words, variables] = *started;
   if (!words.empty() && is_shell(words[0]))
     return not_found(Kind::unknown,
                      fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
   for (int depth = 0; depth < 4; ++depth) {
-    const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
-    if (!program)
+    const auto runnable = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
+    if (!runnable)
       return not_found(Kind::unknown, fmt::format("{} was not found", words.empty() ? command[0] : words[0]));
+    const auto program = follow_pyenv_shim(*runnable, variables, cwd, files);
+    if (!program) return not_found(Kind::unknown, program.error().what);
     const auto head = files.read(*program, 1024);
     if (head && head->starts_with("#!")) {
       auto interpreter = interpreter_words(*head);

@@ -197,18 +197,78 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
   }
 }
 
+namespace {
+
+struct TorchRow {
+  const char* what;
+  std::map<std::string, std::string> files;
+  Words command;
+  std::map<std::string, std::string> env;
+  std::string expected;
+};
+
+/// Commands of programs that choose an environment first. Each environment has a version of its own.
+void add_runners(std::vector<TorchRow>& rows) {
+  std::map<std::string, std::string> files = {
+      {"/w/pyproject.toml", ""},
+      {"/w/pixi.toml", ""},
+      {"/other/pyproject.toml", ""},
+      {"/home/.pyenv/version", "3.12\n"},
+      {"/home/.pyenv/shims/python", "#!/usr/bin/env bash\npyenv exec"}};
+  const auto add_environment = [&](const std::string& prefix, const std::string& version) {
+    files[prefix + "/bin/python"] = "->" + prefix + "/bin/python3.12";
+    files[prefix + "/bin/python3.12"] = k_elf;
+    files[prefix + "/bin/torchrun"] = "#!" + prefix + "/bin/python\n";
+    add_torch(files, prefix + "/lib/python3.12/site-packages", version);
+  };
+  add_environment("/w/.venv", "2.1.0");
+  add_environment("/w/.pixi/envs/default", "2.2.0");
+  add_environment("/w/.pixi/envs/gpu", "2.3.0");
+  add_environment("/conda/envs/train", "2.4.0");
+  add_environment("/home/.conda/envs/own", "2.5.0");
+  add_environment("/other/.venv", "2.6.0");
+  add_environment("/home/.pyenv/versions/3.12.9", "2.7.0");
+  add_environment("/home/.pyenv/versions/3.12.11", "2.8.0");
+  add_environment("/usr", "1.13.0");
+  const std::map<std::string, std::string> usual = {
+      {"HOME", "/home"}, {"PATH", "/usr/bin"}, {"CONDA_EXE", "/conda/bin/conda"}};
+  const auto add = [&](const char* what, const Words& command, const std::string& expected,
+                       const std::map<std::string, std::string>& more = {}) {
+    auto env = more;
+    env.insert(usual.begin(), usual.end());
+    rows.push_back({what, files, command, std::move(env), expected});
+  };
+  add("uv", {"uv", "run", "python", "x.py"}, "2.1.0");
+  add("uv with a script", {"uv", "run", "x.py"}, "2.1.0");
+  add("uv with torchrun", {"uv", "run", "torchrun", "--nproc-per-node", "4", "x.py"}, "2.1.0");
+  add("uv in another directory", {"uv", "run", "--project", "/other", "python", "x.py"}, "2.6.0");
+  add("uv with an environment of its variable", {"uv", "run", "python", "x.py"}, "2.6.0",
+      {{"UV_PROJECT_ENVIRONMENT", "/other/.venv"}});
+  add("uv with another package", {"uv", "run", "--with", "torch==2.9", "python", "x.py"},
+      "unknown: the environment of uv is unknown: its options change it");
+  add("uv before its first run", {"uv", "run", "python", "x.py"}, "unknown: uv has no environment in /none",
+      {{"UV_PROJECT_ENVIRONMENT", "/none"}});
+  add("pixi", {"pixi", "run", "python", "x.py"}, "2.2.0");
+  add("pixi with a named environment", {"pixi", "run", "-e", "gpu", "python", "x.py"}, "2.3.0");
+  add("conda by a name", {"conda", "run", "-n", "train", "python", "x.py"}, "2.4.0");
+  add("conda by a user's name", {"conda", "run", "--name", "own", "python", "x.py"}, "2.5.0");
+  add("conda by a path", {"conda", "run", "-p", "/conda/envs/train", "python", "x.py"}, "2.4.0");
+  add("poetry", {"poetry", "run", "python", "x.py"}, "2.1.0");
+  add("a shim of pyenv", {"python", "x.py"}, "2.8.0", {{"PATH", "/home/.pyenv/shims:/usr/bin"}});
+  add("a shim with a version", {"python", "x.py"}, "2.7.0",
+      {{"PATH", "/home/.pyenv/shims:/usr/bin"}, {"PYENV_VERSION", "3.12.9"}});
+  add("a shim of the system's Python", {"python", "x.py"},
+      "unknown: /home/.pyenv/shims/python is a shim of pyenv, and its Python is unknown",
+      {{"PATH", "/home/.pyenv/shims:/usr/bin"}, {"PYENV_VERSION", "system"}});
+}
+
+} // namespace
+
 TEST_CASE("torch is found where other machines have it") {
   const std::string python = "/opt/py/bin/python3";
-  struct Row {
-    const char* what;
-    std::map<std::string, std::string> files;
-    Words command;
-    std::map<std::string, std::string> env;
-    std::string expected;
-  };
   const std::map<std::string, std::string> installed = {{python, "->python3.12"},
                                                         {"/opt/py/bin/python3.12", k_elf}};
-  std::vector<Row> rows;
+  std::vector<TorchRow> rows;
   const auto add = [&](const char* what, const std::string& torch, const Words& command,
                        std::map<std::string, std::string> env, const std::string& expected,
                        const std::map<std::string, std::string>& more = {}) {
@@ -246,12 +306,13 @@ TEST_CASE("torch is found where other machines have it") {
       {{"/tykky/bin/python", "#!/bin/bash\nexec apptainer …"}});
   add("a container", "", {"apptainer", "exec", "i.sif", "python", "x.py"}, {},
       "unknown: it depends on what apptainer runs");
-  add("conda's own run", "", {"conda", "run", "-n", "e", python, "x.py"}, {},
-      "unknown: it depends on what conda runs");
+  add("an environment that conda does not have", "", {"conda", "run", "-n", "e", "python", "x.py"}, {},
+      "unknown: the environment of conda is unknown: 'e' was not found");
   add("a shell", "", {"bash", "-c", "python x.py"}, {}, "unknown: the program that bash runs is unknown");
   add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch was not found");
   add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
       {}, "2.5.1");
+  add_runners(rows);
   for (const auto& row : rows) {
     INFO(row.what);
     const ListedFiles files(row.files);
