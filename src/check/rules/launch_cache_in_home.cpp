@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Compiler caches of several nodes in one shared directory.
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "check/job_shape.hpp"

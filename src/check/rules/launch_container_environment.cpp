@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Containers that start with an empty environment, in which tasks do not know their rank.
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 #include "check/job_shape.hpp"

@@ -78,13 +78,14 @@ RuleMatches find(const LintContext& subject) {
     const auto place = asked_at(subject, *step);
     if (!place) continue;
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
-    add_match(hits,
-              {*place,
-               "each task sees only its own GPUs, so tasks of a node cannot copy from GPU to GPU directly "
-               "(peer-to-peer, CUDA IPC)",
-               "use --gpus-per-node, so that each task sees all GPUs and uses the one of its LOCAL_RANK",
-               {},
-               documented ? std::nullopt : std::optional(diag::Severity::note)});
+    add_match(
+        hits,
+        {*place,
+         "each task sees only its own GPUs: it cannot copy from GPU to GPU directly (peer-to-peer, CUDA "
+         "IPC), and a program that uses device LOCAL_RANK fails",
+         "use --gpus-per-node, so that each task sees all GPUs and uses the one of its LOCAL_RANK",
+         {},
+         documented ? std::nullopt : std::optional(diag::Severity::note)});
   }
   if (!hits.empty() && !subject.site && is_for_amd(subject)) hits.clear();
   return hits;

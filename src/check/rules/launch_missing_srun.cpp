@@ -177,8 +177,10 @@ bool starts_others(const Launch& launch) {
 bool is_lone_agent(const LintContext& subject, const Launch& launch, const LaunchShape& job) {
   const auto* agent = launch.agent();
   const auto& context = launch.command->context;
-  if (!agent || launch.step() || context.loop || context.background || context.substitution) return false;
-  if (agent->find(model::OptionMeaning::hosts) || !is_in_batch_step(subject, launch)) return false;
+  if (!agent || launch.step() || context.loop || context.substitution) return false;
+  if (agent->find_any({model::OptionMeaning::hosts, model::OptionMeaning::no_ssh}) ||
+      !is_in_batch_step(subject, launch))
+    return false;
   const auto* row = model::find_launcher(agent->program);
   if (row && row->uses_ssh && subject.text.find("hostfile") != std::string_view::npos) return false;
   return expects_nodes(subject, *agent, job);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // More processes that load data than a task has CPUs.
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 

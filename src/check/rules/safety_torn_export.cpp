@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // An export whose assignment is on the next line.
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
