@@ -185,6 +185,12 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   if (run.ssh) made.services.push_back(make_ssh_service(state_dir));
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
+  // Each slurmstepd reads the topology of the node before its first task, from thousands of files in /sys. It
+  // is what slurmd read at its start and wrote here, where hwloc finds it for slurmstepd in one file.
+  made.env.set("HWLOC_XMLFILE", state_dir + "/slurmd/" + node.name + "/hwloc_topo_whole.xml");
+  made.env.set("HWLOC_THISSYSTEM", "1");
+  // Plugins look for devices of this machine by OpenCL, X servers and PCI, which the node does not have.
+  made.env.set("HWLOC_PLUGINS_PATH", state_dir + "/lib");
   made.log_file = state_dir + "/log/slurmd." + node.name + ".out";
   return made;
 }

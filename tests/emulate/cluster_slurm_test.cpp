@@ -342,6 +342,18 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
   }
 }
 
+TEST_CASE("emulated steps read the node's topology from one file", "[slurm]") {
+  const Cluster lumi({"--quiet", "--site", "lumi"});
+  const auto result = lumi.run_job(
+      "--account=project_1 --partition=standard-g --time=5",
+      "file=$(tr '\\0' '\\n' < /proc/$(pgrep -o slurmd)/environ | sed -n 's/^HWLOC_XMLFILE=//p')\n"
+      "grep -c '<object type=\"PU\"' \"$file\"\n"
+      "cmp \"$file\" \"${file%whole.xml}\"$SLURM_JOB_ID.*.xml && echo same in the step\n"
+      "echo \"job: ${HWLOC_XMLFILE-unset} ${HWLOC_PLUGINS_PATH-unset} ${HWLOC_THISSYSTEM-unset}\"");
+  INFO(result.err);
+  CHECK(result.out == "Submitted batch job 1\n128\nsame in the step\njob: unset unset unset\n");
+}
+
 TEST_CASE("sbatch -W ends with its job on emulated clusters", "[slurm]") {
   const Cluster generic({"--quiet", "--site", "generic"});
   generic.write("job.sh", "#!/bin/bash\n#SBATCH --ntasks=1 --time=5\nsleep 6\nexit 3\n");

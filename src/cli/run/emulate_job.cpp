@@ -65,9 +65,9 @@ int run_script_job(const Context& context, bool is_quiet) {
   // The controller and the nodes are on this machine, and no other user's: it may be asked often, and what a
   // job has written is visible at once.
   FollowOptions options;
-  options.min_interval = options.max_interval = std::chrono::milliseconds(500);
+  options.min_interval = options.max_interval = std::chrono::milliseconds(250);
   options.log_delay = std::chrono::milliseconds(0);
-  options.max_failures = 1200; // `--fault slurmctld-restart` may last minutes
+  options.max_failures = 2400; // `--fault slurmctld-restart` may last minutes
   options.earlier_log = earlier;
   options.copies_all = options.ends_jobs = true;
   options.is_quiet = is_quiet;
