@@ -23,7 +23,9 @@ std::string to_text(const Directive& line) {
 
 std::string assignment(const Export& line) {
   if (line.is_shell) return line.name + "=" + line.value;
-  return line.name + "=" + (line.expression ? quote_expression(line.value) : quote_word(line.value));
+  if (!line.expression) return line.name + "=" + quote_word(line.value);
+  return line.name + "=" +
+         (line.name.ends_with("PATH") ? quote_search_path(line.value) : quote_expression(line.value));
 }
 
 bool comes_from_user(const Export& line) {

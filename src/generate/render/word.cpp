@@ -169,6 +169,57 @@ std::string quote_expression(std::string_view text) {
   return quoted + "\"";
 }
 
+namespace {
+
+/// NAME of "$NAME" or "${NAME}"; empty for other texts.
+std::string variable_name(std::string_view text) {
+  if (text.empty() || variable_length(text) != text.size()) return {};
+  text.remove_prefix(text.starts_with("${") ? 2 : 1);
+  if (text.back() == '}') text.remove_suffix(1);
+  return std::all_of(text.begin(), text.end(), util::is_name_char) ? std::string(text) : std::string();
+}
+
+/// Variables of a search path: each brings the colon after it. The last one has no item after it, so that
+/// only the one before it knows whether both have a value.
+std::string join_variables(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i + 2 < names.size(); ++i) text += fmt::format("${{{0}:+${0}:}}", names[i]);
+  const auto& last = names.back();
+  if (names.size() > 1) text += fmt::format("${{{0}:+${0}${{{1}:+:}}}}", names[names.size() - 2], last);
+  return text + fmt::format("${{{}-}}", last);
+}
+
+/// A search path with an item that always has a value: variables before it bring the colon after them, those
+/// after it the colon before them.
+std::string join_items(const std::vector<std::string>& items, const std::vector<std::string>& names) {
+  const auto fixed = static_cast<std::size_t>(
+      std::find_if(names.begin(), names.end(), [](const auto& name) { return name.empty(); }) -
+      names.begin());
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!names[i].empty()) {
+      text += i < fixed ? fmt::format("${{{0}:+${0}:}}", names[i]) : fmt::format("${{{0}:+:${0}}}", names[i]);
+      continue;
+    }
+    const auto item = quote_expression(items[i]); // in quotes
+    text += (i > fixed ? ":" : "") + item.substr(1, item.size() - 2);
+  }
+  return text;
+}
+
+} // namespace
+
+std::string quote_search_path(std::string_view text) {
+  const auto items = util::split(std::string(text), ':');
+  const auto is_empty = [](const auto& item) { return item.empty(); };
+  if (items.size() < 2 || std::any_of(items.begin(), items.end(), is_empty)) return quote_expression(text);
+  std::vector<std::string> names;
+  for (const auto& item : items) names.push_back(variable_name(item));
+  const bool has_fixed = std::any_of(names.begin(), names.end(), is_empty);
+  // An assignment does not split its value into words: variables alone need no quotes.
+  return has_fixed ? "\"" + join_items(items, names) + "\"" : join_variables(names);
+}
+
 std::string comment_text(std::string_view text) {
   auto out = diag::visible_text(text);
   // A backslash at the end of a comment looks like a continuation, also to shellcheck.

@@ -46,6 +46,9 @@ std::string quote_path(std::string_view path);
 /// Returns a profile's words with "$NAME" and "${NAME}" in double quotes; a variable that is not set is
 /// empty.
 std::string quote_expression(std::string_view text);
+/// The same for a list of directories with colons: a variable that is not set leaves no empty item, which
+/// would mean the current directory.
+std::string quote_search_path(std::string_view text);
 /// Returns the text for a comment, with invisible characters as escapes.
 std::string comment_text(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/file.hpp"
+#include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "generate/render/explain.hpp"
 #include "generate/render/render_helper.hpp"
@@ -105,6 +106,33 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   plan.layout.nodes = plan.layout.tasks_per_node = 1;
   CHECK(served(plan) == "no store");
   CHECK(served(test::make_plan_for("torchrun")) == "no store");
+}
+
+TEST_CASE("a search path of a profile has no empty item") {
+  auto plan = test::make_whole_node_plan();
+  plan.env.push_back({"LD_LIBRARY_PATH", "${FIRST_PATH}:${LD_LIBRARY_PATH}", true, model::Scope::batch, {}});
+  plan.env.push_back({"MANPATH", "/opt/man:${MANPATH}", true, model::Scope::batch, {}});
+  plan.env.push_back({"INFOPATH", "${INFOPATH}:/opt/a b", true, model::Scope::batch, {}});
+  std::string lines;
+  for (const auto& line : util::split(render::render_script(plan), '\n'))
+    if (line.starts_with("export ") && holds(line, "PATH=")) lines += line + "\n";
+  CAPTURE(lines);
+  struct Case {
+    const char *first, *before, *after;
+  };
+  for (const auto& [first, before, after] :
+       {Case{"", "", "|/opt/man|/opt/a b"}, Case{"/x", "", "/x|/opt/man|/opt/a b"},
+        Case{"", "/y:/z", "/y:/z|/opt/man:/y:/z|/y:/z:/opt/a b"},
+        Case{"/x", "/y:/z", "/x:/y:/z|/opt/man:/y:/z|/y:/z:/opt/a b"}}) {
+    CAPTURE(first, before);
+    const auto program = "set -u; FIRST_PATH=" + std::string(first) + "; LD_LIBRARY_PATH=" + before +
+                         "; MANPATH=" + before + "; INFOPATH=" + before + "\n" + lines +
+                         "echo \"$LD_LIBRARY_PATH|$MANPATH|$INFOPATH\"";
+    const auto output =
+        util::run_process({"bash", "-c", program}, util::EnvSnapshot::of_process(), std::chrono::seconds(10));
+    REQUIRE(output);
+    CHECK(output->out == std::string(after) + "\n");
+  }
 }
 
 TEST_CASE("a script never holds the key of its job") {
