@@ -84,6 +84,20 @@ TEST_CASE("batch passes arguments and its environment to the script", "[program]
   CHECK(job.output() == "<a><b c><*><70><5><USR2> " + job.path("checkpoints/60").string() + "\n");
 }
 
+TEST_CASE("batch and its store use at most 12 MB", "[program]") {
+  BatchRun job;
+  CHECK(job.run(with(k_requeueing, {"--checkpoint-dir", "checkpoints"}),
+                "for pid in $PPID $(pgrep -P $PPID -x hpcml-store); do\n"
+                "  sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\) kB/\\1/p' /proc/$pid/status\n"
+                "done") == 0);
+  unsigned long long kilobytes = 0;
+  for (const auto& line : util::split(job.output(), '\n'))
+    if (!line.empty()) kilobytes += util::parse_unsigned(line).value_or(1U << 30U);
+  CAPTURE(job.output());
+  CHECK(kilobytes > 1000);
+  CHECK(kilobytes <= 12 * 1024);
+}
+
 TEST_CASE("batch asks the ranks to save at USR1", "[program]") {
   BatchRun job;
   CHECK(run_to_limit(job, k_saving, "srun -n2 save 7\necho next >> $LOG", "srun -n2 save 7") == 7);
