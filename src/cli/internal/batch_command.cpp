@@ -24,10 +24,12 @@ namespace {
 struct BatchOptions {
   batch::BatchRequest request;
   std::string launcher = "hpcml", save_before, save_signal = "USR1", requeue_on, chain;
-  bool no_store = false;
-  bool old_secret = false, old_store = false; ///< of scripts before --launcher and --no-store
-  bool old_gpus_as_total = false;             ///< of scripts before batch read SLURM_GPUS
+  std::string store = "batch";    ///< what serves the rendezvous store
+  bool old_no_store = false;      ///< of scripts before --store named the server
+  bool old_secret = false;        ///< of scripts before --launcher
+  bool old_gpus_as_total = false; ///< of scripts before batch read SLURM_GPUS
   std::string old_save_by;
+  CLI::Option* store_server = nullptr;
   CLI::Option* max_requeues = nullptr;
 };
 
@@ -57,9 +59,11 @@ util::Status read_launcher(const BatchOptions& options, batch::BatchRequest& req
   const auto launcher = model::Launcher::parse(options.launcher);
   if (!launcher) return util::with_context(launcher.error(), "--launcher");
   const bool is_hpcml = launcher->is_hpcml() && options.old_save_by != "step";
-  const bool is_old = options.old_secret || options.old_store;
+  // Scripts that have --secret name the store only if this process serves it.
+  const bool is_served =
+      options.store == "batch" && (!options.old_secret || options.store_server->count() > 0);
   request.needs_secret = is_hpcml;
-  request.serves_store = is_hpcml && !options.no_store && (options.old_store || !is_old);
+  request.serves_store = is_hpcml && is_served && !options.old_no_store;
   request.save_route = is_hpcml ? batch::SaveRoute::launch : batch::SaveRoute::step;
   return util::Done{};
 }
@@ -123,7 +127,7 @@ constexpr CommandHelp k_batch_help = {
 
 The script's commands run with HPCML_BATCH set to the job's number.)",
     .common = "--save-before --save-signal --max-requeues --requeue-on --checkpoint-dir --log-dir "
-              "--program-nodes --stage --launcher --no-store",
+              "--program-nodes --stage --launcher --store",
     .usage = "[OPTIONS] -- COMMAND [ARGS]...",
 };
 
@@ -133,9 +137,13 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
                  "Program that starts the ranks; only hpcml needs a key and a store")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_flag("--no-store", options.no_store, "Do not serve the rendezvous store of the ranks");
+  options.store_server = app.add_option("--store", options.store, "Server of the ranks' rendezvous store")
+                             ->type_name("SERVER")
+                             ->check(one_of({"batch", "agents", "rank0", "none"}))
+                             ->expected(0, 1) // earlier scripts name no server
+                             ->capture_default_str();
+  app.add_flag("--no-store", options.old_no_store)->group("");
   app.add_flag("--secret", options.old_secret)->group("");
-  app.add_flag("--store", options.old_store)->group("");
   app.add_option("--host", request.host, "Name of this node for the ranks")
       ->type_name("HOST")
       ->default_str("SLURMD_NODENAME");

@@ -45,6 +45,8 @@ public:
     add_requeue();
     add_spare_nodes();
     add_stage();
+    explain_rule("\"$0\" \"$@\"",
+                 "this script with its arguments; HPCML_BATCH keeps it from starting hpcml again");
     reasons = std::move(x_reasons);
     return std::move(x_words);
   }
@@ -83,10 +85,13 @@ private:
       explain_rule("serves the ranks' rendezvous store",
                    "it serves before any rank starts, and stays when one of them ends");
     } else {
-      add_switch("--no-store");
-      explain_rule("--no-store", launcher.has_own_agent() ? "the agents serve the store"
-                                 : is_prescribed          ? "rank 0 serves the store at the site's port"
-                                                          : "the ranks need no rendezvous");
+      const auto* server = launcher.has_own_agent() ? "agents" : is_prescribed ? "rank0" : "none";
+      add("--store", server);
+      explain_rule(std::string("--store ") + server,
+                   launcher.has_own_agent()
+                       ? "the agents serve the store, again for each restart of the ranks"
+                   : is_prescribed ? "rank 0 serves the store at the site's port (--master-port)"
+                                   : "the ranks need no rendezvous");
     }
     add_address();
   }
@@ -100,7 +105,7 @@ private:
       add_expression("--host", "\"$" + endpoint.from_env + "\"");
     } else if (endpoint.ipv4 || !endpoint.suffix.empty()) {
       if (!endpoint.suffix.empty())
-        add_expression("--host", "\"$SLURMD_NODENAME\"" + quote_word(endpoint.suffix));
+        add_expression("--host", quote_path("${SLURMD_NODENAME}" + endpoint.suffix));
       if (endpoint.ipv4) add_switch("--ipv4");
     }
     if (x_words.size() > count) explain("address of the ranks' rendezvous", endpoint.origin);
@@ -121,12 +126,22 @@ private:
     if (requeue.requeues) {
       add("--max-requeues", std::to_string(requeue.most));
       explain(fmt::format("--max-requeues {}", requeue.most), requeue.bound);
-      if (!requeue.requeue_on.empty()) add("--requeue-on", requeue.requeue_on.text());
+      if (!requeue.requeue_on.empty()) {
+        add("--requeue-on", requeue.requeue_on.text());
+        explain_rule("--requeue-on", "what ended the run is in its record, or Slurm reports it");
+      }
       explain("requeues the job", requeue.origin);
       if (x_plan.submit_command.value != "sbatch") add("--submit-command", x_plan.submit_command.value);
     }
-    if (!requeue.checkpoint_dir.empty()) add("--checkpoint-dir", requeue.checkpoint_dir);
-    if (requeue.requeues && x_plan.ranks.log_dir) add("--log-dir", x_plan.ranks.log_dir->value.text());
+    if (!requeue.checkpoint_dir.empty()) {
+      add("--checkpoint-dir", requeue.checkpoint_dir);
+      explain_rule("--checkpoint-dir",
+                   "the program reads the job's directory in it from HPCML_CHECKPOINT_DIR");
+    }
+    if (requeue.requeues && x_plan.ranks.log_dir) {
+      add("--log-dir", x_plan.ranks.log_dir->value.text());
+      explain_rule("--log-dir", "the record of the run there names what ended it");
+    }
     if (requeue.chain) add("--chain", fmt::format("{}:{}", requeue.chain->first, requeue.chain->number));
     if (!requeue.slurm) return;
     add_switch("--expedited");
@@ -176,23 +191,61 @@ void add_events_of_saving(const model::Plan& plan, std::string& text) {
     text += "the ranks have not ended shortly before the limit: requeues the job without waiting further\n";
 }
 
+/// How the ranks are asked to save, and where.
+std::string describe_saving(const model::Plan& plan) {
+  const bool has_directory = plan.requeue && !plan.requeue->checkpoint_dir.empty();
+  // hpcml launch spares programs that the signal would kill. Slurm itself signals the tasks of other
+  // launchers.
+  return fmt::format(" {} before the time limit it sends SIG{} to {}, to save {}and exit.", lead_time(plan),
+                     plan.saving->signal.text(),
+                     plan.launcher.choice.is_hpcml() ? "ranks with a handler" : "the tasks",
+                     has_directory ? "in $HPCML_CHECKPOINT_DIR " : "");
+}
+
+/// "a lost node or preemption": the causes of --requeue-on.
+std::string describe_causes(const std::vector<std::string>& words) {
+  std::vector<std::string> causes;
+  for (const auto& word : words)
+    causes.push_back(word == "node"         ? "a lost node"
+                     : word == "preempted"  ? "preemption"
+                     : word == "launcher"   ? "an error of hpcml"
+                     : word == "time-limit" ? "the time limit"
+                                            : word);
+  return util::join(causes, " or ");
+}
+
+/// After which events the job is requeued, and how often.
+std::string describe_requeue(const model::Plan& plan) {
+  const auto& requeue = *plan.requeue;
+  const auto& words = requeue.requeue_on.words();
+  const auto after = words.empty() ? std::string() : "after " + describe_causes(words);
+  const bool has_spare_nodes = plan.layout.spare_nodes > 0 && util::contains(words, "node");
+  const auto action =
+      fmt::format("{}requeues the job up to {}", has_spare_nodes ? "restarts on spare nodes or " : "",
+                  util::counted(requeue.most, "time"));
+  if (!plan.saving) return fmt::format(" It {}{}{}.", action, after.empty() ? "" : " ", after);
+  return fmt::format(" Then{}{}{} it {}.", after.empty() ? "" : ", or ", after, after.empty() ? "" : ",",
+                     action);
+}
+
 /// What readers of the script must know of hpcml internal batch: what happens at the time limit and after
-/// failures.
-std::string describe_batch(const model::Plan& plan) {
-  const bool requeued = requeues(plan);
-  std::string text = "hpcml runs the rest";
+/// failures, and what names in its line mean.
+std::vector<std::string> describe_batch(const model::Plan& plan) {
+  std::string text = "hpcml runs this script again as its child, for the lines below";
   if (plan.layout.spare_nodes > 0)
-    text += fmt::format(" with {} of {}", util::counted(plan.layout.nodes, "healthy node"),
+    text += fmt::format(", on {} of {}", util::counted(plan.layout.nodes, "healthy node"),
                         plan.layout.nodes_asked());
-  else if (!plan.saving && !requeued)
-    text += " of this script ('hpcml internal batch --help')";
   text += ".";
-  if (plan.saving)
-    text += fmt::format(" It asks the ranks to save (SIG{}) {} before the limit{}",
-                        plan.saving->signal.text(), lead_time(plan), requeued ? "" : ".");
-  if (!requeued) return text;
-  return text + fmt::format("{} requeues at most {}.", plan.saving ? ", and" : " It",
-                            util::counted(plan.requeue->most, "time"));
+  if (plan.saving) text += describe_saving(plan);
+  if (requeues(plan)) text += describe_requeue(plan);
+  if (!plan.saving && plan.requeue && !plan.requeue->checkpoint_dir.empty())
+    text += " $HPCML_CHECKPOINT_DIR is the job's.";
+  constexpr std::size_t k_comment_columns = 108; // 110 with "# "
+  auto lines = util::wrap_text(text, k_comment_columns);
+  // Where to read more, if that needs no line.
+  const std::string_view more = " See 'hpcml internal batch --help'.";
+  if (lines.back().size() + more.size() <= k_comment_columns) lines.back() += more;
+  return lines;
 }
 
 } // namespace
@@ -210,9 +263,7 @@ ScriptLines make_batch_line(const model::Plan& plan) {
   ScriptLines lines{Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
                              because(plan.hpcml_path.origin)}};
   const auto rule = by_rule("signals, requeues and services of the job are handled outside of the shell");
-  constexpr std::size_t k_comment_columns = 108; // 110 with "# "
-  for (auto& text : util::wrap_text(describe_batch(plan), k_comment_columns))
-    lines.push_back(Comment{std::move(text), rule});
+  for (auto& text : describe_batch(plan)) lines.push_back(Comment{std::move(text), rule});
   lines.push_back(
       Verbatim{"[[ ${HPCML_BATCH-0} == \"$SLURM_JOB_ID\" ]] ||\n  " + wrap_words(words, 2, "    "), reasons});
   return lines;

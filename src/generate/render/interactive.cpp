@@ -167,7 +167,7 @@ std::string render_interactive_lines(const model::Plan& plan, bool with_program)
     add_lines(make_shell_node_setup(in_shell(plan)));
     add_lines(make_shell_rendezvous(plan));
     add_lines(make_environment(in_shell(plan)));
-    add_lines(make_step(plan, step_args_in_shell(plan)));
+    add_lines(make_step(in_shell(plan), step_args_in_shell(plan)));
   }
   return text.empty() ? text : "# then, in its shell, as the batch script has it:\n" + text;
 }

@@ -99,7 +99,8 @@ ScriptWords setup_words(const model::Plan& plan) {
     words.push_back(ScriptWord::literal(fmt::format("--nodes={}", plan.layout.nodes)));
     words.push_back(ScriptWord::expression("--nodelist=\"$HPCML_RUN_NODES\""));
   }
-  words.push_back(ScriptWord::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
+  if (!has_one_task_per_node(plan))
+    words.push_back(ScriptWord::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
   words.push_back(ScriptWord::literal("--ntasks-per-node=1"));
   return words;
 }

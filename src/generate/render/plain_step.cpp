@@ -49,13 +49,18 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
 /// A word of the agent's row; one with a dollar is the shell's to expand.
 ScriptWord script_word(const model::Plan& plan, std::string_view text) {
   const auto least = plan.launcher.least_nodes;
-  const auto nodes = std::to_string(plan.layout.nodes);
+  const auto& layout = plan.layout;
+  // As srun's --ntasks: the number that sbatch gave the job, which may not be that of the script.
+  const bool is_jobs = has_one_task_per_node(plan);
+  const auto nodes = is_jobs ? "\"$SLURM_NNODES\"" : std::to_string(layout.nodes);
+  const auto ranks = is_jobs ? fmt::format("$((SLURM_NNODES * {}))", layout.ranks_per_node)
+                             : std::to_string(layout.world_size());
   std::string word(text);
   for (const auto& [name, value] :
        {std::pair{"{nodes}", nodes},
-        {"{least_nodes}", least == 0 ? nodes : fmt::format("{}:{}", least, nodes)},
-        {"{ranks_per_node}", std::to_string(plan.layout.ranks_per_node)},
-        {"{ranks}", std::to_string(plan.layout.world_size())}})
+        {"{least_nodes}", least == 0 ? nodes : fmt::format("{}:{}", least, layout.nodes)},
+        {"{ranks_per_node}", std::to_string(layout.ranks_per_node)},
+        {"{ranks}", ranks}})
     word = util::replace_all(word, name, value);
   return word.find('$') == std::string::npos ? ScriptWord::literal(word) : ScriptWord::expression(word);
 }

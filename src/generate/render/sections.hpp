@@ -75,6 +75,9 @@ Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 Step program_step(const ScriptStep& step);
 /// The options of a step on the healthy ones of the job's nodes; empty where the job has no spare ones.
 ScriptWords healthy_node_words(const model::Plan& plan);
+/// True if the header counts one task per node and a step has all nodes: their number is then that of the
+/// job, also if sbatch was given another one than the script has.
+bool has_one_task_per_node(const model::Plan& plan);
 /// Who decided what of a step.
 Reasons step_reasons(const model::Plan& plan);
 /// The step over all components of a heterogeneous job: one `srun` for all, each component with its own

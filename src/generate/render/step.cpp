@@ -146,6 +146,17 @@ void append(std::vector<ScriptWords>& groups, std::vector<ScriptWords> more) {
 
 } // namespace
 
+bool has_one_task_per_node(const model::Plan& plan) {
+  // Spare nodes start no task. The variables of a job with components have other names, and those in the
+  // shell of an interactive step, which shares its nodes with this one, are of that step.
+  const bool shares_nodes = !plan.launcher.per_node_args.empty();
+  if (!plan.launcher.by_srun() || plan.layout.spare_nodes > 0 || !plan.components.empty() || shares_nodes)
+    return false;
+  return std::any_of(plan.directives.begin(), plan.directives.end(), [](const auto& directive) {
+    return directive.name == "--ntasks-per-node" && directive.value == "1";
+  });
+}
+
 Reasons step_reasons(const model::Plan& plan) {
   Reasons reasons{{plan.launcher.choice.name(), plan.launcher.origin}};
   if (!plan.binding.why.empty()) reasons.push_back({plan.binding.why, plan.binding.origin});
@@ -221,7 +232,7 @@ ScriptWords step_words(const ScriptStep& step) {
   if (plan.launcher.by_srun()) {
     for (auto& word : healthy_node_words(plan)) words.push_back(std::move(word));
     if (plan.launcher.spawns) {
-      add("--ntasks", std::to_string(plan.layout.nodes));
+      if (!has_one_task_per_node(plan)) add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");
     }
     const bool has_masks = binds_with_masks(plan);
@@ -354,9 +365,38 @@ Step program_step(const ScriptStep& step) {
 
 namespace {
 
-ScriptLines one_step(const ScriptStep& script_step) {
+/// What starts the ranks of hpcml launch, and what binds them: readers find options for both in the step.
+ScriptLines describe_step(const ScriptStep& step) {
+  const auto& plan = step.plan;
+  if (!plan.launcher.choice.is_hpcml() || step.program.once || !plan.components.empty()) return {};
+  const auto* cores =
+      plan.layout.gpus_per_node > 0 ? "--cpus-per-task cores near its GPUs" : "--cpus-per-task cores";
+  std::string text;
+  if (plan.launcher.spawns)
+    text = fmt::format("One task per node: hpcml launch starts its ranks, and binds each to {}.", cores);
+  else if (plan.binding.binder == Binder::launch)
+    text = fmt::format("One task per rank: hpcml launch (not srun) binds it to {} and sets RANK.", cores);
+  else if (binds_with_masks(plan))
+    text = "One task per rank, with its CPU mask: hpcml launch checks that, sets RANK and runs the program.";
+  else
+    text = "One task per rank, bound by srun: hpcml launch sets RANK and MASTER_ADDR and runs the program.";
+  ScriptLines lines{Comment{text, by_rule("srun and hpcml launch get the same plan: one binds the ranks")}};
+  const auto& endpoint = plan.rendezvous;
+  const auto explain_address = [&](const char* sentence) {
+    lines.push_back(Comment{sentence, because(endpoint.origin)});
+  };
+  if (!endpoint.suffix.empty() && endpoint.interface.empty() && endpoint.from_env.empty())
+    explain_address("Ranks connect to the first node by --host above, its name in the fast network.");
+  if (endpoint.port != 0 || !endpoint.port_from_env.empty())
+    explain_address("Rank 0 serves the rendezvous store at --master-port, which the site prescribes.");
+  return lines;
+}
+
+ScriptLines one_step(const ScriptStep& script_step, bool is_first = true) {
   const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
-  auto lines = over_components ? component_lines() : mask_lines(script_step.plan);
+  auto lines = is_first ? describe_step(script_step) : ScriptLines{};
+  for (auto& line : over_components ? component_lines() : mask_lines(script_step.plan))
+    lines.push_back(std::move(line));
   lines.push_back(program_step(script_step));
   return lines;
 }
@@ -373,7 +413,8 @@ ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& s
         fmt::format("Step {} of {}: if it fails, the next steps do not start.", i + 1, plan.steps.size()),
         by_rule("the steps of the job file, in their order")});
     const auto& [command, once] = plan.steps[i];
-    for (auto& line : one_step({plan, {command, {}, once}, step_args})) lines.push_back(std::move(line));
+    for (auto& line : one_step({plan, {command, {}, once}, step_args}, i == 0))
+      lines.push_back(std::move(line));
   }
   return lines;
 }

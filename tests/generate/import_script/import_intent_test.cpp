@@ -210,7 +210,7 @@ TEST_CASE("a configuration that a variable names keeps accelerate") {
                   "--num_processes 8 x.py"),
               "narval");
   CHECK(has(script, "export ACCELERATE_CONFIG_FILE=fsdp.yaml\n"));
-  CHECK(has(script, "accelerate launch --num_machines=2"));
+  CHECK(has(script, "accelerate launch --num_machines=\"$SLURM_NNODES\""));
   CHECK(has(script, "--config_file=\"$ACCELERATE_CONFIG_FILE\" x.py"));
 }
 

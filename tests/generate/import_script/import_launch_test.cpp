@@ -18,7 +18,7 @@ TEST_CASE("Options of a launcher that change the program's run keep the launcher
   const auto config = written(
       job(k_four, "srun accelerate launch --config_file fsdp.yaml --num_processes 8 --num_machines 2 x.py"),
       "narval");
-  CHECK(has(config, "accelerate launch --num_machines=2"));
+  CHECK(has(config, "accelerate launch --num_machines=\"$SLURM_NNODES\""));
   CHECK(has(config, " --config_file=fsdp.yaml"));
   CHECK_FALSE(has(config, "--multi_gpu"));
 }

@@ -76,7 +76,7 @@ TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are 
   const auto agent = written(
       job("-N 2 --ntasks-per-node=1 --gpus-per-node=8", "srun torchrun --nnodes=2 --nproc_per_node=8 x.py"),
       "dardel");
-  CHECK(has(agent, "torchrun --nnodes=2 --nproc_per_node=8"));
+  CHECK(has(agent, "torchrun --nnodes=\"$SLURM_NNODES\" --nproc_per_node=8"));
   const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
   CHECK(says(all, "port/gpu-visibility", "but on dardel each rank sees only its own"));
   CHECK(diag::has_errors(all.findings));

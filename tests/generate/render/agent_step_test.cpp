@@ -53,14 +53,14 @@ std::string step_of(const model::Plan& plan) {
 
 TEST_CASE("the step of an agent is one task per node that is told how many ranks to start") {
   CHECK(step_of(plan_of(lumi_job({{"agent", "true"}}))) ==
-        R"(srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 \
+        R"(srun --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 \
   "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g \
   --gpus-per-node 8 --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own \
   --agent -- \
   ./train --lr 1
 )");
   CHECK(step_of(plan_of(lumi_job({{"nnodes", "1:2"}, {"log-dir", "my logs"}, {"max-restarts", "3"}}))) ==
-        R"(srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --no-kill \
+        R"(srun --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --no-kill \
   "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g \
   --gpus-per-node 8 --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own \
   --log-dir 'my logs' --max-restarts 3 --nnodes 1:2 -- \
@@ -68,11 +68,20 @@ TEST_CASE("the step of an agent is one task per node that is told how many ranks
 )");
 }
 
+TEST_CASE("scripts of agents follow sbatch's number of nodes") {
+  auto job = lumi_job({});
+  job.launcher = test::flag(model::Launcher::parse("torchrun").value());
+  CHECK(holds(step_of(plan_of(job)), "srun --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 \\\n"
+                                     "  torchrun --nnodes=\"$SLURM_NNODES\" --nproc_per_node=8 "));
+  job.launcher = test::flag(model::Launcher::parse("accelerate").value());
+  CHECK(holds(step_of(plan_of(job)),
+              " --num_machines=\"$SLURM_NNODES\" --num_processes=$((SLURM_NNODES * 8)) "));
+}
+
 TEST_CASE("a script of agents serves no store: each start of the ranks has its own") {
   CHECK(holds(render::render_script(plan_of(lumi_job({}))), " internal batch -- bash"));
-  CHECK(
-      holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), " internal batch --no-store --"));
-  CHECK_FALSE(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "--store"));
+  CHECK(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))),
+              " internal batch --store agents --"));
 }
 
 TEST_CASE("behind the agent each rank enters the container as it does without one") {

@@ -158,9 +158,11 @@ std::size_t most_added(const std::string& site, const std::string& launcher, con
 } // namespace
 
 TEST_CASE("plain scripts of all sites stay short and narrow") {
-  // Frontier prescribes 8 options, 5 modules and 19 variables.
-  const std::map<std::pair<std::string, std::string>, std::size_t> longer = {{{"frontier", "srun"}, 31},
-                                                                             {{"frontier", "deepspeed"}, 35}};
+  // Frontier prescribes 8 options, 5 modules and 19 variables, one of them a search path on a line by itself.
+  const std::map<std::pair<std::string, std::string>, std::size_t> longer = {{{"frontier", "srun"}, 32},
+                                                                             {{"frontier", "torchrun"}, 31},
+                                                                             {{"frontier", "accelerate"}, 32},
+                                                                             {{"frontier", "deepspeed"}, 36}};
   std::size_t scripts = 0;
   for (const auto& id : config::list_sites({})) {
     const auto load = config::load_site(id, {});

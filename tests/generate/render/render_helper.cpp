@@ -290,6 +290,7 @@ util::ProcessOutput run_script(const std::string& script, const TempDirectory& f
                                                                       {"SLURM_PROCID", "11"},
                                                                       {"SLURM_LOCALID", "3"},
                                                                       {"SLURM_NTASKS", "16"},
+                                                                      {"SLURM_NNODES", "2"},
                                                                       {"SLURM_NODEID", "1"},
                                                                       {"SLURMD_NODENAME", "node1"},
                                                                       {"OMPI_COMM_WORLD_RANK", "11"},

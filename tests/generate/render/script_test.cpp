@@ -61,8 +61,8 @@ TEST_CASE("agents start once per node and never name the interpreter") {
     const auto script = render::render_script(plan);
     CAPTURE(script);
     CHECK(script.ends_with(example.end));
-    CHECK(holds(script, "srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none"));
-    CHECK(holds(script, "--nnodes=2 --nproc_per_node=8 --rdzv_id=\"$SLURM_JOB_ID\""));
+    CHECK(holds(script, "srun --ntasks-per-node=1 --cpu-bind=none"));
+    CHECK(holds(script, "--nnodes=\"$SLURM_NNODES\" --nproc_per_node=8 --rdzv_id=\"$SLURM_JOB_ID\""));
     CHECK_FALSE(holds(script, "HPCML"));
     CHECK(test::script_faults(script) == "");
   }
@@ -87,25 +87,48 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
     const std::string start = "\"$HPCML\" internal batch ";
     const auto at = script.find(start);
     const auto name = at + start.size();
-    if (at == std::string::npos || script.substr(name).starts_with("--no-store"))
-      return std::string("no store");
+    if (at == std::string::npos) return std::string("no store");
     return std::string(util::trim(script.substr(name, script.find("-- bash", name) - name)));
   };
   auto plan = test::make_whole_node_plan();
   CHECK(served(plan).empty());
   plan.rendezvous.suffix = "-ib";
-  CHECK(served(plan) == "--host \"$SLURMD_NODENAME\"-ib");
+  CHECK(served(plan) == "--host \"${SLURMD_NODENAME}-ib\"");
   plan.rendezvous.interface = "lo";
   CHECK(served(plan) == "--interface lo");
   plan.rendezvous.port = 29500; // the site's, for the programs alone
-  CHECK(served(plan) == "no store");
+  CHECK(served(plan) == "--store rank0 --interface lo");
   plan.rendezvous.port = 0;
   plan.ranks.rendezvous_timeout = model::Sourced<unsigned>{0, {}};
-  CHECK(served(plan) == "no store");
+  CHECK(served(plan) == "--store none --interface lo");
   plan.ranks.rendezvous_timeout.reset();
   plan.layout.nodes = plan.layout.tasks_per_node = 1;
-  CHECK(served(plan) == "no store");
+  CHECK(served(plan) == "--store none --interface lo");
   CHECK(served(test::make_plan_for("torchrun")) == "no store");
+}
+
+TEST_CASE("a script explains the names in its lines") {
+  auto plan = test::make_whole_node_plan();
+  const auto has_comment = [&](const std::string& text) {
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    CAPTURE(script);
+    return holds(script, "\n# " + text);
+  };
+  CHECK(has_comment(
+      "hpcml runs this script again as its child, for the lines below. See 'hpcml internal batch"));
+  CHECK(has_comment("One task per rank, with its CPU mask: hpcml launch checks that, sets RANK"));
+  plan.rendezvous.suffix = "-ib";
+  plan.rendezvous.port = 29500;
+  CHECK(has_comment("Ranks connect to the first node by --host above, its name in the fast network.\n"));
+  CHECK(has_comment("Rank 0 serves the rendezvous store at --master-port, which the site prescribes.\n"));
+  plan.binding = {};
+  CHECK(has_comment("One task per rank: hpcml launch (not srun) binds it to --cpus-per-task cores near"));
+  plan.launcher.spawns = true;
+  plan.layout.tasks_per_node = 1;
+  CHECK(has_comment("One task per node: hpcml launch starts its ranks, and binds each to "));
+  plan = test::make_plan_for("srun");
+  CHECK_FALSE(has_comment("One task per rank"));
 }
 
 TEST_CASE("a search path of a profile has no empty item") {

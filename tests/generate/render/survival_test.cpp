@@ -139,6 +139,44 @@ TEST_CASE("the explanation lists what happens at which event") {
   CHECK_FALSE(holds(render::render_explain(test::make_plan_for("torchrun")), heading));
 }
 
+TEST_CASE("the explanation names each option of internal batch") {
+  auto plan = make_requeueing_plan();
+  plan.layout.spare_nodes = 1;
+  plan.requeue->requeue_on = model::RetryClasses::parse("node").value();
+  plan.requeue->checkpoint_dir = "/scratch/x";
+  plan.ranks.log_dir = model::Sourced<model::LogDirectory>{model::LogDirectory::parse("/logs").value(), {}};
+  const auto text = render::render_explain(plan);
+  CAPTURE(text);
+  for (const auto* option : {"--max-requeues", "--requeue-on", "--checkpoint-dir", "--log-dir",
+                             "--program-nodes", "\"$0\" \"$@\""})
+    CHECK(holds(text, "    <- " + std::string(option)));
+}
+
+TEST_CASE("comments of a script name the events of internal batch") {
+  auto plan = make_requeueing_plan();
+  const auto comments = [&] {
+    std::string text;
+    for (const auto& line : util::split(render::render_script(plan), '\n'))
+      if (line.starts_with("# ")) text += line.substr(2) + " ";
+    return text;
+  };
+  CHECK(holds(comments(),
+              "5m before the time limit it sends SIGUSR1 to ranks with a handler, to save and exit. "
+              "Then it requeues the job up to 2 times."));
+  plan.requeue->checkpoint_dir = "/scratch/x";
+  plan.requeue->requeue_on = model::RetryClasses::parse("node,preempted").value();
+  plan.layout.spare_nodes = 1;
+  CHECK(holds(comments(),
+              "child, for the lines below, on 2 healthy nodes of 3. 5m before the time limit it sends "
+              "SIGUSR1 to ranks with a handler, to save in $HPCML_CHECKPOINT_DIR and exit. Then, or "
+              "after a lost node or preemption, it restarts on spare nodes or requeues the job up to "
+              "2 times."));
+  plan.saving.reset();
+  plan.requeue->requeue_on = model::RetryClasses::parse("launcher").value();
+  CHECK(holds(comments(),
+              "It requeues the job up to 2 times after an error of hpcml. $HPCML_CHECKPOINT_DIR is the"));
+}
+
 TEST_CASE("the plan as JSON has the save request and the requeue") {
   const auto json = render::render_json(make_requeueing_plan());
   for (const char* part : {"\"seconds\": 300", "\"signal\": \"USR1\"", "\"most\": 2", "\"by_script\": true"})

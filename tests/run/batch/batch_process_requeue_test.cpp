@@ -277,6 +277,22 @@ TEST_CASE("batch serves the key and the store of the job", "[program]") {
   CHECK(hpcml::testing::has_ended(hpcml::testing::read_pid(job.path("store"))));
 }
 
+TEST_CASE("batch serves no store that others serve", "[program]") {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--store", "agents"},
+                                                  {"--store", "rank0"},
+                                                  {"--store", "none"},
+                                                  {"--no-store"},
+                                                  {"--secret"}}) {
+    CAPTURE(options.front());
+    BatchRun job;
+    CHECK(job.run(options, "echo \"<${HPCML_STORE_ADDR-unset} ${#HPCML_JOB_SECRET}>\"") == 0);
+    CHECK(holds(job.output(), "<unset "));
+    CHECK_FALSE(holds(job.output(), " 0>"));
+  }
+  BatchRun unknown;
+  CHECK(unknown.run({"--store", "rank1"}, "srun exit 0") == 2);
+}
+
 TEST_CASE("batch rejects an unknown launcher", "[program]") {
   BatchRun job;
   CHECK(job.run({"--launcher", "torchrum"}, "srun exit 0") == 2);
