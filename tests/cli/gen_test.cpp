@@ -228,7 +228,13 @@ TEST_CASE("folders of profiles are found from home and from here, and named whol
     CHECK_THAT(result.out, Catch::Contains("--sites-dir " + home + "/sites"));
   }
   workspace.set("HPCML_SITES_PATH", "/nowhere:~/sites");
-  CHECK(workspace.hpcml({"gen", "--site", "mine", "--gpus-per-node", "0", "--", "x"}).exit_code == 0);
+  // A job need not inherit the variable (sbatch --export=NONE): the script names the directory itself.
+  const auto by_variable = workspace.hpcml({"gen", "--site", "mine", "--gpus-per-node", "0", "--", "x"});
+  CHECK(by_variable.exit_code == 0);
+  CHECK_THAT(by_variable.out, Catch::Contains("--sites-dir " + home + "/sites"));
+  const auto built_in =
+      workspace.hpcml({"gen", "--site", "lumi", "--account", "a", "--time", "10", "--", "x"});
+  CHECK_THAT(built_in.out, !Catch::Contains("--sites-dir"));
 }
 
 TEST_CASE("help and version need nothing") {

@@ -10,6 +10,7 @@
 #include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
 #include "core/config/job_file.hpp"
+#include "core/config/site_store.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/shell_quote.hpp"
@@ -103,6 +104,24 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
               : fmt::format("run chmod +x {0}, or use bash {0}", program)});
 }
 
+/// Returns the directories, absolute, where launch finds the site's profile on compute nodes: those of
+/// --sites-dir, and those of HPCML_SITES_PATH if one of them has the profile, because a job need not inherit
+/// variables (sbatch --export). Launch searches the other places itself.
+std::vector<std::string> profile_directories(const model::Site& site, const Context& context) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<std::string> found;
+  for (const auto& directory : context.sites_dirs) found.push_back(fs::absolute(directory, ignored).string());
+  const auto own = fs::path(site.file).parent_path();
+  const auto has_profile = [&](const std::string& directory) {
+    return fs::equivalent(directory, own, ignored);
+  };
+  const auto named = config::named_site_directories(context.env);
+  if (std::ranges::any_of(named, has_profile) && std::ranges::none_of(found, has_profile))
+    found.insert(found.end(), named.begin(), named.end());
+  return found;
+}
+
 } // namespace
 
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context) {
@@ -116,9 +135,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
     component.program_text = python_program_of(component.command);
   }
   plan::Caller caller{request_line(context)};
-  std::error_code ignored;
-  for (const auto& directory : context.sites_dirs)
-    caller.sites_dirs.push_back(std::filesystem::absolute(directory, ignored).string());
+  caller.sites_dirs = profile_directories(site, context);
   auto result = plan::make_plan(components, site, caller);
   if (!result.plan) return result;
   warn_of_program(*result.plan, result.diagnostics);

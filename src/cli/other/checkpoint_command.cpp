@@ -148,9 +148,9 @@ hpcml checkpoint latest --verify "$HPCML_CHECKPOINT_DIR")",
     It is complete if all these files have their sizes; with --verify, also
     their checksums.
   - A file of torch.save (.pt, .pth, .ckpt). It is complete if it is a zip
-    archive with its directory; with --verify, also if all entries match their
-    checksums. Its step is the number after "step" in its name, else the first
-    number in it.
+    archive with its directory and an entry data.pkl; with --verify, also if
+    all entries match their checksums. Its step is the number after "step" in
+    its name, else the first number in it.
 
 The highest step is the newest. Without a number, or if two are equal, the modification time decides. A
 newer checkpoint that is incomplete or damaged is reported on standard error.

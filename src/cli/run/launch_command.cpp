@@ -219,8 +219,9 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, runtime, "site",
-                  {fmt::format("cannot use the profile of site '{}'", flags.site),
-                   "run hpcml sites list, or remove --site"});
+                  {fmt::format("cannot use the profile of site '{}' on this node", flags.site),
+                   "put it where all nodes read it: in a shared directory (hpcml gen --sites-dir DIR), or in "
+                   "/etc/hpcml/sites of each node"});
     }
     request.site = std::move(load.site);
   }

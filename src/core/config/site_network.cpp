@@ -27,7 +27,8 @@ template <> const ObjectForm<model::NetworkRule>& form_of() {
   using T = model::NetworkRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::texts<&T::interfaces>("interfaces", TextRule::name, "What Gloo and NCCL may use, exact names."),
+      M::texts<&T::interfaces>("interfaces", TextRule::interface,
+                               "IP interfaces that Gloo and NCCL use, as ip link prints them: ib0, hsn0."),
       M::text<&T::fabric>("fabric", TextRule::line, "For users: InfiniBand NDR, 4 x 200 Gb/s."),
       M::yes_no<&T::internet_on_compute>("internet_on_compute", "Whether compute nodes reach the internet."),
       M::text_map<&T::proxy>("proxy", TextRule::variable, TextRule::line,

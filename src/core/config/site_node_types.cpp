@@ -174,7 +174,8 @@ template <> const ObjectForm<model::GpuPlace>& form_of() {
       M::number<&T::numa>("numa", 0, MemberForm::k_most, "NUMA node to which the GPU is attached."),
       M::number<&T::l3>("l3", 0, MemberForm::k_most, "L3 domain to which it is attached."),
       M::text<&T::pci>("pci", TextRule::word, "PCI address."),
-      M::text<&T::nic>("nic", TextRule::name, "The interface nearest to it."),
+      M::text<&T::nic>("nic", TextRule::name,
+                       "The network card nearest to it, by its interface or adapter: hsn0, mlx5_0."),
   });
   static constexpr ObjectForm<T> k_form{"gpu_place", "Where a GPU is attached.", k_members};
   return k_form;
@@ -249,7 +250,9 @@ template <> const ObjectForm<model::NodeType>& form_of() {
                  &read_constraint),
       M::texts<&T::features>("features", TextRule::name, "Features that Slurm lists for these nodes."),
       M::yes_no<&T::multi_node>("multi_node", "Whether jobs may span several of these nodes."),
-      M::texts<&T::interfaces>("interfaces", TextRule::name, "High-speed interfaces."),
+      M::texts<&T::interfaces>(
+          "interfaces", TextRule::interface,
+          "IP interfaces of these nodes that Gloo and NCCL use, as ip link prints them."),
       M::text<&T::host_prefix>("host_prefix", TextRule::name, "How the nodes' names begin."),
       M::number<&T::host_digits>("host_digits", 1, 9, "Digits after it."),
       M::count<&T::node_count>("node_count", "How many there are."),

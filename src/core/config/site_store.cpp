@@ -111,14 +111,21 @@ std::set<std::string> all_ids(const std::vector<std::string>& directories) {
 
 } // namespace
 
-std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
-                                          const util::EnvSnapshot& env) {
-  auto directories = from_flags;
+std::vector<std::string> named_site_directories(const util::EnvSnapshot& env) {
+  std::vector<std::string> directories;
   // Home and working directory are this machine's: a program started elsewhere must find the same
   // directories.
   for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
     if (!directory.empty())
       directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
+  return directories;
+}
+
+std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
+                                          const util::EnvSnapshot& env) {
+  auto directories = from_flags;
+  const auto named = named_site_directories(env);
+  directories.insert(directories.end(), named.begin(), named.end());
   if (const auto config = config_directory(env); !config.empty()) directories.push_back(config + "/sites");
   directories.emplace_back("/etc/hpcml/sites");
   return directories;

@@ -18,6 +18,9 @@ namespace hpcml::config {
 std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
                                           const util::EnvSnapshot& env);
 
+/// The directories of $HPCML_SITES_PATH (colon-separated), absolute.
+std::vector<std::string> named_site_directories(const util::EnvSnapshot& env);
+
 /// A site, or why not. `source` is the text the diagnostics' spans point into.
 struct SiteLoad {
   std::optional<model::Site> site;

@@ -140,6 +140,13 @@ std::string name_fault(std::string_view text) {
       text, [](char c) { return is_name_char(c) || c == '.' || c == '-'; }, "which no name has");
 }
 
+/// Gloo and the sockets of NCCL use IP interfaces: an adapter's name is valid in NCCL_IB_HCA only.
+std::string interface_fault(std::string_view text) {
+  for (const std::string_view adapter : {"mlx4_", "mlx5_", "hfi1_"})
+    if (text.starts_with(adapter)) return "is the name of an adapter, not of an IP interface";
+  return name_fault(text);
+}
+
 std::string word_fault(std::string_view text) {
   if (!text.empty() && text.front() == '-') return "begins with -, so it would be read as an option";
   return character_fault(text, is_word_char, "which is not allowed here");
@@ -178,6 +185,7 @@ std::string text_fault(std::string_view text, TextRule rule) {
   case TextRule::line: return {};
   case TextRule::word: return word_fault(text);
   case TextRule::name: return name_fault(text);
+  case TextRule::interface: return interface_fault(text);
   case TextRule::variable: return variable_fault(text);
   case TextRule::expression: return expression_fault(text);
   case TextRule::activation: return activation_fault(text);

@@ -13,6 +13,7 @@ enum class TextRule {
   line,              ///< one line without control characters
   word,              ///< letters, digits and _ . / : @ % + = , - only, not starting with -
   name,              ///< letters, digits and _ . - only, not starting with -
+  interface,         ///< a name that is not that of an InfiniBand or Omni-Path adapter
   variable,          ///< a name of an environment variable, none of those that shells obey
   expression,        ///< words and spaces with $NAME or ${NAME}: no command can hide in it
   activation,        ///< one $NAME, or source /ABSOLUTE/PATH

@@ -20,11 +20,13 @@ struct RuleRow {
 #define HPCML_OPTION "--?[A-Za-z_]([A-Za-z0-9_./:@%+=,&|*^-]|\\[|\\]|\\{[a-z_]+\\})*"
 #define HPCML_NUMBERS "\\{[a-z_]+\\}"
 
-constexpr std::array<RuleRow, 11> k_rows = {{
+constexpr std::array<RuleRow, 12> k_rows = {{
     {TextRule::line, "line", "one line of visible characters", ""},
     {TextRule::word, "word", "letters, digits and _ . / : @ % + = , -",
      "^([A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*)?$"},
     {TextRule::name, "name", "letters, digits and _ . -", "^[A-Za-z0-9_.][A-Za-z0-9_.-]*$"},
+    {TextRule::interface, "interface", "the name of an IP interface, as ip link prints it: ib0, hsn0",
+     "^[A-Za-z0-9_.][A-Za-z0-9_.-]*$"},
     {TextRule::variable, "variable", "letters, digits and _: NCCL_DEBUG", "^[A-Za-z_][A-Za-z0-9_]*$"},
     {TextRule::expression, "expression", "words and variables of the job: $SLURM_TMPDIR/env",
      "^([A-Za-z0-9_./:@%+=, -]|\\$[A-Za-z_][A-Za-z0-9_]*|\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})*$"},
@@ -39,8 +41,7 @@ constexpr std::array<RuleRow, 11> k_rows = {{
     {TextRule::requirement, "requirement",
      "for example torch or numpy>=1.26; a job sets a requirements file with --wheelhouse FILE",
      "^[A-Za-z0-9]([A-Za-z0-9_.,<>=!~+*-]|\\[|\\])*$"},
-    {TextRule::suffix, "suffix", "a suffix of the host name: i or -interconnect-1",
-     "^[A-Za-z0-9_.-]*$"},
+    {TextRule::suffix, "suffix", "a suffix of the host name: i or -interconnect-1", "^[A-Za-z0-9_.-]*$"},
     {TextRule::shebang, "shebang", "bash in scripts: #!/bin/bash or #!/bin/bash -l",
      "^(#!(/usr)?/bin/bash( -l)?|#!/usr/bin/env bash)$"},
 }};

@@ -26,6 +26,7 @@ const std::vector<Row>& rows() {
       {TextRule::variable,
        {"NCCL_DEBUG", "_x", "A1"},
        {"", "1A", "A B", "A=B", "A-B", "$A", "BASH_ENV", "ENV", "SHELLOPTS", "PS4", "IFS", "PROMPT_COMMAND"}},
+      {TextRule::interface, {"ib0", "hsn0", "en-x.1"}, {"", "mlx5_0", "mlx4_0", "hfi1_0", "a b", "-x"}},
       {TextRule::name, {"a", "gpu-h100", "a.b", "0"}, {"", "-x", "a b", "a/b", "a\"", "$x"}},
       {TextRule::word, {"", "gcc/12.2", "use:/opt/m", "a=b"}, {"-x", "a b", "a;b", "$x", "a'b"}},
       {TextRule::activation,
