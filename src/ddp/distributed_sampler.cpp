@@ -48,7 +48,7 @@ void DistributedSampler::set_epoch(std::size_t epoch) {
 }
 
 void DistributedSampler::reset(Size new_size) {
-  if (new_size.has_value()) {
+  if (new_size.has_value() && *new_size != x_size) {
     x_size = *new_size;
     x_resumed = false;
     deal();

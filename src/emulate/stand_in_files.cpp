@@ -189,6 +189,7 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("local_rank_variable", variables.local_rank_variable);
   set("world_size_variable", variables.world_size_variable);
   set("python", options.python);
+  set("program", (util::own_executable().parent_path() / "hpcml").string());
   set("module_root_prefix", model::module_root_prefix(site));
   set("internet", site.network.internet_on_compute.value_or(true) ? "1" : "0");
   const std::string enter = enter_variable(site);
@@ -276,6 +277,7 @@ void put_python_tools(Files& files, const Site& site, const StandInOptions& opti
       put(files, options, std::string("bin/") + name, "python.sh", 0755);
   if (wheelhouse) put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
   put(files, options, "lib/python_env.sh", "python_env.sh", 0644);
+  put(files, options, "lib/site_files.sh", "site_files.sh", 0644);
   put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
   for (const auto& rule : site.python) {
     if (!rule.list_wheels.empty()) {

@@ -84,6 +84,16 @@ TEST_CASE("a script that cannot be ported gives no file and its place") {
   CHECK(holds(wrong.err, "old.sh:2:9: error:"));
   CHECK(workspace.read("new.sh").empty());
   CHECK(workspace.hpcml({"gen", "--site", "lumi", "--from", "nowhere.sh"}).exit_code == 3);
+  // A script of gen is no script to import: its command is in it.
+  REQUIRE(workspace
+              .hpcml({"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "-o", "own.sh", "--",
+                      "python", "train.py"})
+              .exit_code == 0);
+  const auto own = workspace.hpcml({"gen", "--site", "leonardo", "--account", "p", "--from", "own.sh"});
+  CHECK(own.exit_code == 3);
+  CHECK(own.out.empty());
+  CHECK(holds(own.err, "hpcml gen wrote this script"));
+  CHECK(holds(own.err, "again with --site leonardo"));
   workspace.put("good.sh", "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun python x.py\n");
   CHECK(workspace
             .hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python",

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <unistd.h>
 
 #include <torch/optim.h>
@@ -99,16 +100,38 @@ int run_resume(const RankOptions& rank_options) {
   return write_state(*module, rank_options.get("--folder", "") + "/weights." + std::to_string(group->rank()));
 }
 
-/// What DistributedSampler deals: SIZE WORLD_SIZE SEED EPOCH DROP_LAST, one line for each rank.
+/// Prints the indices of the sampler's next `most` batches.
+void print_batches(ddp::DistributedSampler& sampler, int most) {
+  for (int i = 0; i < most; ++i) {
+    const auto batch = sampler.next(3);
+    if (!batch) return;
+    for (const auto index : *batch) std::printf("%zu ", index);
+  }
+}
+
+/// What DistributedSampler deals: SIZE WORLD_SIZE SEED EPOCH DROP_LAST, one line for each rank. Each sampler
+/// is saved after its first batch, and another one, reset with the same size as loaders may do, continues.
 int run_sampler(const RankOptions& rank_options) {
+  const auto size = static_cast<std::size_t>(rank_options.number("--size", 0));
   for (int rank = 0; rank < rank_options.number("--ranks", 1); ++rank) {
-    ddp::DistributedSampler sampler(
-        static_cast<std::size_t>(rank_options.number("--size", 0)),
-        static_cast<int>(rank_options.number("--ranks", 1)), rank, !rank_options.has("--in-order"),
-        static_cast<std::uint64_t>(rank_options.number("--seed", 0)), rank_options.has("--drop-last"));
+    const auto make_sampler = [&] {
+      return ddp::DistributedSampler(
+          size, static_cast<int>(rank_options.number("--ranks", 1)), rank, !rank_options.has("--in-order"),
+          static_cast<std::uint64_t>(rank_options.number("--seed", 0)), rank_options.has("--drop-last"));
+    };
+    auto sampler = make_sampler();
     sampler.set_epoch(static_cast<std::size_t>(rank_options.number("--epoch", 0)));
-    while (const auto batch = sampler.next(3))
-      for (const auto index : *batch) std::printf("%zu ", index);
+    print_batches(sampler, 1);
+    torch::serialize::OutputArchive saved;
+    sampler.save(saved);
+    std::stringstream bytes;
+    saved.save_to(bytes);
+    torch::serialize::InputArchive archive;
+    archive.load_from(bytes);
+    auto resumed = make_sampler();
+    resumed.load(archive);
+    resumed.reset(size);
+    print_batches(resumed, static_cast<int>(size));
     std::printf("\n");
   }
   return 0;

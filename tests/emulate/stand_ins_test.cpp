@@ -282,6 +282,44 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }
 
+TEST_CASE("sbatch replaces an hpcml and environments that only the site has") {
+  const Installed installed;
+  const auto folder = installed.folder.path().string();
+  const auto real = installed.folder.path() / "real";
+  fs::create_directories(real);
+  const auto site_file = installed.folder.path() / "lib/site.sh";
+  REQUIRE(util::write_file(site_file,
+                           *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
+  REQUIRE(util::write_file(real / "sbatch",
+                           "#!/bin/bash\necho \"$1 ${2##*/} $3\"; stat -c %a \"$2\"; cat \"$2\"\n", 0755));
+  const auto submitted = [&](const std::string& script) {
+    REQUIRE(util::write_file(installed.folder.path() / "job.sh", script, 0640));
+    // A file that an option names is no script.
+    REQUIRE(util::write_file(installed.folder.path() / "out", "text\n"));
+    return installed.bash("cd " + folder + "; sbatch -oout job.sh argument");
+  };
+  const std::string env = folder + "/site_envs/nowhere/env";
+  const auto replaced =
+      submitted("#!/bin/bash\nHPCML=/nowhere/bin/hpcml\n  source '/nowhere/env/bin/activate' # mine\n"
+                "python -c 'import sys; print(sys.prefix)'");
+  INFO(replaced.err);
+  CHECK(replaced.out == "-oout job.sh argument\n640\n#!/bin/bash\nHPCML=" HPCML_BINARY "\n  source " + env +
+                            "/bin/activate\npython -c 'import sys; print(sys.prefix)'\n");
+  CHECK(replaced.err.find("assuming that /nowhere/bin/hpcml is at the site") != std::string::npos);
+  CHECK(replaced.err.find("assuming that /nowhere/env is at the site") != std::string::npos);
+  CHECK(installed.bash("source " + env + "/bin/activate; python -c 'import sys; print(sys.prefix)'").out ==
+        env + "\n");
+  // What is here, and what depends on variables, stays.
+  fs::create_directories(installed.folder.path() / "own/bin");
+  REQUIRE(util::write_file(installed.folder.path() / "own/bin/activate", "\n"));
+  const std::string kept =
+      "#!/bin/bash\nHPCML=/bin/true\nsource " + folder +
+      "/own/bin/activate\n. \"$SCRATCH/env/bin/activate\"\necho source /nowhere/x/bin/activate\n";
+  const auto same = submitted(kept);
+  CHECK(same.out == "-oout job.sh argument\n640\n" + kept);
+  CHECK(same.err.empty());
+}
+
 TEST_CASE("sbatch waits for the end of a job") {
   const Installed installed;
   const auto real = installed.folder.path() / "real";

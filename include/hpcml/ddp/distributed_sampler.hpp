@@ -35,8 +35,8 @@ public:
   /// How many of them were handed out.
   std::size_t position() const { return x_position; }
 
-  /// Begins the epoch, at its first sample; after load() once at the position that was saved, where loaders
-  /// reset what they are given. A new size is a new set of samples.
+  /// Begins the epoch at its first sample. The first reset after load() keeps the loaded position, because
+  /// loaders reset their sampler before they use it; another size than before begins a new set of samples.
   void reset(Size new_size) override;
   /// At most `batch_size` indices; nothing once all were handed out.
   Batch next(std::size_t batch_size) override;

@@ -1,7 +1,10 @@
 #!/bin/bash
 # sbatch. The real one asks every 2 s whether a job that it waits for has ended. The cluster is on this machine: it is asked more often.
+# What the script has only at the site is replaced in the submitted copy.
 # shellcheck source=/dev/null
 . "@STATE_DIR@/lib/common.sh"
+# shellcheck source=/dev/null
+. "@STATE_DIR@/lib/site_files.sh"
 # shellcheck disable=SC2154 # from site.sh
 slurm=${hpcml_srun%/*}
 
@@ -36,7 +39,24 @@ exit_code() {
   printf '%s\n' "$highest"
 }
 
+# Puts the words of sbatch into `words`, with the script that the cluster can run in the place of the given one.
+adapt_words() {
+  local start adapted
+  words=("$@")
+  for i in "${!words[@]}"; do
+    start=''
+    # The first file that begins as a script does: values of options may be files, too.
+    [[ -f ${words[i]} ]] && IFS= read -r -n 2 start < "${words[i]}"
+    [[ $start == '#!' ]] || continue
+    adapted=$(hpcml_adapt "${words[i]}") && words[i]=$adapted
+    return
+  done
+}
+
 main() {
+  local -a words
+  adapt_words "$@"
+  set -- "${words[@]}"
   may_wait "$@" || exec "$slurm/sbatch" "$@"
   local line='' job='' code status pause=0.25
   exec {answer}< <(exec "$slurm/sbatch" "$@")

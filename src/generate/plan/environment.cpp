@@ -3,6 +3,7 @@
 #include "generate/plan/environment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "core/model/gpu_arch.hpp"
@@ -81,6 +82,36 @@ void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
                          "use --backend gloo, or request GPUs");
 }
 
+/// True if a Python program seems to take LOCAL_RANK as the number of its device, as most examples do, and
+/// not LOCAL_RANK % torch.cuda.device_count().
+bool numbers_device_by_rank(const std::string& program) {
+  constexpr std::array<std::string_view, 5> k_uses = {"set_device(", "cuda:{", "device_ids=[",
+                                                      "device(\"cuda\", ", "device('cuda', "};
+  if (program.find("device_count") != std::string::npos) return false;
+  return std::ranges::any_of(k_uses, [&](std::string_view use) {
+    for (auto at = program.find(use); at != std::string::npos; at = program.find(use, at + 1)) {
+      const auto line = util::to_lower(program.substr(at, program.find('\n', at) - at));
+      if (line.find("rank") != std::string::npos) return true;
+    }
+    return false;
+  });
+}
+
+/// Warns about a program whose ranks would use devices that they do not see.
+void remark_on_devices(const LaunchInput& input, StepResult<Software>& result) {
+  const auto& numbers = input.numbers();
+  if (!input.is_hpcml() || numbers.gpus_per_node < 2 || numbers.ranks_per_node < 2 ||
+      result.value.gpu_visibility.value != GpusSeen::own || !numbers_device_by_rank(input.job.program_text))
+    return;
+  result.remarks.warning(
+      "request/gpu-visibility",
+      "the program seems to use LOCAL_RANK as the number of its GPU, but each rank sees only its own GPU, "
+      "as device 0: all ranks of a node except the first would fail (invalid device ordinal)",
+      input.gpus_by_task()
+          ? "use LOCAL_RANK % torch.cuda.device_count() in the program"
+          : "add --gpu-visibility all, or use LOCAL_RANK % torch.cuda.device_count() in the program");
+}
+
 void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   const model::GpuVisibility& rule = input.site.gpu_visibility;
   result.value.gpu_visibility =
@@ -96,6 +127,7 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   else if (by_slurm)
     result.value.gpu_visibility = {
         GpusSeen::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
+  remark_on_devices(input, result);
 }
 
 } // namespace

@@ -32,6 +32,30 @@ model::JobSpec lumi_container(const std::string& bind = {}) {
 
 } // namespace
 
+TEST_CASE("gen warns of ranks that would use GPUs that they do not see") {
+  const auto warned = [](const std::string& site, const std::string& program, bool all = false) {
+    auto job = job_for(site);
+    job.program_text = program;
+    if (all) job.gpu_visibility = test::flag(model::GpusSeen::all);
+    for (const auto& finding : plan::make_plan(job, test::site_named(site)).diagnostics)
+      if (finding.code == "request/gpu-visibility") return true;
+    return false;
+  };
+  // LUMI's profile shows each rank its own GPU.
+  for (const char* use :
+       {"torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n", "torch.cuda.set_device(local_rank)\n",
+        "device = f\"cuda:{local_rank}\"\n", "model = DDP(model, device_ids=[args.local_rank])\n",
+        "device = torch.device(\"cuda\", local_rank)\n"}) {
+    CAPTURE(use);
+    CHECK(warned("lumi", use));
+    CHECK_FALSE(warned("lumi", use, true));
+    CHECK_FALSE(warned("lumi", use + std::string("print(torch.cuda.device_count())\n")));
+    CHECK_FALSE(warned("alps_daint", use)); // each rank sees all GPUs
+  }
+  CHECK_FALSE(warned("lumi", ""));
+  CHECK_FALSE(warned("lumi", "torch.cuda.set_device(0)\nprint(os.environ['LOCAL_RANK'])\n"));
+}
+
 TEST_CASE("a wheelhouse is refused where the site has none, with what works there instead") {
   struct Case {
     const char* site;
