@@ -282,7 +282,7 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }
 
-TEST_CASE("sbatch replaces an hpcml and environments that only the site has") {
+TEST_CASE("sbatch replaces programs that only the site has") {
   const Installed installed;
   const auto folder = installed.folder.path().string();
   const auto real = installed.folder.path() / "real";

@@ -134,17 +134,14 @@ std::string launcher_argument_fault(std::string_view text) {
   return is_option_value(without_numbers(text)) ? std::string() : option_fault(text);
 }
 
-std::string name_fault(std::string_view text) {
+/// `is_interface`: Gloo and the sockets of NCCL use IP interfaces. An adapter's name is valid in NCCL_IB_HCA
+/// only.
+std::string name_fault(std::string_view text, bool is_interface) {
+  for (const std::string_view adapter : {"mlx4_", "mlx5_", "hfi1_"})
+    if (is_interface && text.starts_with(adapter)) return "is the name of an adapter, not of an IP interface";
   if (text.empty() || text.front() == '-') return "is not a name";
   return character_fault(
       text, [](char c) { return is_name_char(c) || c == '.' || c == '-'; }, "which no name has");
-}
-
-/// Gloo and the sockets of NCCL use IP interfaces: an adapter's name is valid in NCCL_IB_HCA only.
-std::string interface_fault(std::string_view text) {
-  for (const std::string_view adapter : {"mlx4_", "mlx5_", "hfi1_"})
-    if (text.starts_with(adapter)) return "is the name of an adapter, not of an IP interface";
-  return name_fault(text);
 }
 
 std::string word_fault(std::string_view text) {
@@ -170,9 +167,8 @@ std::string shebang_fault(std::string_view text) {
   return "does not start bash";
 }
 
-} // namespace
-
-std::string text_fault(std::string_view text, TextRule rule) {
+/// Control characters, and characters that users do not see.
+std::string hidden_fault(std::string_view text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       return "has a control character (a line break, a tab, or the like)";
@@ -181,18 +177,25 @@ std::string text_fault(std::string_view text, TextRule rule) {
       std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (!ascii && diag::visible_text(text) != text)
     return "has an invisible character or one that reverses the text direction";
+  return {};
+}
+
+} // namespace
+
+std::string text_fault(std::string_view text, TextRule rule) {
+  if (auto fault = hidden_fault(text); !fault.empty()) return fault;
   switch (rule) {
   case TextRule::line: return {};
   case TextRule::word: return word_fault(text);
-  case TextRule::name: return name_fault(text);
-  case TextRule::interface: return interface_fault(text);
+  case TextRule::name:
+  case TextRule::interface: return name_fault(text, rule == TextRule::interface);
   case TextRule::variable: return variable_fault(text);
   case TextRule::expression: return expression_fault(text);
   case TextRule::activation: return activation_fault(text);
   case TextRule::option: return option_fault(text);
   case TextRule::launcher_argument: return launcher_argument_fault(text);
   case TextRule::requirement: return requirement_fault(text);
-  case TextRule::suffix: return name_fault("x" + std::string(text));
+  case TextRule::suffix: return name_fault("x" + std::string(text), false);
   case TextRule::shebang: return shebang_fault(text);
   }
   return {};

@@ -32,7 +32,7 @@ model::JobSpec lumi_container(const std::string& bind = {}) {
 
 } // namespace
 
-TEST_CASE("gen warns of ranks that would use GPUs that they do not see") {
+TEST_CASE("gen warns if ranks would use invisible GPUs") {
   const auto warned = [](const std::string& site, const std::string& program, bool all = false) {
     auto job = job_for(site);
     job.program_text = program;
