@@ -130,7 +130,7 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
   if (count == 0) return;
   hits.add({first,
             fmt::format("'{}' looks like a placeholder{}", subject.text.substr(first.offset, first.length),
-                        count > 1 ? fmt::format(", as do {} more paths below", count - 1) : ""),
+                        count > 1 ? fmt::format(", and {} more", count - 1) : ""),
             "set your own path"});
 }
 
