@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Agents on several nodes that all have the same node rank.
+#include <algorithm>
+
 #include "check/job_shape.hpp"
 
 #include "check/launch_facts.hpp"
+#include "check/remote_shell.hpp"
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
 #include <fmt/format.h>
@@ -21,8 +24,33 @@ bool counts_itself(const Launch& launch, const Link& agent) {
   return backend && !(backend->value && backend->value->text() == "static");
 }
 
+/// True if the batch script starts no step and no remote shell: what it runs, it runs on the first node.
+bool stays_on_first_node(const LintContext& subject) {
+  return std::none_of(subject.launches.begin(), subject.launches.end(),
+                      [](const Launch& launch) { return launch.step() || is_remote_shell(*launch.command); });
+}
+
+/// Reports the ranks of nodes that the batch shell expands: they are that of the first node.
+void find_batch_ranks(const LintContext& subject, RuleMatches& hits) {
+  if (!shape_of_job(subject).several_nodes || !stays_on_first_node(subject)) return;
+  for (const auto& launch : subject.launches) {
+    const auto* agent = launch.agent();
+    const auto* rank = agent ? agent->find(OptionMeaning::node_rank) : nullptr;
+    if (!rank || !rank->value || counts_itself(launch, *agent)) continue;
+    const auto* piece = reading_piece(*rank->value, {"SLURM_PROCID", "SLURM_NODEID"});
+    if (!piece) continue;
+    add_match(hits,
+              {rank->place,
+               fmt::format("{} is 0 in the batch script, so every node gets the same rank", piece->text),
+               "let each task expand it: srun bash -c '… $SLURM_NODEID …' in single quotes",
+               {},
+               diag::Severity::warning});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  find_batch_ranks(subject, hits);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* step = launch.step();
