@@ -52,7 +52,7 @@ TEST_CASE("a script's launches become an agent's where that is asked for, torchr
   INFO(plain.err);
   REQUIRE(plain.exit_code == 0);
   CHECK(holds(plain.out, "#SBATCH --ntasks-per-node=1\n"));
-  CHECK(holds(plain.out, "mkdir -p \"$OUT\"\nsrun --ntasks=1 --ntasks-per-node=1 --cpu-bind=none "));
+  CHECK(holds(plain.out, "mkdir -p \"$OUT\"\nsrun --ntasks-per-node=1 --cpu-bind=none "));
   CHECK(holds(plain.out, " --nproc-per-node 8 "));
   CHECK(holds(plain.out, " --log-dir logs -- "));
   workspace.put("elastic.sh",
