@@ -27,6 +27,17 @@ std::optional<bool> LintContext::several_nodes() const {
   return sizes[0].min_nodes > 1;
 }
 
+std::string_view shebang_line(std::string_view text) {
+  const auto first = text.substr(0, text.find('\n'));
+  for (std::size_t at = 0; at < text.size();) {
+    const auto line = text.substr(at, text.find('\n', at) - at);
+    if (line.starts_with("#!")) return line;
+    if (!line.starts_with('#') && !util::trim(line).empty()) break;
+    at += line.size() + 1;
+  }
+  return first;
+}
+
 bool is_shell_script(std::string_view text) {
   if (!text.starts_with("#!")) return true;
   auto line = util::trim(text.substr(2, text.find('\n') - 2));

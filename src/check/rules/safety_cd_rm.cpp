@@ -21,7 +21,7 @@ bool removes_everything(const shell::Command& command) {
 }
 
 bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
-  if (subject.text.substr(0, subject.text.find('\n')).find(" -e") != std::string_view::npos) return true;
+  if (shebang_line(subject.text).find(" -e") != std::string_view::npos) return true;
   for (const auto& earlier : subject.view.commands) {
     if (&earlier == &command) return false;
     if (earlier.name() != "set") continue;

@@ -31,7 +31,7 @@ bool may_bring_conda(const shell::Command& command) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  const auto shebang = subject.text.substr(0, subject.text.find('\n'));
+  const auto shebang = shebang_line(subject.text);
   if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
       shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)
     return hits;

@@ -42,8 +42,8 @@ bool looks_at_codes(const LintContext& subject) {
   if (uses_codes(text)) return true;
   for (const std::string_view sign : {"PIPESTATUS", "errexit", "||", "&&", "trap "})
     if (text.find(sign) != std::string_view::npos) return true;
-  if (text.substr(0, text.find('\n')).find(" -e") != std::string_view::npos ||
-      text.substr(0, text.find('\n')).find("sh") == std::string_view::npos)
+  if (shebang_line(text).find(" -e") != std::string_view::npos ||
+      shebang_line(text).find("sh") == std::string_view::npos)
     return true;
   return std::any_of(
       subject.view.commands.begin(), subject.view.commands.end(), [](const shell::Command& command) {

@@ -10,7 +10,7 @@ namespace safety_syntax {
 
 /// Whether another shell reads the script, with its own grammar.
 bool is_other_shell(std::string_view text) {
-  const auto first = text.substr(0, text.find('\n'));
+  const auto first = shebang_line(text);
   return first.starts_with("#!") &&
          (first.find("zsh") != std::string_view::npos || first.find("ksh") != std::string_view::npos);
 }

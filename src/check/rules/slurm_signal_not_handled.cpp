@@ -12,7 +12,7 @@ namespace hpcml::check {
 namespace slurm_signal_not_handled {
 
 bool is_shell(std::string_view text) {
-  const auto line = text.substr(0, text.find('\n'));
+  const auto line = shebang_line(text);
   return line.find("bash") != std::string_view::npos || util::trim(line).ends_with("/sh") ||
          line.find("zsh") != std::string_view::npos || line.find("/sh ") != std::string_view::npos;
 }
