@@ -338,12 +338,44 @@ struct ProgramWords {
   util::EnvSnapshot env;
 };
 
+/// Returns the text that a shell is given with -c; nothing for scripts, and for login shells, whose profile
+/// may choose another Python.
+std::optional<std::string> text_of_shell(const std::vector<std::string>& words) {
+  if (words.empty() || !is_shell(words[0])) return std::nullopt;
+  bool has_text = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!words[i].starts_with("-")) return has_text ? std::optional(words[i]) : std::nullopt;
+    if (words[i].find_first_not_of("-cexu") != std::string::npos) return std::nullopt;
+    has_text = has_text || words[i].find('c') != std::string::npos;
+  }
+  return std::nullopt;
+}
+
+/// The command of a shell's text, with the variables that it sets first; the command itself if there is none.
+ProgramWords read_shell_text(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
+  ProgramWords program{command, env};
+  const auto text = text_of_shell(command);
+  auto words = text ? split_simple_command(*text) : std::nullopt;
+  if (!words) return program;
+  auto first = words->begin();
+  for (; first != words->end(); ++first) {
+    const auto equals = first->find('=');
+    if (equals == std::string::npos || equals == 0) break;
+    program.env.set(first->substr(0, equals), first->substr(equals + 1));
+  }
+  if (first != words->end() && *first == "exec") ++first;
+  if (first == words->end() || first->find_first_of("$`") != std::string::npos) return {command, env};
+  program.words.assign(first, words->end());
+  return program;
+}
+
 /// Removes what starts the program: `env`, profilers, and runners such as uv and conda, whose environment is
 /// then first in PATH. The error is a clause about why the program is unknown.
-util::Result<ProgramWords> find_program_words(const std::vector<std::string>& command,
+util::Result<ProgramWords> find_program_words(const std::vector<std::string>& outer_command,
                                               const util::EnvSnapshot& env, const std::string& cwd,
                                               const FileView& files) {
-  ProgramWords program{command, env};
+  auto program = read_shell_text(outer_command, env);
+  const auto command = program.words;
   if (launch_chain::is_python(command[0])) return program;
   const auto started = launch_chain::find_started_program(command);
   if (!started)

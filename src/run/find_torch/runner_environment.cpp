@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "core/util/text.hpp"
 
@@ -159,6 +161,87 @@ std::optional<std::string> installed_version(const std::string& root, const std:
   return newest;
 }
 
+/// Returns the position after "$(…)" or "`…`" at `at`; `at` if there is none, and npos if it does not end.
+std::size_t end_of_substitution(const std::string& line, std::size_t at) {
+  if (line[at] == '`') {
+    const auto end = line.find('`', at + 1);
+    return end == std::string::npos ? end : end + 1;
+  }
+  if (line.compare(at, 2, "$(") != 0) return at;
+  std::size_t depth = 0;
+  for (std::size_t i = at + 1; i < line.size(); ++i) {
+    if (line[i] == '(') ++depth;
+    if (line[i] == ')' && --depth == 0) return i + 1;
+  }
+  return std::string::npos;
+}
+
+/// Splits the words of one simple command.
+class CommandSplitter {
+public:
+  explicit CommandSplitter(std::string line) : x_line(std::move(line)) {}
+
+  std::optional<std::vector<std::string>> split() {
+    while (x_at < x_line.size())
+      if (!take_substitution() && !take_quoting() && !take_plain()) return std::nullopt;
+    if (x_quote != 0) return std::nullopt;
+    end_word();
+    return std::move(x_words);
+  }
+
+private:
+  bool take_substitution() {
+    const auto end = x_quote == '\'' ? x_at : end_of_substitution(x_line, x_at);
+    if (end == x_at || end == std::string::npos) return false;
+    append(end - x_at);
+    return true;
+  }
+
+  bool take_quoting() {
+    const char c = x_line[x_at];
+    if (x_quote != '\'' && c == '\\' && x_at + 1 < x_line.size()) {
+      ++x_at;
+      append(1);
+      return true;
+    }
+    if (x_quote != 0 ? c != x_quote : c != '\'' && c != '"') return false;
+    x_quote = x_quote != 0 ? 0 : c;
+    x_word = x_word.value_or("");
+    ++x_at;
+    return true;
+  }
+
+  /// False for what makes the text more than one simple command.
+  bool take_plain() {
+    const char c = x_line[x_at];
+    const bool substitutes = c == '`' || x_line.compare(x_at, 2, "$(") == 0; // and does not end
+    if (x_quote != '\'' && substitutes) return false;
+    if (x_quote == 0 && std::string_view(";&|<>()\n#").find(c) != std::string_view::npos) return false;
+    if (x_quote == 0 && (c == ' ' || c == '\t')) {
+      end_word();
+      ++x_at;
+    } else {
+      append(1);
+    }
+    return true;
+  }
+
+  void append(std::size_t count) {
+    x_word = x_word.value_or("") + x_line.substr(x_at, count);
+    x_at += count;
+  }
+
+  void end_word() {
+    if (x_word) x_words.push_back(*std::exchange(x_word, std::nullopt));
+  }
+
+  std::string x_line;
+  std::size_t x_at = 0;
+  char x_quote = 0; ///< that the position is in; 0: none
+  std::optional<std::string> x_word;
+  std::vector<std::string> x_words;
+};
+
 } // namespace
 
 bool is_runner(const std::string& program) {
@@ -174,6 +257,10 @@ Result<std::string> find_runner_environment(const std::vector<std::string>& word
   if (runner == "pixi") return environment_of_pixi(words, cwd, files);
   if (runner == "poetry") return environment_of_poetry(words, env, cwd, files);
   return environment_of_conda(words, env, cwd, files);
+}
+
+std::optional<std::vector<std::string>> split_simple_command(const std::string& text) {
+  return CommandSplitter(std::string(util::trim(text))).split();
 }
 
 Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSnapshot& env,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The environment in which runners such as uv and conda start a program, read from files.
+// Programs that choose which Python runs: runners such as uv and conda, shims of pyenv and shells.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ bool is_runner(const std::string& program);
 util::Result<std::string> find_runner_environment(const std::vector<std::string>& words,
                                                   const util::EnvSnapshot& env, const std::string& cwd,
                                                   const FileView& files);
+
+/// Returns the words of a shell's text that is one simple command without redirections, with the variables
+/// that it sets first; nothing for other texts. Variables and substitutions in the words stay as written.
+std::optional<std::vector<std::string>> split_simple_command(const std::string& text);
 
 /// Returns the program that a shim of pyenv starts; `shim` itself if it is another program. The error
 /// contains why the program is unknown, as a clause.

@@ -253,6 +253,11 @@ void add_runners(std::vector<TorchRow>& rows) {
   add("conda by a name", {"conda", "run", "-n", "train", "python", "x.py"}, "2.4.0");
   add("conda by a user's name", {"conda", "run", "--name", "own", "python", "x.py"}, "2.5.0");
   add("conda by a path", {"conda", "run", "-p", "/conda/envs/train", "python", "x.py"}, "2.4.0");
+  add("a shell's text", {"bash", "-c", "exec python -u 'x y.py' --lr \"$LR\""}, "1.13.0");
+  add("a shell's text with substitutions", {"bash", "-c", "torchrun --node_rank $( (id) | wc -l) x.py `pwd`"},
+      "1.13.0");
+  add("a shell's text that sets variables", {"sh", "-xc", "PATH=/other/.venv/bin A=1 python x.py"}, "2.6.0");
+  add("a runner in a shell's text", {"bash", "-c", "conda run -n train torchrun x.py"}, "2.4.0");
   add("poetry", {"poetry", "run", "python", "x.py"}, "2.1.0");
   add("a shim of pyenv", {"python", "x.py"}, "2.8.0", {{"PATH", "/home/.pyenv/shims:/usr/bin"}});
   add("a shim with a version", {"python", "x.py"}, "2.7.0",
@@ -308,7 +313,12 @@ TEST_CASE("torch is found where other machines have it") {
       "unknown: it depends on what apptainer runs");
   add("an environment that conda does not have", "", {"conda", "run", "-n", "e", "python", "x.py"}, {},
       "unknown: the environment of conda is unknown: 'e' was not found");
-  add("a shell", "", {"bash", "-c", "python x.py"}, {}, "unknown: the program that bash runs is unknown");
+  for (const auto* text : {"module load torch; python x.py", "python x.py && true", "$PYTHON x.py",
+                           "$(which python) x.py", "python x.py --a $(b", "python x.py > log"})
+    add("a shell's text of several commands", "/opt/py/lib/python3.12/site-packages", {"bash", "-c", text},
+        {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
+  add("a login shell", "/opt/py/lib/python3.12/site-packages", {"bash", "-lc", "python3 x.py"},
+      {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
   add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch was not found");
   add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
       {}, "2.5.1");
