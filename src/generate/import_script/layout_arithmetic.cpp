@@ -84,10 +84,10 @@ private:
   /// The end of a statement that only computes: `let A=B*2`, `declare -i A=B*2`, `((A = B * 2))`; `at` if
   /// none begins.
   std::size_t end_of_statement(std::size_t at) const {
-    const auto line = x_text.rfind('\n', at) + 1; // npos + 1 is 0
-    if (!util::trim(x_text.substr(line, at - line)).empty()) return at;
     const auto rest = x_text.substr(at);
     if (!rest.starts_with("let ") && !rest.starts_with("declare -i ") && !rest.starts_with("((")) return at;
+    const auto last = at == 0 ? k_no_end : x_text.find_last_not_of(" \t", at - 1);
+    if (last != k_no_end && x_text[last] != '\n') return at;
     return std::min(x_text.find_first_of("\n;", at), x_text.size());
   }
 
@@ -169,8 +169,8 @@ std::vector<LayoutExpression> find_layout_expressions(std::string_view text, con
 }
 
 bool is_in_arithmetic(std::string_view text, std::size_t at) {
-  const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
-  const auto before = text.substr(line, at - line);
+  auto before = text.substr(0, at).substr(at - std::min(at, k_longest_expression)); // long lines stay linear
+  before.remove_prefix(before.rfind('\n') + 1);                                     // npos + 1 is 0
   for (const auto& [open, close] : {std::pair{"((", "))"}, std::pair{"$[", "]"}}) {
     const auto begin = before.rfind(open);
     if (begin != k_no_end && before.find(close, begin) == k_no_end) return true;
