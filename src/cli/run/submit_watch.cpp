@@ -190,7 +190,10 @@ void Watch::follow_output(const JobRecord& job) {
       x_output.follow(log.path, log.is_error);
     return;
   }
-  if (!x_options.copies_all || job.phase() == JobPhase::waiting) return;
+  if (job.phase() == JobPhase::waiting) return;
+  // The first node's name was not known when the job was submitted.
+  if (!x_job.array && x_job.log.find("%N") != std::string::npos) x_output.follow(job.log);
+  if (!x_options.copies_all) return;
   x_output.follow(job.log);
   x_output.follow(job.error_log, true);
 }

@@ -92,6 +92,13 @@ void read_line(JobRecord& job, std::string_view line) {
   }
 }
 
+/// Older Slurms report %N in the paths of logs also when the job has started.
+void fill_in_host(JobRecord& job) {
+  if (job.batch_host.empty()) return;
+  const auto host = job.batch_host.substr(0, job.batch_host.find('.'));
+  for (auto* log : {&job.log, &job.error_log}) *log = util::replace_all(*log, "%N", host);
+}
+
 struct Reason {
   std::string_view name; ///< or its beginning, where it ends in '*'
   std::string_view text;
@@ -189,6 +196,7 @@ std::vector<JobRecord> read_job_records(std::string_view text) {
     if (line.starts_with("JobId=")) records.emplace_back();
     if (!records.empty()) read_line(records.back(), line);
   }
+  for (auto& job : records) fill_in_host(job);
   return records;
 }
 

@@ -48,6 +48,17 @@ JobRecord ended(const std::string& state, int exit_code, int signal) {
 
 } // namespace
 
+TEST_CASE("a started job's log has its first node for %N") {
+  const auto log_of = [](const std::string& host) {
+    return read_job_records("JobId=1 JobName=a\n   BatchHost=" + host + "\n   StdOut=/tmp/%N-1.out\n")
+        .front()
+        .log;
+  };
+  CHECK(log_of("nid000001") == "/tmp/nid000001-1.out");
+  CHECK(log_of("nid000001.site.edu") == "/tmp/nid000001-1.out");
+  CHECK(read_job_records("JobId=1 JobName=a\n   StdOut=/tmp/%N-1.out\n").front().log == "/tmp/%N-1.out");
+}
+
 TEST_CASE("scontrol's records are read whatever people put into names and paths") {
   const auto records = read_job_records(k_two_jobs);
   REQUIRE(records.size() == 2);
