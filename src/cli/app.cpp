@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fmt/format.h>
 #include <iostream>
 #include <unistd.h>
 
@@ -68,7 +69,10 @@ void set_log_level(unsigned verbosity, const Context& context) {
   const auto word = context.env.get_or("HPCML_LOG", "");
   if (word.empty()) return;
   if (const auto level = util::parse_log_level(word)) return util::set_log_level(*level);
-  print_note("warning: HPCML_LOG=" + word + " is not a level: error, warning, info, debug or trace");
+  print_note(
+      fmt::format("warning: HPCML_LOG='{}' is not a log level, and is ignored: use error, warning, info, "
+                  "debug or trace",
+                  word));
 }
 
 /// Prints the version or the help that the line asks for.
@@ -104,7 +108,7 @@ void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
             const bool exists = std::filesystem::is_directory(*whole, ignored);
             return exists || command_word(context.words) == "launch"
                        ? ""
-                       : "must be a directory, not '" + *whole + "'";
+                       : fmt::format("must be a directory, not '{}'", *whole);
           },
           ""));
   app.add_flag("-v,--verbose", verbosity, "Increase verbosity (repeat for debug output)")
@@ -124,8 +128,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
   if (!add_commands(program, app, context, exit_code, words)) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names(program));
-    print_error("unknown command '" + wanted + "'",
-                near ? "did you mean " + *near + "?" : "run 'hpcml --help' to list the commands",
+    print_error(fmt::format("unknown command '{}'", wanted),
+                near ? fmt::format("did you mean {}?", *near) : "run 'hpcml --help' to list the commands",
                 context.colour);
     print_usage(app, context);
     return k_usage;
@@ -150,8 +154,8 @@ int check_output(int code, const Context& context) {
   errno = 0;
   const bool arrived = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (arrived || (code != k_ok && code != k_findings)) return code;
-  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
-  print_error("cannot write to the standard output" + why,
+  print_error(errno != 0 ? fmt::format("cannot write to the standard output: {}", std::strerror(errno))
+                         : "cannot write to the standard output",
               "check whether the disk or your quota is full: the output is incomplete", context.colour);
   return k_world_failed;
 }
@@ -199,7 +203,7 @@ int run(const CommandLineProgram& program, int argc, char** argv, const util::En
     context.sites_dirs.clear();
     return check_output(run_words(program, context).value_or(k_internal), context);
   } catch (const std::exception& error) {
-    print_error(std::string("internal error: ") + error.what(),
+    print_error(fmt::format("internal error: {}", error.what()),
                 "this is a bug in hpcml: please report it with the command line", context.colour);
     return k_internal;
   }

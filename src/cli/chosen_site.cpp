@@ -42,13 +42,13 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
                                           int& exit_code) {
   if (named) return named;
   if (auto remembered = remembered_site(context)) {
-    print_note(fmt::format("site {}, by hpcml config", *remembered));
+    print_note(fmt::format("using site {}, which hpcml config saved", *remembered));
     return remembered;
   }
   const auto hosts = util::read_host_names();
   const auto found = find_sites(context, hosts);
   if (found.size() == 1) {
-    print_note(fmt::format("site {}, by {}", found.front().id, found.front().by));
+    print_note(fmt::format("using site {}, detected by {}", found.front().id, found.front().by));
     return found.front().id;
   }
   exit_code = k_usage;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,9 +70,9 @@ std::string sbatch_hint(const std::string& word) {
   if (!option) return {};
   const auto shown = is_long ? "--" + name : word.substr(0, 2);
   for (const auto& [known, flag] : c_flags)
-    if (option->name == known) return "for " + shown + " of sbatch, use " + std::string(flag);
-  return "to pass " + shown + " to sbatch, use --sbatch=--" + option->name +
-         (option->argument == slurm::TakesValue::none ? "" : "=VALUE");
+    if (option->name == known) return fmt::format("use {} (in place of sbatch's {})", flag, shown);
+  return fmt::format("use --sbatch=--{}{} to pass {} to sbatch", option->name,
+                     option->argument == slurm::TakesValue::none ? "" : "=VALUE", shown);
 }
 
 /// True if the command accepts the options of a job.
@@ -107,26 +108,27 @@ std::optional<Report> report_missing_command(const CLI::App& app, const CLI::App
                                  [](const std::string& extra) { return !extra.starts_with("-"); });
   if (names.empty() || (word == extras.end() && command.get_require_subcommand_min() == 0)) return {};
   const auto path = command_path(command);
-  if (word == extras.end())
-    return Report{"'" + path + "' requires a command", "commands: " + util::join(names, ", ")};
+  const auto all = fmt::format("use one of {}", util::join(names, ", "));
+  if (word == extras.end()) return Report{fmt::format("'{}' requires a command", path), all};
   const auto near = util::nearest(*word, names);
-  return Report{"unknown command '" + path + " " + *word + "'",
-                near ? "did you mean " + *near + "?" : "commands: " + util::join(names, ", ")};
+  return Report{fmt::format("unknown command '{} {}'", path, *word),
+                near ? fmt::format("did you mean {}?", *near) : all};
 }
 
 /// The parser's sentences with the name of an option before or after them, in our words.
 std::string reworded(const std::string& text) {
   const auto name = text.substr(0, text.find_first_of(": "));
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  if (text.ends_with(" missing") && has(" required ")) return name + " requires a value";
-  if (has("At Most 1 required")) return name + " can be used only once";
+  if (text.ends_with(" missing") && has(" required ")) return fmt::format("{} requires a value", name);
+  if (has("At Most 1 required")) return fmt::format("{} can be used only once", name);
   if (has("too many inputs for a flag") || has("Should be true/false") || has("disallowed flag override"))
-    return name + " does not accept a value";
+    return fmt::format("{} does not accept a value", name);
   if (const auto at = text.find(" excludes "); at != std::string::npos)
-    return text.substr(0, at) + " cannot be used with " + text.substr(at + 10);
+    return fmt::format("{} cannot be used with {}", text.substr(0, at), text.substr(at + 10));
   constexpr std::string_view k_convert = "Could not convert: ";
   if (text.starts_with(k_convert))
-    return text.substr(k_convert.size(), text.find(" = ") - k_convert.size()) + " does not accept a value";
+    return fmt::format("{} does not accept a value",
+                       text.substr(k_convert.size(), text.find(" = ") - k_convert.size()));
   return text;
 }
 
@@ -138,13 +140,14 @@ Report report_value(const CLI::App& command, std::string text) {
   const auto at = text.find(k_invalid);
   if (at == std::string::npos) return {text, ""};
   const auto name = text.substr(0, at), fault = text.substr(at + 2);
-  Report report{fault + " for " + name, ""};
+  Report report{fmt::format("{} for {}", fault, name), ""};
   for (const auto* owner = &command; owner != nullptr; owner = owner->get_parent())
     if (const auto* option = owner->get_option_no_throw(name)) {
       const auto values = closed_values(*option);
       const auto word = text.substr(at + k_invalid.size(), text.size() - at - k_invalid.size() - 1);
       const auto near = util::nearest(word, values);
-      report.hint = near ? "did you mean " + *near + "?" : "possible values: " + util::join(values, ", ");
+      report.hint = near ? fmt::format("did you mean {}?", *near)
+                         : fmt::format("use one of {}", util::join(values, ", "));
     }
   return report;
 }
@@ -157,7 +160,8 @@ Report make_report(const CLI::App& app, const CLI::App& command, const CLI::Pars
   const bool needs_command = &command == &app && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   if (const auto words = unexpected_words(app, context); has_extras || (needs_command && !words.empty()))
-    return {std::string("unexpected argument") + (words.size() == 1 ? " " : "s ") + quoted(words),
+    return {words.size() == 1 ? fmt::format("unexpected argument {}", quoted(words))
+                              : fmt::format("unexpected arguments {}", quoted(words)),
             hint_for_unexpected(command, words)};
   if (needs_command) return {"no command given", "run 'hpcml --help' to list the commands"};
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
@@ -181,7 +185,7 @@ std::string near_option_hint(const CLI::App& command, const std::string& word,
       if (!option->get_group().empty())
         for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   const auto near = util::nearest(word.substr(0, word.find('=')), names);
-  return near ? "did you mean " + *near + "?" : "";
+  return near ? fmt::format("did you mean {}?", *near) : std::string();
 }
 
 void print_usage(const CLI::App& command, const Context& context) {
@@ -196,7 +200,7 @@ void print_usage(const CLI::App& command, const Context& context) {
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const Context& context) {
   const auto& command = innermost_command(app);
   auto report = make_report(app, command, error, context);
-  if (report.hint.empty()) report.hint = "see '" + command_path(command) + " --help'";
+  if (report.hint.empty()) report.hint = fmt::format("run '{} --help'", command_path(command));
   print_error(report.message, report.hint, context.colour);
   print_usage(command, context);
   return k_usage;

@@ -17,7 +17,7 @@ void ensure_user_key(const Context& context) {
 
 int run_config_key(const Context& context) {
   if (!context.env.get_or("SLURM_JOB_ID", "").empty()) {
-    print_error("a key file is not made within a job", "run 'hpcml config key' on a login node",
+    print_error("a key file cannot be created inside a job", "run 'hpcml config key' on a login node",
                 context.colour);
     return k_usage;
   }

@@ -59,8 +59,11 @@ model::NodeType assumed_type(const NodeOptions& options) {
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
                                        const NodeOptions& options) {
   if (!site.partitions.empty())
-    return util::Error{fmt::format("the profile of {} describes its nodes", site.short_name()),
-                       "remove --cpus-per-node, --gpus-per-node and --mem-per-node"};
+    return util::Error{
+        fmt::format("--cpus-per-node, --gpus-per-node and --mem-per-node cannot be used, because "
+                    "the profile of {} describes its nodes",
+                    site.short_name()),
+        "remove these options"};
   if (site.scheduler == model::Scheduler::none)
     return util::Error{fmt::format("{} has no Slurm to emulate", site.short_name()),
                        "run the program directly: hpcml launch --nproc-per-node N -- CMD"};
@@ -85,8 +88,9 @@ std::vector<std::string> complete_nodes(model::Site& site, const std::string& pa
                    [&](const auto& id) { return site.find_node_type(id) != nullptr; })) {
     site.node_types.push_back(assumed_type({}));
     named->node_types = {site.node_types.back().id};
-    assumed.push_back(fmt::format("the profile does not describe the nodes of partition {}; these have {}",
-                                  partition, describe_nodes(site.node_types.back())));
+    assumed.push_back(
+        fmt::format("the profile does not describe the nodes of partition {}: assuming nodes with {}",
+                    partition, describe_nodes(site.node_types.back())));
   }
   std::vector<std::string> coreless;
   for (auto& type : site.node_types) {
@@ -96,7 +100,7 @@ std::vector<std::string> complete_nodes(model::Site& site, const std::string& pa
     coreless.push_back(type.id);
   }
   if (!coreless.empty())
-    assumed.push_back(fmt::format("the profile does not state the cores of {}: {} are assumed",
+    assumed.push_back(fmt::format("the profile does not state the cores of {}: assuming {} cores per node",
                                   name_types(coreless), k_unknown_cores));
   return assumed;
 }
@@ -106,7 +110,7 @@ std::vector<std::string> describe_assumptions(const model::Site& site, const Clu
   for (const auto& node : layout.nodes)
     if (!node.type->memory) util::add_once(unknown, node.type->id);
   if (!unknown.empty())
-    assumed.push_back(fmt::format("the profile does not state the memory of {}: {} is assumed",
+    assumed.push_back(fmt::format("the profile does not state the memory of {}: assuming {} per node",
                                   name_types(unknown),
                                   model::MemSize::of_mib(k_unknown_memory_mib).to_slurm()));
   if (must_name_partition(site)) return assumed;

@@ -146,8 +146,7 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
                          const ClusterRequest& request) {
   if (request.nodes == 0)
     return util::Error{"--nodes 0 is not valid: a cluster needs at least one node", "use --nodes 1 or more"};
-  const std::string cannot =
-      fmt::format("cannot emulate {} nodes of {}", request.nodes, layout.partition->name);
+
   unsigned most = 0, total = 0;
   for (auto& kind : kinds) {
     const unsigned limit = kind.type->node_count.value_or(k_max_nodes);
@@ -157,15 +156,14 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
   }
   if (request.nodes <= most && total <= k_max_nodes) return util::Done{};
   if (request.nodes > most && most < k_max_nodes)
-    return util::Error{cannot,
-                       fmt::format("use --nodes {} or fewer, the number of {} on {}", most,
-                                   kinds.size() > 1 ? "nodes" : "nodes of this type", site.short_name())};
-  return util::Error{
-      cannot,
-      kinds.size() > 1
-          ? fmt::format("use --node-type with one of the {} node types: at most 250 nodes fit on one machine",
-                        kinds.size())
-          : "use at most 250 nodes, which fit on one machine"};
+    return util::Error{fmt::format("cannot emulate {} nodes of partition {}: {} has only {}", request.nodes,
+                                   layout.partition->name, site.short_name(), most),
+                       fmt::format("use --nodes {} or fewer", most)};
+  return util::Error{fmt::format("cannot emulate {} nodes of partition {}: one machine can run at most {}",
+                                 std::max(total, request.nodes), layout.partition->name, k_max_nodes),
+                     kinds.size() > 1
+                         ? fmt::format("use --node-type with one of the {} node types", kinds.size())
+                         : fmt::format("use --nodes {} or fewer", k_max_nodes)};
 }
 
 /// The network of that interface, which the login node has as well.
@@ -216,7 +214,7 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
     return util::Error{
         fmt::format("the profile of {} describes no nodes or no partitions, so there is nothing to emulate",
                     site.short_name()),
-        "set what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
+        "add --cpus-per-node, --gpus-per-node and --mem-per-node to describe a node"};
   ClusterLayout layout;
   layout.partition = site.default_partition([](const auto&) { return true; });
   for (const auto& id : layout.partition->node_types)

@@ -72,7 +72,7 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
 }
 
 util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
-  return {fmt::format("cannot keep the logs in {}: {}", run.logs_dir, why), {}};
+  return {fmt::format("cannot write Slurm's logs to {} (--keep-logs): {}", run.logs_dir, why), {}};
 }
 
 /// Login files of the site in the place of this machine's, whose `module` would win over the site's, and
@@ -107,7 +107,7 @@ util::Status save_record(const ClusterRun& run, const std::string& state_dir) {
   if (run.record_file.empty()) return util::Done{};
   const auto record = util::read_file(fs::path(state_dir) / "record.jsonl");
   const auto written = record ? util::write_output(run.record_file, *record) : util::Status(record.error());
-  return written ? written : util::with_context(written.error(), "the record is lost");
+  return written ? written : util::with_context(written.error(), "cannot save the record of --record");
 }
 
 util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
@@ -142,8 +142,9 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   const auto count = run.layout.nodes.size();
   const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
   if (run.layout.is_whole_site())
-    return fmt::format("{}: all its nodes, none of which runs; sbatch --test-only works; ready in {}",
-                       run.site->short_name(), seconds);
+    return fmt::format(
+        "{}: all nodes are known to Slurm, and none runs, so only sbatch --test-only works; ready in {}",
+        run.site->short_name(), seconds);
   std::string text = fmt::format("{}: {} of {}", run.site->short_name(), util::counted(count, "node"),
                                  run.layout.partition->name);
   const auto kinds = group_by_kind(run.layout);
@@ -173,7 +174,7 @@ std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& ru
 }
 
 void forgo_ssh(ClusterRun& run, const util::Error& why) {
-  run.narrator.note(fmt::format("the nodes accept no connection on port 22: {}", why.what));
+  run.narrator.note(fmt::format("ssh to the emulated nodes does not work: {}", why.what));
   run.ssh.reset();
 }
 
@@ -198,8 +199,9 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   if (!sandbox.has_networks() && run.keeps_accounts())
-    return util::Error{"accounts need a separate network, which this machine does not allow",
-                       "remove --accounts and --accounting"};
+    return util::Error{
+        "--accounts and --accounting need a network namespace, which this machine does not allow",
+        "remove these options"};
   if (!sandbox.has_networks()) {
     TRY(const auto port,
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
@@ -207,7 +209,10 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   }
   TRY_DONE(check_faults(sandbox, run));
   if (run.job_limits().any() && sandbox.user_id() != 0)
-    return util::Error{"memory and devices of jobs are not limited: Slurm does not run as root here", {}};
+    return util::Error{
+        "cannot limit the memory and devices of jobs (--limit-memory, --limit-devices, --fault "
+        "oom): the emulated Slurm does not run as root",
+        {}};
   for (const auto& node : run.layout.nodes)
     if (run.job_limits().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;

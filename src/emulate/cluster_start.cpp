@@ -55,8 +55,11 @@ util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
   constexpr unsigned k_major = 60; // for local use: Linux, Documentation/admin-guide/devices.txt
   const auto directory = state_dir + "/dev";
   const auto cannot = [](const std::string& what) {
-    return util::Error{fmt::format("devices of jobs are not limited: {}: {}", what, std::strerror(errno)),
-                       "in a container, use docker run --privileged"};
+    return util::Error{
+        fmt::format(
+            "cannot limit the devices of jobs (--limit-devices): cannot create device files in {}: {}", what,
+            std::strerror(errno)),
+        "in a container, use docker run --privileged"};
   };
   // The sandbox's own files are on a file system without devices.
   if (::mount("tmpfs", directory.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0)
@@ -148,7 +151,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
     directories.push_back(std::move(directory));
   for (const auto& directory : directories) {
     fs::create_directories(directory, error);
-    if (error) return util::Error{fmt::format("cannot make {}: {}", directory, error.message())};
+    if (error) return util::Error{fmt::format("cannot create {}: {}", directory, error.message())};
   }
   SlurmFileOptions options{state_dir,
                            sandbox.user_id(),
@@ -207,7 +210,7 @@ bool port_answers(const std::string& address, unsigned port) {
   return answered;
 }
 
-/// Waits until `ready`, as long as all daemons live; `what` is being waited for.
+/// Waits until `ready`, as long as all daemons live; `what` completes "timed out waiting for".
 template <class Ready>
 util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemons, const std::string& what,
                         std::chrono::seconds limit, milliseconds pause, Ready ready) {
@@ -216,10 +219,10 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
     for (const auto& daemon : daemons)
       if (!sandbox.is_alive(daemon.pid))
         return util::Error{
-            fmt::format("{} stopped; the last lines of its log:{}", daemon.what, tail(daemon))};
+            fmt::format("{} exited unexpectedly; the last lines of its log:{}", daemon.what, tail(daemon))};
     if (steady_clock::now() > end) {
-      std::string text =
-          fmt::format("{} did not happen within {} s; the last lines of the logs:", what, limit.count());
+      std::string text = fmt::format(
+          "timed out after {} s waiting for {}; the last lines of the logs:", limit.count(), what);
       for (const auto& daemon : daemons) text += "\n " + daemon.what + ":" + tail(daemon);
       return util::Error{text, "run it again with --keep-logs DIR to see the whole logs"};
     }
@@ -251,19 +254,20 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
                                       "CREATE DATABASE mysql;\nUSE mysql;\n" + tables);
   if (!made || made->exit_code != 0)
     return util::Error{
-        fmt::format("cannot make a database for the accounts: {}", made ? made->err : made.error().what)};
+        fmt::format("cannot create the database of slurmdbd: {}", made ? made->err : made.error().what)};
   const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
   const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
   daemons.push_back({*database, "mariadbd", {database_log}});
-  TRY_DONE(wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5),
+  TRY_DONE(wait_until(sandbox, daemons, "mariadbd to open its socket", std::chrono::seconds(30),
+                      milliseconds(5),
                       [&] { return ::access(database_socket(state_dir).c_str(), F_OK) == 0; }));
   auto env = daemon_environment(state_dir);
   env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
   const auto keeper = sandbox.start_service({run.accounting->slurmdbd, "-D"}, env, log + ".out");
   if (!keeper) return util::with_context(keeper.error(), "cannot start slurmdbd");
   daemons.push_back({*keeper, "slurmdbd", {log + ".out", log + ".log"}});
-  return wait_until(sandbox, daemons, "slurmdbd accepting the cluster", std::chrono::seconds(60),
+  return wait_until(sandbox, daemons, "slurmdbd to add the cluster", std::chrono::seconds(60),
                     milliseconds(20), [&] {
                       if (!port_answers(run.layout.login_address, k_accounting_port)) return false;
                       const auto added = ask_sacctmgr(run, state_dir, {"add", "cluster", run.site->id});
@@ -275,14 +279,13 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
 util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
                             const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
-  TRY_DONE(
-      wait_until(sandbox, daemons, "slurmctld connecting to its slurmdbd", std::chrono::seconds(30),
-                 milliseconds(20), [&] {
-                   const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
-                   const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
-                   return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
-                          util::trim(port->out) != "0";
-                 }));
+  TRY_DONE(wait_until(
+      sandbox, daemons, "slurmctld to connect to slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
+        const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
+        const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
+        return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
+               util::trim(port->out) != "0";
+      }));
   auto entries = make_accounting_entries(*run.site, run.accounts, user);
   const auto more = make_preemption_entries(*run.site, run.faults, !run.accounts.empty());
   entries.insert(entries.end(), more.begin(), more.end());
@@ -290,7 +293,7 @@ util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const
     const auto done = ask_sacctmgr(run, state_dir, words);
     if (!done || done->exit_code != 0)
       return util::Error{
-          fmt::format("sacctmgr {}: {}", util::join(words, " "),
+          fmt::format("cannot set up the accounts: sacctmgr {} failed: {}", util::join(words, " "),
                       done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
   }
   return util::Done{};
@@ -317,8 +320,10 @@ util::Status show_hosts(Sandbox& sandbox) {
   TRY_DONE(util::write_file(directory + "/hosts", hosts));
   auto added = sandbox.mount_on_login({directory, "/etc", true});
   if (added) return added;
-  return util::Error{fmt::format("this machine has no /etc/hosts, and {}", added.error().what),
-                     "run touch /etc/hosts to make an empty one"};
+  return util::Error{fmt::format("cannot set the host names of the emulated nodes: this machine has no "
+                                 "/etc/hosts, and {}",
+                                 added.error().what),
+                     "run touch /etc/hosts as root to create an empty one"};
 }
 
 } // namespace
@@ -340,7 +345,7 @@ util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bo
   if (!started) return util::with_context(started.error(), "cannot start slurmctld");
   // A slurmd that finds no controller waits seconds before it asks again.
   TRY_DONE(wait_until(sandbox, {{*started, "slurmctld", {out, state_dir + "/log/slurmctld.log"}}},
-                      "slurmctld answering on its port", std::chrono::seconds(30), milliseconds(5),
+                      "slurmctld to answer on its port", std::chrono::seconds(30), milliseconds(5),
                       [&] { return port_answers("127.0.0.1", run.layout.controller_port); }));
   return *started;
 }
@@ -373,7 +378,7 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
     slurm.nodes.push_back(*started);
   }
   const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
-  TRY_DONE(wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
+  TRY_DONE(wait_until(sandbox, daemons, "all nodes to become ready", limit, milliseconds(30), [&] {
     const auto ready = count_ready(run, state_dir);
     run.narrator.progress(fmt::format("{} of {} nodes ready", ready, run.layout.nodes.size()));
     return ready >= run.layout.nodes.size();
@@ -399,8 +404,9 @@ util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) 
     for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);
     if (all) return first;
   }
-  return util::Error{fmt::format("no {} free ports in a row on this machine", count),
-                     "stop other emulated clusters first"};
+  return util::Error{
+      fmt::format("cannot find {} consecutive free ports from 10000 to 32000 on this machine", count),
+      "stop other emulated clusters first"};
 }
 
 } // namespace hpcml::emulate

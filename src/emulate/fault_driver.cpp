@@ -164,15 +164,15 @@ util::Status strike(const MemoryUser& user) {
   const auto files = files_of(step);
   const auto before = count_kills(step);
   if (!before)
-    return util::Error{"this kernel does not count the processes that it kills when memory runs out (Linux "
-                       "4.13 and later does)",
-                       {}};
+    return util::Error{"this kernel does not report the processes that it kills when memory runs out",
+                       "use Linux 4.13 or later"};
   const auto file = step / files.limit;
   const auto limit = read_value(file);
   const auto cannot = [&](const std::string& what) {
     return util::Error{what + ": " + std::strerror(errno), {}};
   };
-  if (!lower_limit(file, step / files.usage)) return cannot(fmt::format("cannot lower {}", file.string()));
+  if (!lower_limit(file, step / files.usage))
+    return cannot(fmt::format("cannot lower the memory limit of the job in {}", file.string()));
   auto eater = util::Child::fork({}, [&]() -> int { take_memory(user, *before); });
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };
@@ -183,10 +183,13 @@ util::Status strike(const MemoryUser& user) {
   // At once: what the rest of the step takes now must not be its end as well.
   [[maybe_unused]] const auto raised = util::write_kernel_file(file, limit);
   const bool killed = has_killed();
-  if (!eater) return util::with_context(eater.error(), "cannot start the process that uses the memory");
+  if (!eater) return util::with_context(eater.error(), "cannot start the process that uses up the memory");
   eater->kill();
   if (killed) return util::Done{};
-  return util::Error{"the kernel killed nothing", {}};
+  return util::Error{
+      fmt::format("the job's memory was used up, but the kernel killed none of its processes within {} s",
+                  k_longest_try.count()),
+      {}};
 }
 
 /// Allocates the memory that the largest step in the node's control group (node_group) has left, below a
@@ -201,7 +204,9 @@ util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
     user = find_biggest(node_group);
   }
   if (!user)
-    return util::Error{"the job has no process on that node", "use a time at which a job runs on that node"};
+    return util::Error{
+        fmt::format("no process of a job was found on this node within {} s", k_timeout.count()),
+        "use a time at which a job runs on this node"};
   // Else the kernel might take a launcher, or what takes the memory: in small examples these are the biggest.
   [[maybe_unused]] const auto ignored =
       util::write_kernel_file("/proc/" + std::to_string(user->pid) + "/oom_score_adj", "1000");
@@ -240,7 +245,7 @@ util::Status stop_controller(pid_t pid) {
   // One of this process's own is reaped here; another's stays a zombie, which has no mark either.
   while (!read_node_mark(pid).empty()) {
     ::waitpid(pid, nullptr, WNOHANG);
-    if (steady_clock::now() > end) return util::Error{"slurmctld does not stop", {}};
+    if (steady_clock::now() > end) return util::Error{"slurmctld did not stop within 60 s", {}};
     std::this_thread::sleep_for(k_look);
   }
   return util::Done{};
@@ -298,9 +303,10 @@ private:
       TRY(x_preempting, submit_preempting_job(x_sandbox, x_run));
       return describe_preemption(*x_run.site, fault);
     }
-    if (x_preempting.empty()) return util::Error{"there is no job that could end", {}};
+    if (x_preempting.empty())
+      return util::Error{"cannot end the preempting job, because it was not submitted", {}};
     TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));
-    return std::string("the job that used all nodes has ended");
+    return std::string("the preempting job has ended");
   }
 
   Sandbox& x_sandbox;
@@ -315,7 +321,8 @@ util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
   for (const auto& fault : run.faults) {
     if (needs_links(fault.kind) && !sandbox.has_networks())
       return util::Error{
-          fmt::format("--fault {}: this machine gives the nodes no separate network", fault.text), {}};
+          fmt::format("--fault {} needs network namespaces, which this machine does not allow", fault.text),
+          {}};
     if (fault.kind == FaultKind::slow_link)
       if (const auto step = try_link_speed(); !step)
         return util::with_context(step.error(), fmt::format("--fault {}", fault.text));
@@ -336,7 +343,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const auto cannot = [&] {
     run.narrator.failure(
-        {std::string("cannot start the process that injects faults: ") + std::strerror(errno), {}});
+        {fmt::format("cannot start the process that injects faults: {}", std::strerror(errno)), {}});
   };
   if (memory == MAP_FAILED) {
     cannot();
@@ -375,8 +382,8 @@ void FaultDriver::inject_faults(Sandbox& sandbox, const SlurmDaemons& daemons) {
       continue;
     }
     const auto passed = std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job);
-    x_run.narrator.event(
-        fmt::format("fault: {}, {} after the first job began", *done, describe_seconds(passed)));
+    x_run.narrator.event(fmt::format("fault: {} (--fault {}, {} after the first job started)", *done,
+                                     fault.text, describe_seconds(passed)));
   }
 }
 
@@ -390,17 +397,17 @@ FaultDriver::~FaultDriver() {
 std::vector<std::string> FaultDriver::finish() {
   stop();
   const bool began = x_shared != nullptr && x_shared->began;
-  std::string why = "no job began";
+  std::string why = "no job started";
   if (began)
     why = fmt::format(
-        "the command ended {} after the first job began",
+        "the command ended {} after the first job started",
         describe_seconds(std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job)));
   std::vector<std::string> sentences;
   const auto steps = order_steps(x_run.faults);
   for (auto i = began ? x_shared->taken.load() : std::size_t{0}; i < steps.size(); ++i)
     if (steps[i].begins)
       sentences.push_back(
-          fmt::format("fault: {} never happened: {}", x_run.faults[steps[i].fault].text, why));
+          fmt::format("fault: --fault {} was not injected: {}", x_run.faults[steps[i].fault].text, why));
   return sentences;
 }
 

@@ -94,7 +94,7 @@ public:
     read_node(words);
     read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
     if (x_row->cuts_links && !x_ground.networks)
-      refuse("nodes on the loopback interface have no links", "remove --shared-network");
+      refuse("with --shared-network the nodes have no separate network links", "remove --shared-network");
     if (x_list.errors.size() == before) x_list.faults.push_back(x_fault);
   }
 
@@ -114,7 +114,7 @@ private:
 
   /// The "10x" after the node.
   void take_factor(std::vector<std::string>& words) {
-    if (words.size() < 3) return refuse("the factor is missing", like());
+    if (words.size() < 3) return refuse("the factor of the slowdown is missing", like());
     const std::string word = words.back();
     words.pop_back();
     const auto number =
@@ -144,48 +144,50 @@ private:
       if (grace && i + 1 == terms.size())
         x_fault.grace = *grace;
       else if (i > 0 || !read_way(terms[i]))
-        return refuse(fmt::format("'{}' is not a way of preemption", terms[i]),
+        return refuse(fmt::format("unknown form of preemption '{}'", terms[i]),
                       fmt::format("use one of {}", describe_ways()));
     }
     if (x_fault.by_qos && !x_ground.networks)
-      refuse("QoS need slurmdbd, which needs a separate network", "remove --shared-network");
+      refuse("preemption by QoS needs slurmdbd, which does not run with --shared-network",
+             "remove --shared-network");
   }
 
   void read_node(const std::vector<std::string>& words) {
     if (!x_row->of_node) {
-      if (words.size() > 1) refuse("this fault has no node", like());
+      if (words.size() > 1) refuse("this fault accepts no node number", like());
       return;
     }
     if (words.size() != 2)
-      return refuse(words.size() < 2 ? "the node is missing" : "there are too many parts before the time",
+      return refuse(words.size() < 2 ? "the node number is missing" : "too many values before the time",
                     like());
     const auto number = util::parse_unsigned(words[1]);
     if (!number || *number == 0)
-      return refuse(fmt::format("'{}' is not the number of a node (they start at 1)", words[1]), like());
+      return refuse(fmt::format("'{}' is not a valid node number (the first node is 1)", words[1]), like());
     if (!x_ground.whole_site && *number > x_ground.nodes)
       return refuse(fmt::format("node {} does not exist: the cluster has {}", words[1],
                                 util::counted(x_ground.nodes, "node")),
-                    fmt::format("use --nodes {} for more", words[1]));
+                    fmt::format("use --nodes {} to emulate more nodes", words[1]));
     x_fault.node = static_cast<unsigned>(*number);
   }
 
   void read_times(const std::string& times) {
     if (times.empty() && x_row->any_time) return;
     if (times.empty())
-      return refuse("the time is missing", fmt::format("{}; times start when the first job starts", like()));
+      return refuse("the time is missing",
+                    fmt::format("{}; times are counted from the start of the first job", like()));
     const auto dots = times.find("..");
     const auto from = parse_time(times.substr(0, dots));
     if (!from)
-      return refuse(fmt::format("'{}' is not a time", times.substr(0, dots)), "use 30s, 2m or 1m30s");
+      return refuse(fmt::format("'{}' is not a valid time", times.substr(0, dots)), "use 30s, 2m or 1m30s");
     x_fault.from = *from;
     if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption + lasting(x_fault.grace);
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
     const auto until = parse_time(times.substr(dots + 2));
     if (!until)
-      return refuse(fmt::format("'{}' is not a time", times.substr(dots + 2)), "use 30s, 2m or 1m30s");
+      return refuse(fmt::format("'{}' is not a valid time", times.substr(dots + 2)), "use 30s, 2m or 1m30s");
     if (*until <= *from)
-      return refuse("it ends before it begins", "use the earlier time first: link-cut:2@10s..20s");
+      return refuse("its end is not after its start", "use the earlier time first: link-cut:2@10s..20s");
     x_fault.until = until;
   }
 

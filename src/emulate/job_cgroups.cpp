@@ -37,22 +37,23 @@ void end_processes_in(const fs::path& directory) {
 }
 
 util::Error cannot_limit(const char* controller, const util::Error& why) {
-  return {fmt::format("the {} of jobs is not limited: {}", controller, why.what), why.hint};
+  return {fmt::format("cannot limit the {} of jobs: {}", controller, why.what), why.hint};
 }
 
 /// Makes a group whose members have their memory counted, or devices limited.
 util::Result<std::string> make_group(const char* controller) {
   if (::geteuid() != 0)
-    return util::Error{"only root can make the control groups for that", "run it as root"};
+    return util::Error{"only root can create control groups", "run hpcml emulate as root"};
   TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
   TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
   const auto place = util::parse_group_place(controller, cgroup, mounts);
   if (!place)
-    return util::Error{std::string("this machine shows no control groups of ") + controller, k_privileged};
+    return util::Error{fmt::format("this machine has no control groups for {}", controller), k_privileged};
   if (place->unified) return make_unified_group(*place, cgroup);
   auto directory = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
   if (::mkdtemp(directory.data()) == nullptr)
-    return util::Error{fs::path(directory).parent_path().string() + ": " + std::strerror(errno),
+    return util::Error{fmt::format("cannot create a control group in {}: {}",
+                                   fs::path(directory).parent_path().string(), std::strerror(errno)),
                        k_privileged};
   return directory;
 }

@@ -93,7 +93,7 @@ util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
 
 util::Status become_user(const ProcessIsolation& isolation) {
   if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
-  return failed("cannot return from root of the sandbox to your own user");
+  return failed("cannot switch back to your own user in the emulated cluster");
 }
 
 bool can_make_networks() {
@@ -108,7 +108,7 @@ bool can_make_networks() {
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   const bool no_mount = errno == EINVAL;
-  auto error = mount_failed("cannot make the mounts private");
+  auto error = mount_failed("cannot separate the mounts of the emulated cluster from those of this machine");
   if (no_mount)
     error.hint = "in a chroot, use a mount as its directory: mount --bind DIR DIR, then chroot DIR";
   return error;
@@ -122,31 +122,31 @@ util::Status mount_tmpfs(const std::string& target, const std::string& options) 
 
 util::Status mount_proc() {
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return util::Done{};
-  return mount_failed("cannot mount /proc for the sandbox",
+  return mount_failed("cannot mount /proc for the emulated cluster",
                       "in a container that hides parts of /proc, use docker run --security-opt "
                       "systempaths=unconfined (or --privileged), or procMount: Unmasked in Kubernetes");
 }
 
 util::Status mount_sysfs(const std::string& scratch) {
   if (::mkdir(scratch.c_str(), 0755) != 0 && errno != EEXIST)
-    return failed(fmt::format("cannot make {}", scratch));
+    return failed(fmt::format("cannot create {}", scratch));
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return failed("cannot mount /sys with the node's own interfaces");
+    return failed("cannot mount a /sys with the network interfaces of an emulated node");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = failed("cannot mount the node's /sys");
+  const auto error = failed("cannot mount /sys for an emulated node");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = failed(fmt::format("cannot show {} at {}", source, target));
+  auto error = failed(fmt::format("cannot mount {} at {}", source, target));
   if (::access(source.c_str(), F_OK) != 0)
     error.hint = fmt::format("{} does not exist", source);
   else if (::access(target.c_str(), F_OK) != 0)
-    error.hint = fmt::format("{} does not exist here; only existing paths can be covered", target);
+    error.hint = fmt::format("{} does not exist; only existing paths can be mounted over", target);
   return error;
 }
 
@@ -154,7 +154,7 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
-  return failed(fmt::format("cannot show {} in {}", source, target));
+  return failed(fmt::format("cannot mount {} over {}", source, target));
 }
 
 } // namespace hpcml::emulate

@@ -85,8 +85,9 @@ util::Status send_message(Message& message, const std::string& what) {
 util::Result<int> find_interface(const std::string& name) {
   const unsigned index = ::if_nametoindex(name.c_str());
   if (index == 0)
-    return util::Error{fmt::format("cannot find the network interface {}: {}", name, std::strerror(errno)),
-                       "run it again, and report it as a bug in hpcml if it recurs"};
+    return util::Error{
+        fmt::format("the emulated cluster lacks its network interface {}: {}", name, std::strerror(errno)),
+        "run it again, and report it as a bug in hpcml if it recurs"};
   return static_cast<int>(index);
 }
 
@@ -98,7 +99,7 @@ util::Status create_bridge(const std::string& name) {
   const auto info = message.open(IFLA_LINKINFO);
   message.attribute(IFLA_INFO_KIND, "bridge");
   message.close(info);
-  return send_message(message, fmt::format("cannot make the network bridge {}", name));
+  return send_message(message, fmt::format("cannot create the network {} of the emulated cluster", name));
 }
 
 util::Status create_cable(const std::string& own_end, const std::string& bridge, const std::string& peer_end,
@@ -121,7 +122,8 @@ util::Status create_cable(const std::string& own_end, const std::string& bridge,
   message.close(peer_nest);
   message.close(data);
   message.close(info);
-  return send_message(message, fmt::format("cannot make the network interface {}", peer_end));
+  return send_message(message,
+                      fmt::format("cannot create the network interface {} of an emulated node", peer_end));
 }
 
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix) {
@@ -138,7 +140,8 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
   message.attribute(IFA_LOCAL, &address, sizeof address);
   message.attribute(IFA_ADDRESS, &address, sizeof address);
   message.attribute(IFA_BROADCAST, &broadcast, sizeof broadcast);
-  return send_message(message, fmt::format("cannot give {} the address {}", interface, ipv4));
+  return send_message(message,
+                      fmt::format("cannot set the address of network interface {} to {}", interface, ipv4));
 }
 
 util::Status set_interface_up(const std::string& interface, bool on) {
@@ -148,7 +151,8 @@ util::Status set_interface_up(const std::string& interface, bool on) {
   link.ifi_change = IFF_UP;
   link.ifi_flags = on ? IFF_UP : 0;
   Message message(RTM_NEWLINK, 0, link);
-  return send_message(message, std::string("cannot switch ") + (on ? "on " : "off ") + interface);
+  return send_message(message, on ? fmt::format("cannot bring up the network interface {}", interface)
+                                  : fmt::format("cannot take down the network interface {}", interface));
 }
 
 } // namespace hpcml::emulate

@@ -51,7 +51,7 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     const bool is_working_directory = same(place, working_directory);
     if (is_working_directory || same(place, env.get_or("HOME", ""))) {
       places.notes.push_back(
-          fmt::format("{} is {}, which the nodes share here, but not on the site",
+          fmt::format("{} is {}: the emulated nodes share it, but on the site each node has its own",
                       is_working_directory ? "the working directory" : "your home directory", name));
       continue;
     }
@@ -75,7 +75,7 @@ util::Status make_own_directories(const std::vector<PrivateDirectory>& directori
     std::error_code error;
     fs::create_directories(directory.source, error);
     if (!error) fs::permissions(directory.source, fs::perms::all | fs::perms::sticky_bit, error);
-    if (error) return util::Error{fmt::format("cannot make {}: {}", directory.source, error.message()), {}};
+    if (error) return util::Error{fmt::format("cannot create {}: {}", directory.source, error.message()), {}};
   }
   return util::Done{};
 }

@@ -18,7 +18,7 @@ std::string read_node_mark(pid_t pid) {
 }
 
 util::Status end_processes_of(const std::string& mark) {
-  if (mark.empty()) return util::Error{"its processes cannot be identified", {}};
+  if (mark.empty()) return util::Error{"the processes of the node cannot be identified", {}};
   constexpr auto k_pause = std::chrono::milliseconds(5);
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   for (unsigned round = 0; round < k_most; ++round) {
@@ -32,7 +32,7 @@ util::Status end_processes_of(const std::string& mark) {
     if (left == 0) return util::Done{};
     std::this_thread::sleep_for(k_pause);
   }
-  return util::Error{"some of its processes do not end", {}};
+  return util::Error{"some processes of the node did not exit within 20 s after SIGKILL", {}};
 }
 
 } // namespace hpcml::emulate

@@ -43,11 +43,12 @@ util::Result<std::string> run_as_user(Sandbox& sandbox, const std::vector<std::s
 }
 
 std::string why_not_hint(const ClusterRun& run) {
-  std::string hint = "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause";
-  if (needs_accounting(run.faults))
-    hint += fmt::format("; jobs of other QoS than {} keep their nodes",
-                        util::join(list_preempted_qos(*run.site), ", "));
-  return hint;
+  if (!needs_accounting(run.faults))
+    return "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause";
+  return fmt::format(
+      "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause; only jobs "
+      "with QoS {} are preempted",
+      util::join(list_preempted_qos(*run.site), ", "));
 }
 
 } // namespace
@@ -96,11 +97,13 @@ make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>
 }
 
 std::string describe_preemption(const model::Site& site, const ClusterFault& fault) {
-  std::string text = "a job that goes before all others takes all nodes; what runs there ";
-  if (fault.by_qos) text += fmt::format("with QoS {} ", util::join(list_preempted_qos(site), ", "));
-  text += std::string("is ") + preempt_words(fault.way).done;
-  if (fault.grace.count() > 0) text += fmt::format(" {} after its SIGTERM", describe_seconds(fault.grace));
-  return text;
+  const auto when = fault.grace.count() > 0 ? fmt::format(" {} after SIGTERM", describe_seconds(fault.grace))
+                                            : std::string();
+  if (fault.by_qos)
+    return fmt::format("a job of highest priority takes all nodes: running jobs with QoS {} are {}{}",
+                       util::join(list_preempted_qos(site), ", "), preempt_words(fault.way).done, when);
+  return fmt::format("a job of highest priority takes all nodes: running jobs are {}{}",
+                     preempt_words(fault.way).done, when);
 }
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
@@ -132,9 +135,9 @@ util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const s
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
   TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
   if (state && util::trim(state->out) == "RUNNING") return util::Done{};
-  return util::Error{fmt::format("Slurm has not started the preempting job; its state was {}{}",
+  return util::Error{fmt::format("Slurm did not start the preempting job (state: {}){}",
                                  state ? std::string(util::trim(state->out)) : std::string("unknown"),
-                                 output.empty() ? "" : ", " + output),
+                                 output.empty() ? "" : ": " + output),
                      why_not_hint(run)};
 }
 

@@ -173,7 +173,7 @@ util::Result<int> read_report(int fd) {
                        zero == std::string::npos ? std::string() : text.substr(zero + 1)};
   }
   if (text.starts_with("R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
-  return util::Error{"the sandbox was killed from outside",
+  return util::Error{"the main process of the emulated cluster was killed",
                      "check dmesg for the kernel's out-of-memory killer"};
 }
 
@@ -181,7 +181,7 @@ util::Result<int> read_report(int fd) {
 const char* path_fault(const std::string& place) {
   constexpr std::size_t longest = 60;
   if (place.empty() || place.front() != '/') return "is not an absolute path";
-  if (place.size() > longest) return "is too long for the sockets in it";
+  if (place.size() > longest) return "is longer than 60 characters";
   const bool plain = std::all_of(place.begin(), place.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("/._-", c) != nullptr;
   });
@@ -200,8 +200,9 @@ util::Result<std::string> make_state_directory(const std::vector<std::string>& p
     if (::mkdtemp(directory.data()) != nullptr) return directory;
     faults.push_back(place + ": " + std::strerror(errno));
   }
-  return util::Error{fmt::format("no directory can hold the sandbox ({})", util::join(faults, "; ")),
-                     "use a writable one: TMPDIR=DIRECTORY hpcml emulate ..."};
+  return util::Error{
+      fmt::format("cannot create a directory for the emulated cluster: {}", util::join(faults, "; ")),
+      "set TMPDIR to a directory that you can write to: TMPDIR=DIRECTORY hpcml emulate ..."};
 }
 
 } // namespace
@@ -219,7 +220,8 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
     close_pair(control);
     traces.remove();
-    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
+    return util::Error{fmt::format("cannot create a pipe for the emulated cluster: {}", std::strerror(errno)),
+                       {}};
   }
   std::fflush(nullptr); // or the children print what is still buffered here again
   TerminalGuard terminal;
@@ -246,7 +248,8 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   close_pair(control);
   close_pair(report);
   traces.remove();
-  if (!warden) return util::with_context(warden.error(), "cannot start a process for the sandbox");
+  if (!warden)
+    return util::with_context(warden.error(), "cannot start the main process of the emulated cluster");
   return result;
 }
 

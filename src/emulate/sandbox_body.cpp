@@ -121,8 +121,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
   for (const auto& interface : node.interfaces) {
     if (!x_bridges.count(interface.name))
       return util::Error{
-          fmt::format("the login node has no address in the network of {}'s {}", node.name, interface.name),
-          {}};
+          fmt::format("the login node has no address in the network of interface {}", interface.name), {}};
     const std::string cable_name = "n" + std::to_string(number) + "p" + std::to_string(port++);
     TRY_DONE(create_cable(cable_name, interface.name, interface.name, pid));
     x_started[pid].cables.push_back(cable_name);
@@ -139,13 +138,14 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   plan.first_tag = k_first_tag + number * k_tags_per_node;
   ::mkdir(plan.scratch.c_str(), 0755);
   const auto view = find_view(node);
-  if (!view) return util::with_context(view.error(), fmt::format("node {}", node.name));
+  if (!view) return util::with_context(view.error(), fmt::format("cannot start node {}", node.name));
   for (const auto& part : *view) // an older kernel may lack one of the places
     if (::access(part.target.c_str(), F_OK) == 0) plan.mounts.push_back({part.source, part.target});
   plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return util::Error{"cannot make a socket", {}};
+    return util::Error{fmt::format("cannot create a socket for node {}: {}", node.name, std::strerror(errno)),
+                       {}};
   StartChannel channel;
   auto supervisor = util::Child::fork({}, [&]() -> int {
     be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
@@ -157,19 +157,19 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   auto first = supervisor ? util::Child::fork({}, run_node) : std::move(supervisor);
   ::close(sockets[0]);
   ::close(sockets[1]);
-  if (!first) return util::with_context(first.error(), fmt::format("node {}", node.name));
+  if (!first) return util::with_context(first.error(), fmt::format("cannot start node {}", node.name));
   const pid_t pid = first->release();
   if (x_isolation.network && channel.wait_for_child()) {
     if (const auto step = plug_in(node, number, pid); !step) {
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
-      return util::with_context(step.error(), fmt::format("node {}", node.name));
+      return util::with_context(step.error(), fmt::format("cannot start node {}", node.name));
     }
     channel.release_child();
   }
   if (const auto error = channel.wait()) {
     ::waitpid(pid, nullptr, 0);
-    return util::with_context(*error, fmt::format("node {}", node.name));
+    return util::with_context(*error, fmt::format("cannot start node {}", node.name));
   }
   x_started[pid].mark = read_node_mark(pid);
   return pid;

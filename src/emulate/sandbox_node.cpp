@@ -47,7 +47,7 @@ util::Result<int> listen_at(unsigned port) {
 /// The mounts are the program's own: what does not exist is not covered.
 util::Status prepare(const NodeService& service, const ProcessIsolation& isolation) {
   if (::unshare(CLONE_NEWNS) != 0)
-    return util::Error{std::string("cannot make a mount namespace: ") + std::strerror(errno), {}};
+    return util::Error{fmt::format("cannot create a mount namespace: {}", std::strerror(errno)), {}};
   TRY_DONE(keep_mounts_private());
   for (const auto& mount : service.mounts)
     if (::access(mount.target.c_str(), F_OK) == 0) TRY_DONE(bind_mount(mount.source, mount.target));
@@ -95,14 +95,14 @@ util::Status wait_for_connections(const NodeService& service, const ProcessIsola
   const auto left = util::leave_process({}, [&]() -> int { wait_at(listener, service, isolation); });
   ::close(listener);
   if (left) return left;
-  return util::with_context(left.error(), fmt::format("port {}", service.port));
+  return util::with_context(left.error(), fmt::format("cannot serve port {}", service.port));
 }
 
 util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& isolation) {
   const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
-    return util::Error{fmt::format("cannot make node {}'s namespaces: {}", node.name, std::strerror(errno)),
-                       {}};
+    return util::Error{
+        fmt::format("cannot create the namespaces of node {}: {}", node.name, std::strerror(errno)), {}};
   return util::Done{};
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -114,9 +115,10 @@ util::Result<int> install_node_filter(bool only_root_exists) {
   if (fd >= 0) return fd;
   const int why = errno;
   return util::Error{
-      std::string("the kernel rejected the filter that emulates the node's CPUs: ") + std::strerror(why),
+      fmt::format("the kernel rejected the seccomp filter that emulates the node's CPUs: {}",
+                  std::strerror(why)),
       why == EBUSY
-          ? "run outside of the seccomp supervisor that already watches this process"
+          ? "run hpcml emulate outside of the sandbox that already filters this process's system calls"
           : "use Linux 5.14 or later with CONFIG_SECCOMP_FILTER, outside of sandboxes that forbid it"};
 }
 

@@ -67,7 +67,7 @@ std::vector<std::string> configure_words(const std::string& tree, const std::str
 util::Status unpack(const std::string& source, const std::string& tree, const util::EnvSnapshot& env) {
   std::error_code error;
   fs::create_directories(tree, error);
-  if (error) return util::Error{fmt::format("cannot make {}: {}", tree, error.message()), {}};
+  if (error) return util::Error{fmt::format("cannot create {}: {}", tree, error.message()), {}};
   const auto from = fs::absolute(source, error).string(); // a name may begin with "-"
   const auto words =
       fs::is_directory(from, error)
@@ -94,7 +94,7 @@ util::Status build(const std::string& work, const std::string& prefix, const std
                     "installing Slurm", log_file, log));
   std::error_code error;
   fs::rename(stage + prefix, prefix, error);
-  if (error) return util::Error{fmt::format("cannot make {}: {}", prefix, error.message()), {}};
+  if (error) return util::Error{fmt::format("cannot create {}: {}", prefix, error.message()), {}};
   return util::Done{};
 }
 
@@ -162,8 +162,10 @@ util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::En
                     choice.source),
         "use a tarball from download.schedmd.com/slurm"};
   if (!choice.version.empty() && !is_version(version, choice.version))
-    return util::Error{fmt::format("{} is Slurm {}, not {}", choice.source, version, choice.version),
-                       fmt::format("remove one of them, or use --slurm-version {}", version)};
+    return util::Error{
+        fmt::format("{} contains Slurm {}, but --slurm-version is {}", choice.source, version,
+                    choice.version),
+        fmt::format("use --slurm-version {}, or the sources of Slurm {}", version, choice.version)};
   const auto prefix = cache + "/" + version;
   // Who waits here for another's build finds it done.
   const util::FileLock lock(cache + "/." + version + ".lock");

@@ -96,10 +96,12 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
     return util::Error{
         fmt::format("Slurm is not installed here: {} is not in PATH", util::join(missing, ", ")), k_install};
   const auto answer = util::run_process({slurm.slurmctld, "-V"}, wide, std::chrono::seconds(10));
-  if (!answer) return util::with_context(answer.error(), "cannot ask Slurm for its version");
+  if (!answer) return util::with_context(answer.error(), "cannot determine the version of Slurm");
   slurm.version = find_slurm_version(answer->out);
   if (slurm.version.empty())
-    return util::Error{fmt::format("cannot read Slurm's version from \"{}\"", answer->out), k_install};
+    return util::Error{fmt::format("cannot determine the version of Slurm: slurmctld -V printed '{}'",
+                                   util::trim(answer->out)),
+                       k_install};
   slurm.has_lua = !find_plugin("job_submit_lua.so", slurm.slurmctld).empty();
   for (const std::string kind : {"pmi2", "pmix"}) {
     const auto plugin = find_plugin("mpi_" + kind + ".so", slurm.slurmctld);
@@ -123,10 +125,11 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
     missing.push_back("accounting_storage_mysql.so (libmariadb-dev where this Slurm is built)");
   if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");
   if (missing.empty()) return found;
-  return util::Error{fmt::format("accounts need Slurm's database daemon and MariaDB; missing here: {}",
-                                 util::join(missing, ", ")),
-                     "run apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, "
-                     "Ubuntu); neither must be running"};
+  return util::Error{
+      fmt::format("accounts need Slurm's database daemon and MariaDB, but this machine lacks {}",
+                  util::join(missing, ", ")),
+      "run apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, "
+      "Ubuntu); their services need not run"};
 }
 
 bool wants_whole_sockets(const SlurmInstall& slurm) {
@@ -144,8 +147,9 @@ std::string make_idle_cgroup_conf(const SlurmInstall& slurm) {
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,
                                         const std::string& site_version) {
   if (site_version.empty())
-    return fmt::format("this machine has Slurm {}; the version of {} is not known, so details may differ",
-                       installed, site_name);
+    return fmt::format(
+        "this machine has Slurm {}, and the version of {} is unknown: options and defaults may differ",
+        installed, site_name);
   if (release_of(installed) == release_of(site_version)) return {};
   return fmt::format("this machine has Slurm {}, but {} runs {}: options and defaults that changed between "
                      "them behave as in {} here",

@@ -173,7 +173,8 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
     const auto space = line.find(' ');
     const auto length = space == line.npos ? std::nullopt : util::parse_unsigned(line.substr(space + 1));
     if (!length || text.size() - line.size() < *length + 2)
-      return util::Error{"the data of the submitted job is incomplete", {}};
+      return util::Error{
+          "cannot check the job that was submitted to the emulated cluster: its data is incomplete", {}};
     fields.emplace(line.substr(0, space), text.substr(line.size() + 1, *length));
     text.remove_prefix(line.size() + *length + 2);
   }

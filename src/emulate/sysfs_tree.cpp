@@ -195,7 +195,8 @@ write_node_view(const std::string& directory, const model::CpuShape& cpu, unsign
   unsigned count = 0;
   for (const unsigned id : shape.all().ids()) count = id + 1;
   if (count == 0)
-    return util::Error{"the node type has no CPUs", "add the CPUs of the node to the profile of the site"};
+    return util::Error{"the site profile gives no CPUs for the node type",
+                       "add \"cpu\" to the node type in the profile"};
   const std::string host_memory = util::read_file("/proc/meminfo").value_or("");
   if (mem_mib == 0) mem_mib = host_mem_mib(host_memory);
 

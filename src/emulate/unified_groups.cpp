@@ -93,14 +93,15 @@ util::Result<std::string> make_unified_group(const util::MemoryPlace& place, con
   if (!parent)
     return util::Error{
         fmt::format(
-            "no control group around this process delegates memory and pids ({} has processes itself)",
+            "no parent control group of this process delegates memory and pids, because {} has processes",
             directory_of(place, place.path).string()),
         fmt::format("in a container, use docker run --privileged --cgroupns=host; elsewhere run as root: "
                     "echo +memory +pids > {}/{}",
                     place.top, k_children)};
   auto directory = (directory_of(place, *parent) / "hpcml-XXXXXX").string();
   if (::mkdtemp(directory.data()) == nullptr)
-    return util::Error{fs::path(directory).parent_path().string() + ": " + std::strerror(errno),
+    return util::Error{fmt::format("cannot create a control group in {}: {}",
+                                   fs::path(directory).parent_path().string(), std::strerror(errno)),
                        "in a container, use docker run --privileged --cgroupns=host"};
   if (const auto set = set_limits(directory, place, *parent); !set) {
     ::rmdir(directory.c_str());
@@ -114,7 +115,9 @@ util::Status make_unified_node(const std::string& node_group) {
        {fs::path(node_group), fs::path(node_group) / k_daemons, fs::path(node_group) / k_slice}) {
     std::error_code error;
     fs::create_directory(directory, error);
-    if (error) return util::Error{directory.string() + ": " + error.message(), {}};
+    if (error)
+      return util::Error{
+          fmt::format("cannot create control group {}: {}", directory.string(), error.message()), {}};
   }
   return util::Done{};
 }
@@ -125,7 +128,7 @@ util::Status enter_unified_node(const std::string& node_group) {
   // on.
   TRY_DONE(util::write_kernel_file(top / "cgroup.procs", "0"));
   if (::unshare(CLONE_NEWCGROUP) != 0)
-    return util::Error{std::string("cannot make a view of control groups: ") + std::strerror(errno), {}};
+    return util::Error{fmt::format("cannot create a control group namespace: {}", std::strerror(errno)), {}};
   TRY_DONE(util::write_kernel_file(top / k_daemons / "cgroup.procs", "0"));
   TRY_DONE(hand_on(top));
   return hand_on(top / k_slice);
@@ -138,8 +141,9 @@ void hide_machine_groups(bool whole_sys) {
 
 util::Status show_unified_node() {
   if (::mount("cgroup2", k_tree, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return util::Error{
-        fmt::format("cannot show the node's control groups at {}: {}", k_tree, std::strerror(errno)), {}};
+    return util::Error{fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
+                                   std::strerror(errno)),
+                       {}};
   // A slurmstepd that has ended its step goes to the top, where a real tree allows processes, and this one
   // does not.
   const auto procs = std::string("/cgroup.procs");

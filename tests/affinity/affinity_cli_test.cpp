@@ -78,7 +78,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
   for (const auto& refused : std::vector<Refused>{
            {"affinity --site lumi --cpus-per-rank 20", 4, "does not have 20 cores for each of 8 ranks"},
            {"affinity --site lumi --ranks 100", 4, "some share a core"},
-           {"affinity --site lumi --ranks 8 --gpus-per-rank 2", 4, "more than the node's 8"},
+           {"affinity --site lumi --ranks 8 --gpus-per-rank 2", 4, "but the node has 8"},
            {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8"},
            {"affinity --site lumi --order 1,1", 4, "names GPU 1 twice"},
            {"affinity --site lumi --gpus c1,ff", 4, "no GPU at ff"},
@@ -87,7 +87,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --topology eas-tioga.xml --allowed 0-3,300", 4, "the node has no CPUs 300"},
            {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "does not have one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
-           {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
+           {"affinity --site lumi --allowed 0,8", 4, "no core of the node is left for ranks"},
            {"affinity --site lumi --policy torch-exclusiv", 2, "did you mean torch-exclusive?"},
            {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --idle-cores package", 2,
             "--gpus-per-rank, --idle-cores"},
@@ -107,15 +107,16 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
             "one hardware thread of each core or all 4"},
            {"affinity --site lumi --policy torch-node --gpus c1,ff", 4, "no GPU at ff"},
            {"affinity --site lumi --policy torch-node --verify", 2,
-            "--verify and --policy contradict each other"},
+            "--verify and --policy cannot be used together"},
            {"affinity --site lumi --gpus-per-rank 2 --ranks-per-gpu 2", 2, "cannot be used with"},
-           {"affinity --site lumi --gpus-per-rank 9", 4, "more than the node's 8"},
+           {"affinity --site lumi --gpus-per-rank 9", 4, "but the node has 8"},
            {"affinity --site lumi --ranks 17 --ranks-per-gpu 2", 4, "17 ranks need 9 GPUs"},
            {"affinity --site lumi --allowed ''", 2, "--allowed must not be empty"},
            {"affinity --site lumi --reserved ' '", 2, "--reserved must not be empty"},
            {"affinity --site lumi --gpus ','", 2, "--gpus must not be empty"},
            {"affinity --site lumi --gpus ''", 2, "--gpus must not be empty"},
-           {"affinity --site lumi --threads-per-core 3", 4, "cores have 2 hardware threads"},
+           {"affinity --site lumi --threads-per-core 3", 4,
+            "but the cores of the node have 2 hardware threads"},
            {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, 8 ranks need 8"},
            {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4,
             "names 4 GPUs, 4 ranks need 8"},
@@ -211,29 +212,30 @@ TEST_CASE(
   const auto bind = [](const std::string& arguments) {
     return run("affinity --format cpu-bind " + arguments);
   };
-  const std::string shared = "hpcml: warning: srun accepts these masks only in a step with the whole node; ";
+  const std::string shared =
+      "hpcml: warning: srun accepts these masks only if the step has the whole node, but ";
   CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
   CHECK_FALSE(says(bind("--site lumi"), "warning"));
   CHECK(says(bind("--site lumi --partition small-g"),
-             shared + "the profile does not state that jobs of partition small-g have it"));
+             shared + "the profile does not state that partition small-g allocates whole nodes"));
   CHECK(says(bind("--site deltaai"),
-             shared + "the profile names no partition with such nodes whose jobs have it"));
+             shared + "the profile names no partition that allocates such nodes whole"));
   CHECK_FALSE(says(bind("--site perlmutter"), "warning"));
   CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"),
-             shared + "the profile does not state that jobs of partition shared_gpu_ss11 have it"));
+             shared + "the profile does not state that partition shared_gpu_ss11 allocates whole nodes"));
   CHECK(says(bind("--site leonardo"),
-             "hpcml: warning: the NUMA nodes of GPUs 0-3 are not known: the masks assign cores by number"));
+             "hpcml: warning: it is unknown where these GPUs are attached: 0-3; the masks assign cores"));
   CHECK_FALSE(says(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");
     INFO(part.text);
     CHECK(part.code == 0);
-    if (has_two_cpus()) CHECK(says(part, shared + "this process has CPUs 0"));
+    if (has_two_cpus()) CHECK(says(part, shared + "this process has only CPUs 0"));
   }
   const auto none = bind("--site alvis");
   CHECK(none.code == 4);
   CHECK_FALSE(says(none, "0x0"));
-  CHECK(says(none, "the node's CPUs are not known"));
+  CHECK(says(none, "the CPUs of the node are unknown"));
   const auto places = run("affinity --site alvis");
   CHECK(places.code == 0);
   CHECK_FALSE(says(places, "one core"));

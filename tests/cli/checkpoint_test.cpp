@@ -108,8 +108,9 @@ TEST_CASE("checkpoint latest ignores leading zeros and follows links") {
   const Workspace workspace;
   put_checkpoint(workspace, "step-020", k_intact);
   CHECK(latest(workspace).exit_code == 1);
-  CHECK(holds(latest(workspace).err,
-              "c/step-020 is ignored: the N of step-N has at most 18 digits and no leading zeros"));
+  CHECK(holds(
+      latest(workspace).err,
+      "c/step-020 is ignored: the number after step- must have at most 18 digits and no leading zeros"));
   std::filesystem::create_directory_symlink("step-020", workspace / "c/step-20");
   std::filesystem::create_symlink("nowhere", workspace / "c/step-21");
   const auto found = latest(workspace);

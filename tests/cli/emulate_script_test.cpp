@@ -37,7 +37,9 @@ TEST_CASE("emulate explains what a script lacks") {
        "cannot read the script 'sbatch'",
        "hpcml emulate --site SITE -- sbatch -W job.sh"},
       {{"--site", "lumi", "."}, "cannot read the script '.'", "check its path"},
-      {{"--site", "lumi", "--whole-site", "job.sh"}, "--whole-site does not run jobs", "--nodes"},
+      {{"--site", "lumi", "--whole-site", "job.sh"},
+       "--whole-site cannot run a script, because it starts no nodes",
+       "--nodes"},
       {{"--", "true"}, "--site is required", "hpcml emulate --help"},
       {{"--site", "lumi"}, "no script or command", "add a batch script"},
   };

@@ -50,11 +50,11 @@ TEST_CASE("options that the request does not have are named in their order, sbat
   };
   const std::vector<Case> cases = {
       {{"--bogus-first", "--second-bogus"}, "'--bogus-first', '--second-bogus'"},
-      {{"-p", "gpu"}, "for -p of sbatch, use --partition"},
-      {{"-N", "2"}, "for -N of sbatch, use --nodes"},
-      {{"-t", "10"}, "for -t of sbatch, use --time"},
-      {{"-A", "me"}, "for -A of sbatch, use --account"},
-      {{"-c", "4"}, "for -c of sbatch, use --cpus-per-task"},
+      {{"-p", "gpu"}, "use --partition (in place of sbatch's -p)"},
+      {{"-N", "2"}, "use --nodes (in place of sbatch's -N)"},
+      {{"-t", "10"}, "use --time (in place of sbatch's -t)"},
+      {{"-A", "me"}, "use --account (in place of sbatch's -A)"},
+      {{"-c", "4"}, "use --cpus-per-task (in place of sbatch's -c)"},
       {{"--gpus=2"}, "--gpus-per-node N"},
       {{"--gres=gpu:2"}, "--gpus-per-node N"},
       {{"--ntasks=4"}, "--tasks-per-node N"},
@@ -125,7 +125,7 @@ TEST_CASE("keys of a job file for another site are errors") {
   const auto result = workspace.hpcml(words);
   CHECK(result.exit_code == 3);
   CHECK(holds(result.err,
-              "hpcml.json: \"partition\": \"standard-g\" is of lumi, and the request is for generic"));
+              "hpcml.json: \"partition\" is \"standard-g\", a name of lumi, but the request is for generic"));
   CHECK(holds(result.err, "\"account\""));
   const auto replaced = workspace.hpcml(
       {"gen", "--site", "generic", "--gpus-per-node", "1", "--partition", "p", "--account", "a", "--", "x"});

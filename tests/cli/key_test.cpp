@@ -114,7 +114,7 @@ TEST_CASE("store show without a key explains how to get one") {
   Home home;
   auto output = home.run({"store", "show", "127.0.0.1:9"});
   CHECK(output.exit_code == 5);
-  CHECK_THAT(output.err, Contains("no key to query the store") && Contains("hpcml config key"));
+  CHECK_THAT(output.err, Contains("cannot query the store without a key") && Contains("hpcml config key"));
   output = home.run({"store", "show"});
   CHECK(output.exit_code == 2);
   CHECK_THAT(output.err, Contains("no job is named") && Contains("hpcml store show JOB"));

@@ -76,8 +76,8 @@ TEST_CASE("one site is shown with its partitions, sources and what is unknown") 
   REQUIRE(result.exit_code == 0);
   const auto partition = line_with(result.out, "  small-g ");
   for (const char* cell : {" 64 ", " 480G ", " 3d ", " ? ", " 4 ", " no"}) CHECK(holds(partition, cell));
-  CHECK(holds(result.out, "\nSources (with the day they were read)\n"));
-  CHECK(holds(result.out, "\nNot known: no source says it\n"));
+  CHECK(holds(result.out, "\nSources (with the day on which they were read)\n"));
+  CHECK(holds(result.out, "\nUnknown (not in any source)\n"));
   CHECK_FALSE(holds(result.out, "\nQoS "));
   const auto shown = workspace.hpcml({"sites", "show", "perlmutter"}).out;
   for (const char* cell : {" gpu_ss11 ", " 30m ", " 8 ", " ? ", " 5"})
@@ -96,7 +96,8 @@ TEST_CASE("-v says on standard error which profiles are read; without it nothing
   CHECK(holds(workspace.hpcml({"sites", "show", "narval"}).err, "profile built in: narval.json\n"));
   workspace.set("HPCML_LOG", "loud");
   CHECK(workspace.hpcml({"sites", "show", "narval"}).err ==
-        "hpcml: warning: HPCML_LOG=loud is not a level: error, warning, info, debug or trace\n");
+        "hpcml: warning: HPCML_LOG='loud' is not a log level, and is ignored: use error, warning, info, "
+        "debug or trace\n");
 }
 
 TEST_CASE("without --site the site is the one that the machine's variables tell, and it is said") {
@@ -105,7 +106,7 @@ TEST_CASE("without --site the site is the one that the machine's variables tell,
   const auto result = workspace.hpcml(k_gen);
   INFO(result.err);
   CHECK(result.exit_code == 0);
-  CHECK(holds(result.err, "hpcml: site narval, by CC_CLUSTER=narval\n"));
+  CHECK(holds(result.err, "hpcml: using site narval, detected by CC_CLUSTER=narval\n"));
   CHECK(holds(result.out, "#SBATCH --gpus-per-node=a100:4"));
   auto named = k_gen;
   named.insert(named.begin() + 1, {"--site", "narval"});
@@ -149,7 +150,7 @@ TEST_CASE("a profile is discovered from what a cluster's commands printed") {
   REQUIRE(result.exit_code == 0);
   CHECK(result.out.empty());
   CHECK(holds(result.err, "cluster Mixed: Slurm 24.11.5, 5 partitions, 7 nodes of 4 kinds"));
-  CHECK(holds(result.err, "hpcml: not asked: nvidia-smi"));
+  CHECK(holds(result.err, "hpcml: not queried: nvidia-smi"));
   CHECK(holds(result.err, "hpcml: omitted: partition \"CPU nodes (amd)\""));
   CHECK(workspace.hpcml({"sites", "validate", "new.json"}).exit_code == 0);
   const auto script =
@@ -215,12 +216,12 @@ TEST_CASE("an option that may be repeated leaves the next word alone") {
 
 TEST_CASE("errors of commands below sites name their help") {
   Workspace workspace;
-  CHECK(holds(workspace.hpcml({"sites", "show"}).err, "see 'hpcml sites show --help'"));
+  CHECK(holds(workspace.hpcml({"sites", "show"}).err, "run 'hpcml sites show --help'"));
   CHECK(holds(workspace.hpcml({"config", "st"}).err, "did you mean set?"));
   // These run no program, so no program can follow --.
   const auto more = workspace.hpcml({"sites", "list", "more"});
   CHECK(more.exit_code == 2);
-  CHECK(holds(more.err, "see 'hpcml sites list --help'"));
+  CHECK(holds(more.err, "run 'hpcml sites list --help'"));
 }
 
 TEST_CASE("what a profile does not say of a partition is a question mark") {
@@ -282,7 +283,7 @@ TEST_CASE("what config has learned is the site of every command that is told non
   const auto diff = workspace.hpcml({"sites", "diff", "--from", k_recorded + "plain"});
   INFO(diff.err);
   CHECK(diff.exit_code == 0);
-  CHECK(holds(diff.err, "hpcml: site lumi, by hpcml config"));
+  CHECK(holds(diff.err, "hpcml: using site lumi, which hpcml config saved"));
   CHECK(holds(diff.out, "lumi and cluster lumi"));
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
   const Case cases[] = {
       {"printf 'sbatch: error: \\033[31mred\\007\\n' >&2; exit 1", "\\x1b[31mred\\x07"},
       {"kill -9 $$", "was killed by signal 9"},
-      {"yes", "exceeds the limit (128 MiB): it was stopped"},
+      {"yes", "was stopped, because its output exceeds 128 MiB (limit)"},
   };
   for (const auto& [program, outcome] : cases) {
     CAPTURE(program);

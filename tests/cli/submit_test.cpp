@@ -240,7 +240,7 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   // What the watch itself reports comes between these lines when it likes.
   CHECK(std::regex_search(watch, std::regex("\nstep 1\n(hpcml: .*\n)*step 2\n(hpcml: .*\n)*step 3\n")));
   CHECK(holds(watch, "job 2 failed: exit code 3\n"));
-  CHECK(holds(watch, "job 2 ended with 3: program\n"));
+  CHECK(holds(watch, "job 2 ended with exit code 3: program\n"));
   CHECK(holds(watch, "code 3"));
   CHECK(watch.find('\r') == std::string::npos);
   CHECK(holds(part_named("record"), "TimeLimit=00:10:00"));

@@ -41,7 +41,7 @@ TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm
   // The culprit's own code, though srun gives that of those that it stopped.
   CHECK_THAT(lumi.read("watched"),
              Contains("task 1 on nid000001 exited with code 3 first; 143 is the exit code of the others") &&
-                 EndsWith("job 2 ended with 3: program\n3\n"));
+                 EndsWith("job 2 ended with exit code 3: program\n3\n"));
   // gen takes the emulated site for its own.
   CHECK(sorted_lines(result.out) ==
         std::vector<std::string>{"#SBATCH --partition=standard-g", "nid000001", "nid000002"});

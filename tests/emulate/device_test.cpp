@@ -37,7 +37,7 @@ echo done
   const auto first = cluster.read("1.out"), second = cluster.read("2.out");
   INFO(result.err << first << second);
   if (test::holds(result.err,
-                  "devices of jobs are not limited")) // nor made, in a container with few rights
+                  "cannot limit the devices of jobs")) // nor made, in a container with few rights
     return test::skip(std::string(util::trim(result.err)));
   // ROCR_VISIBLE_DEVICES is Slurm's, who counts what the task may open.
   CHECK_THAT(first, Contains("0: opens gpu0 sees 0\n") && Contains("1: opens gpu1 sees 0\n"));

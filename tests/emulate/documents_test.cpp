@@ -40,7 +40,7 @@ const std::vector<Page> k_pages = {
       {" cache True\n", 16},
       {"rank 15 of 16 GPU 7 cache True\n"},
       {"failed 1 with 0 files\n"},
-      {"Ready. A job takes it with: hpcml gen --site lumi --container "},
+      {"Ready. Use it in a job with: hpcml gen --site lumi --container "},
       {"image of hpcml 2.7.1\n"}}},
     {"zurada_pytorch",
      {"--site", "zurada"},
@@ -55,7 +55,7 @@ const std::vector<Page> k_pages = {
       // The page's two tasks start two trainings on the same two GPUs.
       {"trained with 2 ranks, 16 threads each\n", 3},
       {"one launcher:\ntrained with 2 ranks, 16 threads each\n"},
-      {"Ready. A job takes it with: hpcml gen --site zurada --conda my_pytorch_cuda12\n"},
+      {"Ready. Use it in a job with: hpcml gen --site zurada --conda my_pytorch_cuda12\n"},
       {"setup: there is an environment my_pytorch_cuda12 already"},
       {"torch --index-url https://download.pytorch.org/whl/cu129\n"},
       {"Traceback", 0}}},

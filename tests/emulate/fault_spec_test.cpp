@@ -80,7 +80,8 @@ TEST_CASE("QoS decide about a preemption where that is said, and what is preempt
   loopback.nodes = 2;
   loopback.networks = false;
   CHECK(complaints(parse_faults({"preempt:qos@40s"}, loopback)) ==
-        "--fault preempt:qos@40s: QoS need slurmdbd, which needs a separate network\n");
+        "--fault preempt:qos@40s: preemption by QoS needs slurmdbd, which does not run with "
+        "--shared-network\n");
   CHECK(complaints(parse_faults({"preempt@40s"}, loopback)).empty());
 }
 
@@ -109,38 +110,38 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
   const Case cases[] = {
       {"node-dwn:2@3s", "unknown fault 'node-dwn'; did you mean node-down?"},
       {"", "unknown fault ''"},
-      {"node-down@3s", "the node is missing"},
-      {"node-down:2:3@3s", "there are too many parts before the time"},
-      {"node-down:0@3s", "'0' is not the number of a node (they start at 1)"},
-      {"node-down:nid1@3s", "'nid1' is not the number of a node"},
+      {"node-down@3s", "the node number is missing"},
+      {"node-down:2:3@3s", "too many values before the time"},
+      {"node-down:0@3s", "'0' is not a valid node number (the first node is 1)"},
+      {"node-down:nid1@3s", "'nid1' is not a valid node number"},
       {"node-down:4@3s", "node 4 does not exist: the cluster has 3 nodes"},
       {"node-down:2", "the time is missing"},
       {"node-down:2@", "the time is missing"},
-      {"node-down:2@30", "'30' is not a time"},
-      {"node-down:2@s", "'s' is not a time"},
-      {"node-down:2@1s1m", "'1s1m' is not a time"},
-      {"node-down:2@-1s", "'-1s' is not a time"},
-      {"node-down:2@999999999999999999999s", "is not a time"},
-      {"node-down:2@200h", "'200h' is not a time"},
+      {"node-down:2@30", "'30' is not a valid time"},
+      {"node-down:2@s", "'s' is not a valid time"},
+      {"node-down:2@1s1m", "'1s1m' is not a valid time"},
+      {"node-down:2@-1s", "'-1s' is not a valid time"},
+      {"node-down:2@999999999999999999999s", "is not a valid time"},
+      {"node-down:2@200h", "'200h' is not a valid time"},
       {"node-down:2@3s..9s", "node-down has no end time, because a node that is down stays down"},
-      {"link-cut:2@9s..3s", "it ends before it begins"},
-      {"link-cut:2@9s..9s", "it ends before it begins"},
-      {"link-cut:2@9s..", "'' is not a time"},
-      {"slurmctld-restart:1@3s", "this fault has no node"},
-      {"oom@3s", "the node is missing"},
+      {"link-cut:2@9s..3s", "its end is not after its start"},
+      {"link-cut:2@9s..9s", "its end is not after its start"},
+      {"link-cut:2@9s..", "'' is not a valid time"},
+      {"slurmctld-restart:1@3s", "this fault accepts no node number"},
+      {"oom@3s", "the node number is missing"},
       {"oom:2", "the time is missing"},
       {"oom:2@3s..9s", "oom has no end time, because a killed process stays dead"},
-      {"slow-link:2", "the factor is missing"},
+      {"slow-link:2", "the factor of the slowdown is missing"},
       {"slow-link:2:10", "'10' is not a factor"},
       {"slow-link:2:1x", "'1x' is not a factor"},
       {"slow-link:2:x", "'x' is not a factor"},
       {"preempt", "the time is missing"},
-      {"preempt:kindly@3s", "'kindly' is not a way of preemption"},
-      {"preempt:qosy@3s", "'qosy' is not a way of preemption"},
-      {"preempt:qos-@3s", "'qos-' is not a way of preemption"},
-      {"preempt:qos-kindly@3s", "'qos-kindly' is not a way of preemption"},
-      {"preempt:cancel:soon@3s", "'soon' is not a way of preemption"},
-      {"preempt:20s:cancel@3s", "'20s' is not a way of preemption"},
+      {"preempt:kindly@3s", "unknown form of preemption 'kindly'"},
+      {"preempt:qosy@3s", "unknown form of preemption 'qosy'"},
+      {"preempt:qos-@3s", "unknown form of preemption 'qos-'"},
+      {"preempt:qos-kindly@3s", "unknown form of preemption 'qos-kindly'"},
+      {"preempt:cancel:soon@3s", "unknown form of preemption 'soon'"},
+      {"preempt:20s:cancel@3s", "unknown form of preemption '20s'"},
   };
   std::vector<std::string> texts;
   for (const auto& test_case : cases) texts.emplace_back(test_case.text);
@@ -194,7 +195,7 @@ TEST_CASE("faults need nodes that run, and links to cut") {
   CHECK(parse_faults({}, ground).errors.empty());
   ground = {2, false, false};
   CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, ground)) ==
-        "--fault link-cut:2@3s: nodes on the loopback interface have no links\n");
+        "--fault link-cut:2@3s: with --shared-network the nodes have no separate network links\n");
 }
 
 TEST_CASE(

@@ -142,7 +142,7 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
   INFO(result.err << result.out << cluster.read("job.out"));
   CHECK_THAT(result.out, Contains("code 137\n"));
   CHECK_THAT(result.err, Contains("task 1 on node002 was killed: Out Of Memory") &&
-                             Contains("job 1 ended with 137: out-of-memory\n"));
+                             Contains("job 1 ended with exit code 137: out-of-memory\n"));
   CHECK_THAT(result.out, Contains("a process exceeded the memory of the job"));
   CHECK(test::holds(cluster.read("job.out"), "hpcml: the run exited with code 137: out-of-memory") == agent);
 }

@@ -47,8 +47,8 @@ const Machine k_machines[] = {
      "", 0, ""},
     {"no place can be written",
      "for place in /tmp /var/tmp; do mount -t tmpfs -o ro none $place; done; exec \"$@\"", "-q", 5,
-     "no directory can hold the sandbox (/tmp: Read-only file system; /var/tmp: Read-only file system)\n  "
-     "hint: use a writable one: TMPDIR="},
+     "cannot create a directory for the emulated cluster: /tmp: Read-only file system; /var/tmp: Read-only "
+     "file system\n  hint: set TMPDIR to a directory that you can write to: TMPDIR="},
     {"no namespaces", FORBID "exec \"$@\"", "-q", 5,
      "this machine allows no namespaces (No space left on device), which the emulated nodes need\n  hint: "
      "run as root to raise their number: sysctl -w user.max_user_namespaces"},
@@ -61,12 +61,14 @@ const Machine k_machines[] = {
     {"no slurmdbd, in which QoS live",
      "mount --bind /dev/null \"$(PATH=$PATH:/usr/sbin command -v slurmdbd)\"; exec \"$@\"",
      "--fault=preempt:qos@9h", 5,
-     "--fault: QoS decide who is preempted: accounts need Slurm's database daemon and MariaDB; missing here: "
-     "slurmdbd\n  hint: run apt-get install"},
+     "--fault preempt:qos needs accounting: accounts need Slurm's database daemon and MariaDB, but this "
+     "machine "
+     "lacks slurmdbd\n  hint: run apt-get install"},
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",
      5,
-     "cannot mount /proc for the sandbox: Operation not permitted\n  hint: in a container that hides parts "
+     "cannot mount /proc for the emulated cluster: Operation not permitted\n  hint: in a container that "
+     "hides parts "
      "of /proc, use docker run --security-opt systempaths=unconfined"},
 };
 
@@ -111,8 +113,9 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
        {std::tuple{"--record", "none/calls.jsonl",
                    "cannot write none/calls.jsonl: No such file or directory"},
         std::tuple{"--record", ".", "cannot write .: Is a directory"},
-        std::tuple{"--keep-logs", "file", "cannot keep the logs in file: Not a directory"},
-        std::tuple{"--keep-logs", "file/logs", "cannot keep the logs in file/logs: Not a directory"}}) {
+        std::tuple{"--keep-logs", "file", "cannot write Slurm's logs to file (--keep-logs): Not a directory"},
+        std::tuple{"--keep-logs", "file/logs",
+                   "cannot write Slurm's logs to file/logs (--keep-logs): Not a directory"}}) {
     const auto result =
         util::run_process({"env", "-C", cluster.folder().path().string(), HPCML_BINARY, "emulate", "--site",
                            "lumi", "-q", option, place, "--", "touch", "started"},
@@ -143,7 +146,8 @@ TEST_CASE("the record goes into a pipe or device as it is, and a full one is an 
   const auto full =
       test::Cluster({"--site", "lumi", "--quiet", "--record", "/dev/full"}).run("module load nothing; true");
   CHECK(full.exit_code == 5);
-  CHECK(full.err.find("the record is lost: cannot write /dev/full: No space left on device") !=
-        std::string::npos);
+  CHECK(
+      full.err.find("cannot save the record of --record: cannot write /dev/full: No space left on device") !=
+      std::string::npos);
   CHECK(fs::is_character_file("/dev/full"));
 }

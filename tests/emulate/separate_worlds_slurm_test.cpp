@@ -28,7 +28,7 @@ TEST_CASE("job with separate worlds fails for its watcher", "[slurm]") {
   CHECK_THAT(separate.out, Contains("code 125\n") && Contains("why 1\n"));
   CHECK_THAT(log, Contains("hpcml: error: 4 programs each set up a world of 1 although WORLD_SIZE is 4"));
   if (!agent)
-    CHECK_THAT(separate.err, Contains("job 1 ended with 0, but its programs did not train together"));
+    CHECK_THAT(separate.err, Contains("job 1 ended with exit code 0, but its ranks did not train together"));
   const auto together = run("together");
   INFO(together.err << together.out << cluster.read("together.out"));
   CHECK_THAT(together.out, Contains("code 0\n") && Contains("why 0\n"));

@@ -239,12 +239,13 @@ TEST_CASE("emulate assumes and reports missing facts of nodes") {
   site.node_types[1].cpu = {};
   CHECK(complete_nodes(site, "main").empty()); // whose nodes are known
   CHECK(complete_nodes(site, "other") ==
-        std::vector<std::string>{"the profile does not state the cores of node type cpu: 256 are assumed"});
+        std::vector<std::string>{
+            "the profile does not state the cores of node type cpu: assuming 256 cores per node"});
   CHECK(test::layout_of(site, "other").type->cpu.cores == 256);
   site.partitions[1].node_types.clear();
   CHECK(complete_nodes(site, "dev") ==
         std::vector<std::string>{
-            "the profile does not describe the nodes of partition dev; these have 64 CPUs, 4 "
+            "the profile does not describe the nodes of partition dev: assuming nodes with 64 CPUs, 4 "
             "GPUs and 256G of memory"});
   CHECK(test::layout_of(site, "dev").type->gpu->per_node == 4);
 }
@@ -254,7 +255,8 @@ TEST_CASE("emulate reports unknown memory and an unknown default partition") {
   CHECK(describe_assumptions(site, test::layout_of(site)).empty());
   for (auto& type : site.node_types) type.memory.reset();
   CHECK(describe_assumptions(site, test::layout_of(site)) ==
-        std::vector<std::string>{"the profile does not state the memory of node type gpu: 4096G is assumed"});
+        std::vector<std::string>{
+            "the profile does not state the memory of node type gpu: assuming 4096G per node"});
   for (auto& partition : site.partitions) partition.is_default = false;
   CHECK(describe_assumptions(site, test::layout_of(site)).back() ==
         "the profile states no default partition: jobs that name none are rejected");

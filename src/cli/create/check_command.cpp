@@ -83,7 +83,7 @@ private:
     if (!id) {
       add({{diag::Severity::error,
             "job/site",
-            "no site is named, so that nothing is known of the cluster",
+            "no site is named, so the limits and rules of the cluster are unknown",
             {x_path},
             "add \"site\" to the file, or --site NAME"}},
           {});
@@ -104,7 +104,7 @@ private:
     for (auto& finding : check::check_script(x_path, script, {x_version, &site})) {
       auto& what = finding.what;
       if (what.span.line > 0)
-        what.message = fmt::format("line {} of the script that it becomes: {}", what.span.line, what.message);
+        what.message = fmt::format("line {} of the generated script: {}", what.span.line, what.message);
       what.span = {};
       add({what}, part);
     }
@@ -113,7 +113,7 @@ private:
   void add(const diag::Diagnostics& list, const std::string& part) {
     for (auto what : list) {
       if (what.span.line == 0) what.span = place_of(what.code, part);
-      if (!part.empty()) what.message = "job " + part + ": " + what.message;
+      if (!part.empty()) what.message = fmt::format("job {}: {}", part, what.message);
       const auto place = diag::Lines(x_result.source).place_of(what.span); // JSON's places are lines
       x_result.findings.push_back({std::move(what), place});
     }
@@ -177,7 +177,8 @@ public:
                     [this](const std::string& name, std::string text) { visit(name, std::move(text)); });
     if (!x_options.diff) put(x_report->end());
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      print_error("cannot write to the standard output", "", x_context.colour);
+      print_error("cannot write to the standard output", "check whether the disk or your quota is full",
+                  x_context.colour);
       return k_world_failed;
     }
     summarise();
@@ -268,8 +269,8 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
   auto site = choose_site(*options.site == "auto" ? std::nullopt : options.site, context, exit_code);
   if (!site) return std::nullopt;
   if (site->scheduler == model::Scheduler::slurm) return site;
-  print_error(fmt::format("site '{}' has no Slurm", site->id), "use a cluster of 'hpcml sites list'",
-              context.colour);
+  print_error(fmt::format("scripts cannot be checked for site '{}', because it has no Slurm", site->id),
+              "use another site of 'hpcml sites list'", context.colour);
   exit_code = k_cannot_satisfy;
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "check/check_script.hpp"
 #include "core/util/file.hpp"
@@ -56,7 +57,7 @@ public:
         names.emplace_back(name, true);
     }
     if (error) {
-      print_error("cannot read " + path.string() + ": " + error.message(), "", x_context.colour);
+      print_error(fmt::format("cannot read {}: {}", path.string(), error.message()), "", x_context.colour);
       good = false;
     }
     std::sort(names.begin(), names.end());

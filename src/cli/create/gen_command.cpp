@@ -119,8 +119,8 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   request.site = site->id;
   auto& job = request.parts.front().job;
   if (!job.command.empty() || request.parts.size() > 1) {
-    print_error("--from cannot be used with a program: the script contains it",
-                "remove -- and what follows it", context.colour);
+    print_error("--from cannot be used with a program or several jobs: the script contains its program",
+                "remove -- and the program after it", context.colour);
     exit_code = k_usage;
     return false;
   }

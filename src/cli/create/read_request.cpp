@@ -80,11 +80,11 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
     const auto near = util::nearest(name, names);
     findings.push_back({diag::Severity::error,
                         "usage/only",
-                        "--only: unknown job '" + name + "'",
+                        fmt::format("--only: the job file has no job '{}'", name),
                         {},
                         !several ? "remove --only: the request is one job"
-                        : near   ? "did you mean " + *near + "?"
-                                 : "jobs: " + util::join(names, ", ")});
+                        : near   ? fmt::format("did you mean {}?", *near)
+                                 : fmt::format("use one of {}", util::join(names, ", "))});
     return;
   }
   auto part = *found;
@@ -201,8 +201,8 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
     findings.push_back(
         {diag::Severity::error,
          "job/" + key.name,
-         fmt::format("{}: \"{}\": {} is of {}, and the request is for {}", path, key.name, *value, *file_site,
-                     *site),
+         fmt::format("{}: \"{}\" is {}, a name of {}, but the request is for {}", path, key.name, *value,
+                     *file_site, *site),
          {},
          fmt::format("{}, or use a job file for {} (--job)",
                      key.form == config::KeyForm::list ? "remove the key" : fmt::format("add {}", key.flag()),
@@ -213,8 +213,12 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
 void print_programs_of_file(const std::string& path, const config::JobLoad& file, bool colour) {
   const auto found = find_programs_of_file(file);
   if (found.empty()) return;
-  print_diagnostics(
-      {{diag::Severity::note, "request/job", path + " sets " + util::join(found, ", "), {}, {}}}, {}, colour);
+  print_diagnostics({{diag::Severity::note,
+                      "request/job",
+                      fmt::format("{} sets {}", path, util::join(found, ", ")),
+                      {},
+                      {}}},
+                    {}, colour);
 }
 
 } // namespace

@@ -132,10 +132,10 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
 /// Masks come without the reasons that a table has.
 void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   if (!chosen.shared.empty())
-    print_note(
-        fmt::format("warning: srun accepts these masks only in a step with the whole node; {}; without it "
-                    "hpcml launch binds the ranks",
-                    chosen.shared));
+    print_note(fmt::format(
+        "warning: srun accepts these masks only if the step has the whole node, but {}: use hpcml "
+        "launch --bind apply if it has not",
+        chosen.shared));
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
     return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() &&
@@ -146,10 +146,10 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   for (const auto& gpu : chosen.node.gpus)
     if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
   if (!lost.empty())
-    print_note(fmt::format(
-        "warning: the NUMA nodes of GPU{} {} are not known: the masks assign cores by number, which "
-        "may be far from them",
-        lost.size() == 1 ? "" : "s", lost.to_list()));
+    print_note(
+        fmt::format("warning: it is unknown where these GPUs are attached: {}; the masks assign cores in "
+                    "the order of their numbers, which may be far from them",
+                    lost.to_list()));
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
@@ -169,13 +169,13 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   const auto plan = make_plan(wanted, *node, *request);
   if (!plan) return failure.print(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
-    return failure.print(k_cannot_satisfy, "none of the node's cores may be used",
+    return failure.print(k_cannot_satisfy, "no core of the node is left for ranks",
                          node->cpus.reserved.empty()
                              ? ""
                              : fmt::format("check the reserved CPUs: {}", node->cpus.reserved.to_list()));
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
   if (masks && !cpus_known)
-    return failure.print(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks",
+    return failure.print(k_cannot_satisfy, "the CPUs of the node are unknown, so masks cannot be computed",
                          "run hpcml affinity live in a job");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);

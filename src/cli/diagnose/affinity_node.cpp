@@ -30,7 +30,7 @@ std::optional<topo::Node> live_node(ErrorPrinter& failure) {
 /// Of the CPUs that the site leaves to jobs this process has all, or a part.
 AffinityNode with_own_part(topo::Node node) {
   const bool whole = (node.cpus.all() - node.cpus.reserved).is_subset_of(node.allowed);
-  auto shared = whole ? std::string() : fmt::format("this process has CPUs {}", node.allowed.to_list());
+  auto shared = whole ? std::string() : fmt::format("this process has only CPUs {}", node.allowed.to_list());
   return {std::move(node), std::move(shared)};
 }
 
@@ -69,8 +69,8 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
   });
   if (whole) return {};
   return partition.empty()
-             ? "the profile names no partition with such nodes whose jobs have it"
-             : fmt::format("the profile does not state that jobs of partition {} have it", partition);
+             ? "the profile names no partition that allocates such nodes whole"
+             : fmt::format("the profile does not state that partition {} allocates whole nodes", partition);
 }
 
 } // namespace

@@ -31,8 +31,8 @@ unsigned default_ranks(const AffinityOptions& options, std::size_t gpus) {
 util::Status check_amounts(const topo::AffinityRequest& request, const topo::Node& node) {
   const std::size_t ranks = request.ranks, gpus = node.gpus.size(), each = request.ranks_per_gpu;
   if (request.gpus_per_rank > 0 && ranks * request.gpus_per_rank > gpus)
-    return util::Error{fmt::format("{} ranks with {} GPUs each need more than the node's {}", ranks,
-                                   request.gpus_per_rank, gpus),
+    return util::Error{fmt::format("{} ranks with {} GPUs each need {} GPUs, but the node has {}", ranks,
+                                   request.gpus_per_rank, ranks * request.gpus_per_rank, gpus),
                        "remove --gpus-per-rank, so that ranks share GPUs"};
   const std::size_t needed =
       each > 0 ? (ranks + each - 1) / each : ranks * std::max(1u, request.gpus_per_rank);
@@ -45,14 +45,14 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
   const bool good =
       !list.empty() && named.size() == list.size() && *std::max_element(list.begin(), list.end()) < gpus;
   if (good && list.size() < std::min(needed, gpus))
-    return util::Error{fmt::format("--rank-order {} names {} GPUs, {} ranks need {}", request.order.text(),
-                                   list.size(), ranks, needed),
+    return util::Error{fmt::format("--rank-order {} names {} GPUs, but {} ranks need {}",
+                                   request.order.text(), list.size(), ranks, needed),
                        "add the other GPUs, or use --ranks-per-gpu N to share one"};
   std::size_t threads = 0;
   for (const auto& core : node.cpus.core_threads) threads = std::max(threads, core.size());
   if (threads > 0 && request.threads_per_core > threads)
-    return util::Error{fmt::format("the node's cores have {}, not {}",
-                                   util::counted(threads, "hardware thread"), request.threads_per_core),
+    return util::Error{fmt::format("--threads-per-core is {}, but the cores of the node have {}",
+                                   request.threads_per_core, util::counted(threads, "hardware thread")),
                        fmt::format("use --threads-per-core {} or less", threads)};
   return util::Done{};
 }

@@ -95,14 +95,14 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
                 ErrorPrinter& failure, int& exit_code) {
   if (options.policy != "hpcml")
     return failure.print(
-        k_usage, "--verify and --policy contradict each other",
+        k_usage, "--verify and --policy cannot be used together",
         "remove --policy to verify the running ranks, or --verify to show another tool's placement");
   const auto live = topo::read_live_ranks(context.env);
   if (live.ranks.empty())
-    return failure.print(
-        k_world_failed,
-        "no process on this node has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
-        "run it on a node of the job: srun --jobid JOB --overlap hpcml affinity --verify");
+    return failure.print(k_world_failed,
+                         "no rank runs on this node: no process has LOCAL_RANK, or SLURM_LOCALID of a step, "
+                         "in its environment",
+                         "run it on a node of the job: srun --jobid JOB --overlap hpcml affinity --verify");
   AffinityOptions wanted = without_gpus(options, node);
   wanted.ranks = std::max(options.ranks, count_ranks(live));
   // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.

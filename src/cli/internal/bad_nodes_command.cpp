@@ -2,6 +2,7 @@
 // `hpcml internal bad-nodes`: which nodes the next start of a job excludes, as hpcml internal batch does it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 
 #include "cli/help/command_help.hpp"
@@ -33,8 +34,9 @@ int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   const slurm::LiveCommands commands(context.env);
   const auto exclusion = batch::find_exclusion(commands, options.job, bad);
   if (!exclusion) {
-    print_error("the faulty nodes of job " + options.job + " are not excluded: " + exclusion.error().what,
-                exclusion.error().hint, context.colour);
+    print_error(
+        fmt::format("cannot exclude the faulty nodes of job {}: {}", options.job, exclusion.error().what),
+        exclusion.error().hint, context.colour);
     return k_world_failed;
   }
   if (!options.on.empty() && !batch::concerns(options.on, *exclusion)) return k_ok;

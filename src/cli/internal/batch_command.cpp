@@ -36,20 +36,22 @@ struct BatchOptions {
 util::Error unknown_option(const std::string& word, const std::vector<std::string>& command) {
   const auto script = util::read_input_head(batch::script_of(command), 1 << 16).value_or("");
   const auto head = model::find_script_head(script);
-  return {fmt::format("unknown option '{}' of 'hpcml internal batch'{}", word,
-                      head ? fmt::format(": the script was written by hpcml {}, this is hpcml {}",
-                                         head->version, HPCML_VERSION)
-                           : ""),
-          "write the script again with this hpcml, or set HPCML in it to the version that wrote it"};
+  return {
+      head ? fmt::format(
+                 "hpcml internal batch has no option '{}': the script was written by hpcml {}, but this is "
+                 "hpcml {}",
+                 word, head->version, HPCML_VERSION)
+           : fmt::format("hpcml internal batch has no option '{}'", word),
+      "run hpcml gen again to update the script, or set HPCML in it to the hpcml that wrote it"};
 }
 
 util::Status read_saving(const BatchOptions& options, batch::BatchRequest& request) {
   if (options.save_before.empty()) return util::Done{};
   const auto time = model::LeadTime::parse(options.save_before);
-  if (!time) return util::Error{"--save-before " + time.error().what, time.error().hint};
+  if (!time) return util::Error{fmt::format("--save-before {}", time.error().what), time.error().hint};
   request.save_before = time->seconds();
   const auto signal = model::SaveSignal::parse(options.save_signal);
-  if (!signal) return util::Error{"--save-signal " + signal.error().what, signal.error().hint};
+  if (!signal) return util::Error{fmt::format("--save-signal {}", signal.error().what), signal.error().hint};
   request.save_signal = *signal;
   return util::Done{};
 }
@@ -72,13 +74,15 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   auto request = options.request;
   request.command = context.program;
   if (request.command.empty())
-    return util::Error{"no script to run", "use: hpcml internal batch OPTIONS -- bash SCRIPT"};
+    return util::Error{"no script to run",
+                       "add the script after --: hpcml internal batch OPTIONS -- bash SCRIPT"};
   TRY_DONE(read_launcher(options, request));
   TRY_DONE(read_saving(options, request));
   request.requeues = options.max_requeues->count() > 0;
   if (!options.requeue_on.empty()) {
     auto classes = model::RetryClasses::parse(options.requeue_on);
-    if (!classes) return util::Error{"--requeue-on " + classes.error().what, classes.error().hint};
+    if (!classes)
+      return util::Error{fmt::format("--requeue-on {}", classes.error().what), classes.error().hint};
     request.requeue_on = *std::move(classes);
   }
   if (options.chain.empty()) return request;
@@ -86,7 +90,8 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   const auto position =
       colon == std::string::npos ? std::nullopt : util::parse_unsigned(options.chain.substr(colon + 1));
   if (!position)
-    return util::Error{"--chain must be the first job and the number of jobs before this one: 4711:2"};
+    return util::Error{
+        fmt::format("--chain must be FIRST_JOB:JOBS_BEFORE_THIS, such as 4711:2, not '{}'", options.chain)};
   request.chain_first = options.chain.substr(0, colon);
   request.chain_position = static_cast<unsigned>(*position);
   return request;

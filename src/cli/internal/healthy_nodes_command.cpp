@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <memory>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ namespace {
 /// What is wrong with this node, as a clause; empty: nothing that shows at once.
 std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
   const auto seen = topo::read_live_gpus("/").places.size();
-  if (seen < gpus) return "its driver shows " + std::to_string(seen) + " of " + util::counted(gpus, "GPU");
+  if (seen < gpus) return fmt::format("its driver shows {} of {}", seen, util::counted(gpus, "GPU"));
   for (const auto& directory : {env.get_or("TMPDIR", "/tmp"), std::string("/dev/shm")}) {
     auto name = directory + "/hpcml-XXXXXX";
     const int fd = ::mkstemp(name.data());
@@ -34,7 +35,7 @@ std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
       ::unlink(name.c_str());
     }
     if (!written && (error == EROFS || error == ENOSPC || error == EIO))
-      return "nothing can be written into its " + directory + ": " + std::strerror(error);
+      return fmt::format("its directory {} is not writable: {}", directory, std::strerror(error));
   }
   return {};
 }

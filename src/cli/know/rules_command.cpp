@@ -2,6 +2,7 @@
 // hpcml rules: the rules of hpcml check, and the page of one.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fmt/format.h>
 #include <map>
 #include <memory>
 
@@ -40,8 +41,8 @@ int run_rules(const RulesOptions& options, const Context& context) {
   std::vector<std::string> ids;
   for (const auto& rule : check::all_rules()) ids.emplace_back(rule.id);
   const auto near = util::nearest(options.id, ids);
-  print_error("unknown rule '" + options.id + "'",
-              near ? "did you mean " + *near + "?" : "run hpcml rules to list them", context.colour);
+  print_error(fmt::format("unknown rule '{}'", options.id),
+              near ? fmt::format("did you mean {}?", *near) : "run hpcml rules to list them", context.colour);
   return k_usage;
 }
 

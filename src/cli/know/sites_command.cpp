@@ -162,20 +162,19 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file,
                     site.hash));
   if (!site.partitions.empty())
-    print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? "
-          "is not known)\n" +
-          render_partitions(site, facts));
+    print(fmt::format(
+        "\nPartitions (*: the default; TIME and MOST: time and nodes that a job can have; ?: unknown)\n{}",
+        render_partitions(site, facts)));
   if (!site.qos.empty())
-    print("\nQoS (* jobs get when they name none, or hpcml names; its limits count instead of the "
-          "partition's)\n" +
-          render_qos(site));
+    print(fmt::format("\nQoS (*: the default; its limits replace those of the partition)\n{}",
+                      render_qos(site)));
   print("\nFacts\n");
   print_facts(facts);
-  if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
+  if (!site.sources.empty()) print("\nSources (with the day on which they were read)\n");
   std::vector<std::vector<std::string>> rows;
   for (const auto& source : site.sources) rows.push_back({"  " + source.id, source.checked, source.url});
   print(util::render_columns(rows));
-  if (!site.unknown.empty()) print("\nNot known: no source says it\n");
+  if (!site.unknown.empty()) print("\nUnknown (not in any source)\n");
   for (const auto& fact : site.unknown) print("  " + fact + "\n");
   return k_ok;
 }
@@ -193,8 +192,9 @@ diag::Diagnostics find_slips(const config::JsonNode& profile) {
         slurm::find_option(slurm::Program::srun, member.key).option)
       continue;
     if (const auto near = util::nearest(member.key, names))
-      slips.push_back({diag::Severity::warning, "site/option", "sbatch has no option --" + member.key,
-                       member.place.span(), "did you mean " + *near + "?"});
+      slips.push_back({diag::Severity::warning, "site/option",
+                       fmt::format("sbatch has no option --{}", member.key), member.place.span(),
+                       fmt::format("did you mean {}?", *near)});
   }
   return slips;
 }

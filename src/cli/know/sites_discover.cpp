@@ -106,8 +106,8 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
   print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
                          util::counted(facts.partitions.size(), "partition"),
                          util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));
-  for (const auto& missing : facts.not_asked) print_note("not asked: " + missing.sentence());
-  for (const auto& sentence : profile.left_out) print_note("omitted: " + sentence);
+  for (const auto& missing : facts.not_asked) print_note(fmt::format("not queried: {}", missing.sentence()));
+  for (const auto& sentence : profile.left_out) print_note(fmt::format("omitted: {}", sentence));
 }
 
 /// CPUs from one source and GPUs from another may belong to the same node type.
@@ -163,12 +163,13 @@ void try_requests(const DiscoverOptions& options, const Context& context, const 
       discover::run_trials(slurm::LiveCommands(context.env, slurm::k_survey_timeout), facts, kinds, account);
   const auto& report = request.trials;
   if (!report.why_not.empty()) {
-    print_note(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,
-                           account.empty() ? "; name an account with --account" : ""));
+    print_note(fmt::format("Slurm accepted none of {} test requests: {}{}", report.requests, report.why_not,
+                           account.empty() ? "; use --account to name an account" : ""));
     return;
   }
-  print_note(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules",
-                         report.requests, report.partition, report.flags.size()));
+  print_note(
+      fmt::format("found rules for {} options by {} test requests in partition {} (sbatch --test-only)",
+                  report.flags.size(), report.requests, report.partition));
 }
 
 int run_discover(const DiscoverOptions& options, const Context& context) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <sys/stat.h>
@@ -86,8 +87,9 @@ std::optional<std::vector<CheckpointCandidate>> find_candidates(const std::files
     if (is_archive_name(name))
       add({directory / name, true, step_in(std::string_view(name).substr(0, name.rfind('.')))});
     if (is_other_step(name))
-      warn((directory / name).string() +
-           " is ignored: the N of step-N has at most 18 digits and no leading zeros");
+      warn(fmt::format(
+          "{} is ignored: the number after step- must have at most 18 digits and no leading zeros",
+          (directory / name).string()));
   }
   ::closedir(open);
   for (const auto step : ddp::checkpoint_steps(directory))
@@ -110,14 +112,14 @@ std::string problem_of(const CheckpointCandidate& candidate, bool verify) {
         .text;
   const auto checked = util::check_torch_archive(candidate.path, verify ? util::ZipCheck::checksums
                                                                         : util::ZipCheck::directory);
-  return checked ? "" : candidate.path.string() + ": " + checked.error().what;
+  return checked ? "" : fmt::format("{}: {}", candidate.path.string(), checked.error().what);
 }
 
 int run_latest(const CheckpointOptions& options, const Context& context) {
   const auto candidates = find_candidates(options.directory);
   if (!candidates) {
-    print_error("cannot read " + options.directory + ": " + std::strerror(errno),
-                "name the directory of the checkpoints", context.colour);
+    print_error(fmt::format("cannot read {}: {}", options.directory, std::strerror(errno)),
+                "use the directory of the checkpoints", context.colour);
     return k_world_failed;
   }
   for (const auto& candidate : *candidates) {
@@ -126,7 +128,7 @@ int run_latest(const CheckpointOptions& options, const Context& context) {
       std::printf("%s\n", candidate.path.c_str());
       return k_ok;
     }
-    warn("cannot use checkpoint " + problem);
+    warn(fmt::format("cannot use checkpoint {}", problem));
   }
   std::fprintf(stderr, "hpcml: no complete checkpoint in %s\n", util::visible(options.directory).c_str());
   return k_findings;

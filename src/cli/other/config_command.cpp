@@ -91,7 +91,8 @@ struct ConfigEditor {
 std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
   ConfigEditor editor{config::config_path(context.env)};
   if (editor.path.empty()) {
-    print_error("no home directory for the configuration", "set HOME or XDG_CONFIG_HOME", context.colour);
+    print_error("cannot locate the configuration file: neither HOME nor XDG_CONFIG_HOME is set",
+                "set HOME or XDG_CONFIG_HOME", context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }
@@ -127,7 +128,9 @@ int run_show(const Context& context) {
   if (!editor) return exit_code;
   std::error_code ignored;
   const bool exists = std::filesystem::exists(editor->path, ignored);
-  print_note(editor->path + (exists ? "" : " does not exist yet: run hpcml config detect to create it"));
+  print_note(exists
+                 ? editor->path
+                 : fmt::format("{} does not exist yet: run hpcml config detect to create it", editor->path));
   if (editor->config.site) std::printf("site %s\n", editor->config.site->c_str());
   for (const auto& [site, values] : editor->config.sites)
     for (const auto& [key, value] : values)
@@ -165,10 +168,10 @@ int set_value(ConfigEditor& editor, const model::Site& site, const std::string& 
     const auto keys = config::config_keys();
     const auto near = util::nearest(key, keys);
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
-    print_error("'" + (known ? value : key) + "' " + fault->what,
+    print_error(fmt::format("'{}' {}", known ? value : key, fault->what),
                 known  ? fault->hint
-                : near ? "did you mean " + *near + "?"
-                       : "keys: site, " + util::join(keys, ", "),
+                : near ? fmt::format("did you mean {}?", *near)
+                       : fmt::format("use one of site, {}", util::join(keys, ", ")),
                 context.colour);
     return k_usage;
   }
@@ -261,7 +264,8 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   }
   auto chosen = choose(names, "account to charge");
   if (!chosen) {
-    print_error("you have several accounts", "use hpcml config detect --account NAME", context.colour);
+    print_error("you have several accounts, and none of them was chosen",
+                "use hpcml config detect --account NAME", context.colour);
     exit_code = k_usage;
   }
   return chosen;

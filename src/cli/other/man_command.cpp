@@ -229,8 +229,8 @@ int print_page(const CLI::App& app, const std::string& name, const Context& cont
     names.push_back(command->get_name());
   }
   const auto near = util::nearest(name, names);
-  print_error("unknown command '" + name + "'",
-              near ? "did you mean " + *near + "?" : "run 'hpcml --help' to list the commands",
+  print_error(fmt::format("unknown command '{}'", name),
+              near ? fmt::format("did you mean {}?", *near) : "run 'hpcml --help' to list the commands",
               context.colour);
   return k_usage;
 }

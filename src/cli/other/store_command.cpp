@@ -43,7 +43,7 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   if (job != launch::rendezvous_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
   TRY(const auto channel, launch::find_job_channel(own, found.job, false));
   if (!channel.is_shared)
-    return Error{fmt::format("no key to query the store: {}", channel.origin),
+    return Error{fmt::format("cannot query the store without a key: {}", channel.origin),
                  "run 'hpcml config key' on a login node: it protects jobs that start after it"};
   // The port that a user names may be one that ssh forwards.
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
@@ -54,10 +54,13 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
   const auto job = std::to_string(found.job.job);
   switch (none.error) {
   case SessionError::wrong_key:
-    return Error{none.what, "the job drew a random key: run 'hpcml config key' on a login node before the "
-                            "next job starts, or ask from the job's script"};
+    return Error{none.what,
+                 "run 'hpcml config key' on a login node before the next job starts (this job has a "
+                 "random key), or run hpcml store show in the job's script"};
   case SessionError::malformed:
-    return Error{none.what, "it may be torch's own store: rank 0's program serves it (--store env)"};
+    return Error{none.what,
+                 "check whether rank 0's program serves the store (--store env): such a store cannot be "
+                 "shown"};
   case SessionError::other_job:
     if (found.job.job == 0) return Error{none.what, "set SLURM_JOB_ID to the number of the store's job"};
     [[fallthrough]];
@@ -71,7 +74,8 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
     return Error{fmt::format("no store answers: {}", none.what),
                  "check the address: only ranks that hpcml launch starts have a store that can be shown"};
   default:
-    return Error{none.what, "only stores of hpcml answer; the store of a torch program cannot be shown"};
+    return Error{none.what,
+                 "check the address: only stores of hpcml can be shown, not those of torch programs"};
   }
 }
 

@@ -131,7 +131,7 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
   const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
     print_error(is_requested ? accounting.error()
-                             : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
+                             : util::with_context(accounting.error(), "--fault preempt:qos needs accounting"),
                 context.colour);
     return false;
   }
@@ -236,12 +236,13 @@ std::optional<EmulateOptions> complete_options(EmulateOptions options,
   };
   options.request.nodes = options.nodes.value_or(1);
   if (!has_script(context)) {
-    if (options.site.empty()) return refuse("--site is required", "see hpcml emulate --help");
+    if (options.site.empty())
+      return refuse("--site is required", "add --site SITE (hpcml sites list shows the sites)");
     return options;
   }
   const auto& script = context.program.front();
   if (options.request.whole_site)
-    return refuse("--whole-site does not run jobs",
+    return refuse("--whole-site cannot run a script, because it starts no nodes",
                   fmt::format("use --nodes N instead, or -- sbatch --test-only {}", script));
   std::error_code ignored;
   const auto text = util::read_input(script, {k_max_script});

@@ -37,8 +37,9 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 /// Reports how the call differs from the user's environment and from the profile.
 void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
-    print_note(fmt::format("not passed to sbatch, because it would override the script: {}",
-                           util::join(left_out, ", ")));
+    print_note(
+        fmt::format("these variables are not passed to sbatch, because they would override the script: {}",
+                    util::join(left_out, ", ")));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)
     print_note(fmt::format("{}, which submits such jobs on this site, is not in PATH: using {} instead",

@@ -270,7 +270,7 @@ Watch::Outlook Watch::ask() {
     if (g_stopped != 0) return Outlook::open;
     if (++x_failures == 1) x_screen.note(fmt::format("{}; asking again", records.error().what));
     if (x_failures < x_options.max_failures) return Outlook::open;
-    print_error(fmt::format("Slurm did not answer {} times", x_failures),
+    print_error(fmt::format("Slurm did not answer {} queries about job {}", x_failures, x_job.id),
                 fmt::format("run {}{} to follow the job again: it may still run",
                             reach(x_job, "hpcml watch "), x_job.id),
                 x_context.colour);
@@ -301,7 +301,7 @@ void Watch::name_faulty_rank() {
     // With a task per rank no process of hpcml remains that could have exited with this code.
     x_code = k_cannot_set_up;
     return x_screen.failure(
-        fmt::format("job {} ended with 0, but its programs did not train together", x_job.id));
+        fmt::format("job {} ended with exit code 0, but its ranks did not train together", x_job.id));
   }
   const auto& faulty_rank = x_end_search.found();
   if (!faulty_rank) return;
@@ -321,7 +321,8 @@ void Watch::name_faulty_rank() {
 
 void Watch::name_class() {
   if (const auto why = class_of_job(x_class, x_code, x_end_search))
-    x_screen.failure(fmt::format("job {} ended with {}: {}", x_job.id, x_code, model::word_of(*why)));
+    x_screen.failure(
+        fmt::format("job {} ended with exit code {}: {}", x_job.id, x_code, model::word_of(*why)));
 }
 
 std::string Watch::describe_missing_log() const {

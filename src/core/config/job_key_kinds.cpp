@@ -137,11 +137,11 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   key.from_text = [](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return util::Error{fmt::format("'{}' is not NAME=VALUE", text),
+      return util::Error{fmt::format("'{}' must have the form NAME=VALUE", text),
                          "use for example --env OMP_PLACES=cores"};
     const auto variable = text.substr(0, equals);
     if (const auto fault = text_fault(variable, TextRule::variable); !fault.empty()) // as in a job file
-      return util::Error{"'" + variable + "' " + fault, text_advice(TextRule::variable)};
+      return util::Error{fmt::format("'{}' {}", variable, fault), text_advice(TextRule::variable)};
     job.env.emplace_back(variable, Sourced<std::string>{text.substr(equals + 1), origin});
     return std::nullopt;
   };

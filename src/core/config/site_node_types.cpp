@@ -40,7 +40,7 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
     if (!cpus || cpus->empty() || !cpus->is_subset_of(all) || cpus->intersects(seen)) {
       cpu.report_value(
           key,
-          fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text,
+          fmt::format("\"{}\" in {}.{} must be a list of CPUs of this node that no other entry has", text,
                       cpu.path(), key),
           fmt::format("use CPUs of the node: {}", all.to_list()));
       return {};

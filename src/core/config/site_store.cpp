@@ -138,7 +138,7 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
   if (!file) return unknown_site(fmt::format("unknown site \"{}\"", id), id, directories);
   auto layers = load_layers(*file, std::ref(finder), check);
   if (layers.is_abstract)
-    return unknown_site(fmt::format("\"{}\" contains what several sites share and is not a site", id), id,
+    return unknown_site(fmt::format("\"{}\" is a profile that several sites share, not a site", id), id,
                         directories);
   auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {

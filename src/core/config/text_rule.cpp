@@ -65,7 +65,7 @@ bool is_obeyed_by_shells(std::string_view name) {
 
 std::string variable_fault(std::string_view text) {
   if (!util::is_variable_name(text)) return "is not a valid name of a variable";
-  if (is_obeyed_by_shells(text)) return "is a variable that shells obey: its value could run as a command";
+  if (is_obeyed_by_shells(text)) return "is a variable that shells act on: its value could run as a command";
   return {};
 }
 
@@ -116,7 +116,7 @@ std::string option_fault(std::string_view option) {
   const auto first = text.find_first_not_of('-');
   if (first == std::string_view::npos || first == 0 || first > 2 || !is_name_start(text[first]))
     return "is not an option: it does not begin with - or -- and a letter";
-  if (auto fault = character_fault(text, is_option_char, "which no option here may have"); !fault.empty())
+  if (auto fault = character_fault(text, is_option_char, "which is not allowed in an option"); !fault.empty())
     return fault;
   return starts_a_program(text) ? "is an option that starts a program" : std::string();
 }
@@ -139,9 +139,9 @@ std::string launcher_argument_fault(std::string_view text) {
 std::string name_fault(std::string_view text, bool is_interface) {
   for (const std::string_view adapter : {"mlx4_", "mlx5_", "hfi1_"})
     if (is_interface && text.starts_with(adapter)) return "is the name of an adapter, not of an IP interface";
-  if (text.empty() || text.front() == '-') return "is not a name";
+  if (text.empty() || text.front() == '-') return "is not a valid name";
   return character_fault(
-      text, [](char c) { return is_name_char(c) || c == '.' || c == '-'; }, "which no name has");
+      text, [](char c) { return is_name_char(c) || c == '.' || c == '-'; }, "which is not allowed in a name");
 }
 
 std::string word_fault(std::string_view text) {
@@ -151,20 +151,21 @@ std::string word_fault(std::string_view text) {
 
 /// A name of a package with extras and versions: no option, no path, no address to fetch something from.
 std::string requirement_fault(std::string_view text) {
-  if (text.empty() || std::isalnum(static_cast<unsigned char>(text.front())) == 0) return "is not a package";
+  if (text.empty() || std::isalnum(static_cast<unsigned char>(text.front())) == 0)
+    return "does not begin with the name of a package";
   return character_fault(
       text,
       [](char c) {
         return is_name_char(c) || std::string_view(".-[],<>=!~+*").find(c) != std::string_view::npos;
       },
-      "which no package has");
+      "which is not allowed in a package name");
 }
 
 std::string shebang_fault(std::string_view text) {
   for (const std::string_view good :
        {"#!/bin/bash", "#!/usr/bin/bash", "#!/usr/bin/env bash", "#!/bin/bash -l", "#!/usr/bin/bash -l"})
     if (text == good) return {};
-  return "does not start bash";
+  return "must start bash";
 }
 
 /// Control characters, and characters that users do not see.

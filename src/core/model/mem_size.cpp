@@ -13,7 +13,7 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   const auto digits = std::min(trimmed.find_first_not_of("0123456789"), trimmed.size());
   const auto number = util::parse_unsigned(trimmed.substr(0, digits));
   auto unit = util::to_lower(trimmed.substr(digits));
-  const std::string shown = "\"" + std::string(text) + "\"";
+  const std::string shown(text);
   if (!number)
     return util::Error{fmt::format("'{}' is not an amount of memory", shown),
                        "use a whole number with K, M, G or T, for example 480G"};

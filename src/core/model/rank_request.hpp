@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,7 +92,7 @@ template <> struct Kind<bool> {
   static util::Result<bool> parse(const std::string& text) {
     if (text == "1" || text == "true" || text == "yes") return true;
     if (text == "0" || text == "false" || text == "no") return false;
-    return util::Error{"must be true or false, not \"" + text + "\""};
+    return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
   }
   static std::string text(bool value) { return value ? "true" : "false"; }
   static std::vector<std::string> words() { return {}; }
@@ -101,7 +102,7 @@ template <> struct Kind<unsigned> {
   static util::Result<unsigned> parse(const std::string& text) {
     const auto number = util::parse_unsigned(text);
     if (number && *number <= 1000000) return static_cast<unsigned>(*number);
-    return util::Error{"must be a whole number from 0 to 1000000, not \"" + text + "\""};
+    return util::Error{fmt::format("must be a whole number from 0 to 1000000, not \"{}\"", text)};
   }
   static std::string text(unsigned value) { return std::to_string(value); }
   static std::vector<std::string> words() { return {}; }
@@ -254,12 +255,12 @@ inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& reques
   const auto [interval, timeout] = heartbeat_seconds(request);
   if (interval == 0)
     return util::Error{"--heartbeat-interval must be at least 1 second",
-                       "use --heartbeat-timeout 0 if no agent is to be treated as lost"};
+                       "use --heartbeat-timeout 0 to disable heartbeats"};
   if (timeout == 0 || timeout >= 3 * interval) return std::nullopt;
   return util::Error{
-      "--heartbeat-timeout must be at least 3 heartbeat intervals: " + std::to_string(timeout) +
-          " s is less than 3 times " + std::to_string(interval) + " s",
-      "use --heartbeat-timeout " + std::to_string(3 * interval)};
+      fmt::format("--heartbeat-timeout ({} s) must be at least 3 times --heartbeat-interval ({} s)", timeout,
+                  interval),
+      fmt::format("use --heartbeat-timeout {}", 3 * interval)};
 }
 
 /// What of a request contradicts the rest; nothing where nothing does.
@@ -267,12 +268,12 @@ inline std::optional<util::Error> find_contradiction(const RankRequest& request)
   const bool no_rendezvous = request.rendezvous_timeout && request.rendezvous_timeout->value == 0;
   if (is_on(request.coordinator) && no_rendezvous)
     return util::Error{
-        "--jax-coordinator needs the launchers to meet, and --rendezvous-timeout 0 keeps them from it",
-        "leave one of them out"};
+        "--jax-coordinator needs the rendezvous of the launchers, which --rendezvous-timeout 0 disables",
+        "remove one of them"};
   if (request.agent && !request.agent->value && is_agent(request))
-    return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +
-                           options_for_agent(request),
-                       "leave one of them out"};
+    return util::Error{fmt::format("{} disables the agent, but only the agent supports {}",
+                                   request.agent->origin.by, options_for_agent(request)),
+                       "remove one of them"};
   return find_heartbeat_fault(request);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -43,16 +44,16 @@ public:
     for (const auto& piece : util::split(text, ',')) {
       const std::string word(util::trim(piece));
       const auto refused = [&word](std::string_view why) {
-        return util::Error{"cannot be \"" + word + "\"" + std::string(why),
-                           "classes that may be tried again: time-limit, preempted, node, launcher"};
+        return util::Error{fmt::format("cannot be \"{}\"{}", word, why),
+                           "use one or more of time-limit, preempted, node, launcher"};
       };
       const auto why = find_word<FailureClass>(word);
       if (!why) return refused("");
       if (*why == FailureClass::program || *why == FailureClass::out_of_memory)
-        return refused(": what failed by itself fails again");
-      if (*why == FailureClass::user) return refused(": who ends a job does not want it again");
+        return refused(": a program that failed by itself would fail again");
+      if (*why == FailureClass::user) return refused(": a job that its user ended is not restarted");
       if (*why == FailureClass::terminated)
-        return refused(": the task that failed first decides, and a cancelled step is not repeated");
+        return refused(": another task failed first, and a cancelled step is not restarted");
       classes.x_words.push_back(word);
     }
     return classes;

@@ -78,7 +78,7 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
   const auto trimmed = util::trim(text);
   const auto lower = util::to_lower(trimmed);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1")
-    return util::Error{"a job needs a time limit",
+    return util::Error{fmt::format("the time limit cannot be '{}'", trimmed),
                        "set the longest time that the job may take, for example 12:00:00"};
   const bool has_unit =
       !lower.empty() && std::string_view("dhms").find(lower.back()) != std::string_view::npos;
@@ -92,7 +92,7 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
 
 util::Result<LeadTime> LeadTime::parse(std::string_view text) {
   if (const auto time = Walltime::parse(text)) return LeadTime(*time);
-  return util::Error{fmt::format("cannot be \"{}\": it is a time before the time limit", text),
+  return util::Error{fmt::format("must be a duration before the time limit, not \"{}\"", text),
                      "set how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
 }
 

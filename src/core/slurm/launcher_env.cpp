@@ -34,10 +34,11 @@ Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size
       std::accumulate(counts->begin(), counts->end(), 0ULL) == world_size)
     return *counts;
   if (world_size % nodes == 0) return std::vector<unsigned>(nodes, static_cast<unsigned>(world_size / nodes));
-  return Error{fmt::format("{} belongs to {} ranks, which do not spread evenly over {} nodes, and "
-                           "SLURM_TASKS_PER_NODE='{}' does not describe them",
-                           rank_variable, world_size, nodes, text),
-               "set the layout that the launcher should use with --nodes and --ntasks-per-node"};
+  return Error{
+      fmt::format("cannot determine which node has which rank ({}): {} ranks do not spread evenly over {} "
+                  "nodes, and SLURM_TASKS_PER_NODE='{}' does not describe them",
+                  rank_variable, world_size, nodes, text),
+      "set the layout that the launcher should use with --nodes and --ntasks-per-node"};
 }
 
 /// Nodes of the job; this node alone outside a job.
@@ -79,14 +80,14 @@ Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::Launch
   layout.host = layout.nodes[layout.node_rank];
   const auto named = number_of(env, rule.local_rank_variable);
   if (named && *named != layout.local_rank)
-    return Error{fmt::format("{} is {}, but rank {} of this layout is local rank {}",
+    return Error{fmt::format("{} is {}, but in a block distribution rank {} has the local rank {}",
                              rule.local_rank_variable, *named, layout.rank, layout.local_rank),
                  fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
                              rule.name)};
   const auto place = place_of(layout.nodes, host);
   if (place < layout.nodes.size() && place != layout.node_rank)
-    return Error{fmt::format("rank {} runs on {}, but in blocks it belongs to {}", layout.rank, host,
-                             layout.nodes[layout.node_rank]),
+    return Error{fmt::format("rank {} runs on {}, but a block distribution would place it on {}", layout.rank,
+                             host, layout.nodes[layout.node_rank]),
                  fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
                              rule.name)};
   return layout;

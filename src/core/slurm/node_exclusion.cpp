@@ -89,7 +89,7 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
   if (exclude.size() == choice.excluded.size()) return left;
   if (const auto usable = remaining(choice.usable); usable < choice.needed)
     left.words.push_back(fmt::format(
-        "the next start waits: it needs {}, but {} of its partition's are neither excluded nor down",
+        "the next start must wait: it needs {}, but only {} of its partition are neither excluded nor down",
         util::counted(choice.needed, "node"), usable));
   left.exclude = std::move(exclude);
   return left;

@@ -37,7 +37,7 @@ std::string render_memory(const MemoryPolicy& policy) {
   case MemoryMode::bound: return fmt::format("memory bound to NUMA {}", policy.nodes.to_list());
   case MemoryMode::interleaved: return fmt::format("memory interleaved over NUMA {}", policy.nodes.to_list());
   }
-  return "memory of the node that asks";
+  return "memory of the NUMA node that the thread runs on";
 }
 
 std::optional<MemoryPolicy> parse_numa_maps(std::string_view line) {

@@ -166,7 +166,7 @@ Status leave_process(const ChildOptions& options, const std::function<int()>& bo
   TRY(auto between,
       Child::fork(outer_options, [&] { return Child::fork(inner_options, body).ok() ? 0 : 1; }));
   if (between.wait() == 0) return Done{};
-  return Error{"cannot fork: the process between has failed"};
+  return Error{"cannot start a background process: fork failed", "check `ulimit -u`"};
 }
 
 } // namespace hpcml::util

@@ -124,7 +124,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   log_debug(fmt::format("runs {}", join(argv, " ")));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
-    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+    return Error{fmt::format("cannot create a pipe for {}: {}", argv[0], std::strerror(errno)),
+                 "check `ulimit -n`"};
   ChildOptions options;
   options.group = ChildOptions::Group::own;
   options.death_signal = SIGINT; // a terminal's Ctrl-C does not reach its process group
@@ -163,7 +164,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   int status = 0;
   const bool stopped = reap(child, too_much ? Clock::now() : end, status);
   if (too_much)
-    return Error{fmt::format("the output of {} exceeds the limit ({} MiB): it was stopped", argv[0],
+    return Error{fmt::format("{} was stopped, because its output exceeds {} MiB (limit)", argv[0],
                              k_most_output >> 20U),
                  "run it in a terminal to see its output"};
   if (stopped)

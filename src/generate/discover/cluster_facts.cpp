@@ -38,7 +38,7 @@ public:
     auto answer = x_commands.ask(words);
     x_facts.answers.push_back(answer);
     if (!answer.ok())
-      return util::Error{fmt::format("cannot ask \"{}\": {}", answer.command(), answer.why_not),
+      return util::Error{fmt::format("cannot query Slurm with '{}': {}", answer.command(), answer.why_not),
                          "run this on a login node of the cluster"};
     TRY(target, parse(answer.output.out));
     return util::Done{};

@@ -123,7 +123,7 @@ util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<
                   node.cpu.sockets, node.cpu.cores, node.cpu.threads_per_core, node.gpus.size());
   if (found.empty())
     return util::Error{fmt::format("{} fits no node type of this cluster", what),
-                       "use one of " + util::join(all, ", ")};
+                       fmt::format("use the topology of one of {}", util::join(all, ", "))};
   return util::Error{fmt::format("{} fits several node types", what),
                      fmt::format("use --topology {}=FILE to name one", found.front())};
 }

@@ -45,9 +45,9 @@ bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentState
   if (!text.starts_with(c_export) ||
       !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
     note(porting, assigning,
-         fmt::format(
-             "{} stays exported as in the script: hpcml launch rejects ranks whose variables contradict it",
-             names),
+         fmt::format("{} stays exported as in the script, but hpcml launch exits if it differs from the "
+                     "rank's own value",
+                     names),
          "remove the assignments of variables that the launcher sets for the ranks");
     return true;
   }

@@ -375,11 +375,12 @@ private:
     const auto text =
         engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
-      return x_porting.error(place, "port/container", "this bind is known only when the script runs",
+      return x_porting.error(place, "port/container",
+                             "the directories of this bind are known only when the script runs",
                              "use --bind SRC:DST with absolute paths, and remove it from the script");
     found.program.image_options.push_back(std::string(engine.bind) + *text);
     x_porting.note(place, "port/container",
-                   fmt::format("this bind stays: its directory must exist on {}", x_porting.to.id), "");
+                   fmt::format("this bind is kept: its directory must exist on {}", x_porting.to.id), "");
   }
 
   /// A bind that the plan cannot write, because its path is relative or because it mounts a part of an image
@@ -396,7 +397,7 @@ private:
       }
       found.program.image_options.push_back(std::string(engine.bind) + util::shell_quote(mount));
       x_porting.note(place, "port/container",
-                     fmt::format("bind '{}' stays: {} must exist on {}", mount,
+                     fmt::format("bind '{}' is kept: {} must exist on {}", mount,
                                  mount.substr(0, mount.find(':')), x_porting.to.id));
     }
     add_mounts(util::join(plain, ","), place);
@@ -409,12 +410,12 @@ private:
       auto parts = util::split(mount, ':');
       if (parts.size() > 2) {
         x_porting.note(place, "port/container",
-                       fmt::format("bind '{}' stays without ':{}'", mount, parts[2]));
+                       fmt::format("bind '{}' is kept without ':{}'", mount, parts[2]));
         parts.resize(2);
       }
       if (parts[0].empty() || parts[0][0] != '/' ||
           (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
-        x_porting.error(place, "port/container", fmt::format("bind '{}' has no absolute path", mount),
+        x_porting.error(place, "port/container", fmt::format("bind '{}' must have absolute paths", mount),
                         "use --bind SRC:DST with absolute paths, and remove it from the script");
         continue;
       }
@@ -424,7 +425,7 @@ private:
         continue;
       binds.push_back({value, x_porting.origin("the bind")});
       const auto stays =
-          fmt::format("bind '{}' stays: {} must exist on {}", value, parts[0], x_porting.to.id);
+          fmt::format("bind '{}' is kept: {} must exist on {}", value, parts[0], x_porting.to.id);
       if (!x_porting.is_of_new_site() && is_of_system(parts[0]))
         x_porting.warn(place, "port/container", stays, "remove it if the binds of the new site are enough");
       else

@@ -284,7 +284,7 @@ private:
                                         "PATH if PyTorch's torchrun is not installed"
                                       : "");
     if (kept.empty() && x_porting.least_nodes == 0) return;
-    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a variable number of nodes");
+    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "the variable number of nodes");
     x_porting.note(agent.place, "port/launcher",
                    fmt::format("{} stays the launcher because of {}", agent.program, util::join(kept, " ")),
                    "use --launcher hpcml to replace it, without these options");

@@ -161,15 +161,16 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) 
   const auto& words = launch.command->words;
   if (launch.step() &&
       std::any_of(words.begin(), words.end(), [](const auto& word) { return word.text() == ":"; })) {
-    porting.error(place, "port/launch", "this line starts several programs at once, separated by ':'",
-                  "write one program that chooses by its rank");
+    porting.error(place, "port/launch",
+                  "this line starts several programs at once, separated by ':', which cannot be imported",
+                  "use one program that branches on its rank (SLURM_PROCID)");
     return true;
   }
   if (!launch.step() || !launch.step()->find("multi-prog")) return false;
-  porting.error(
-      place, "port/launch",
-      "srun --multi-prog starts what a file lists for each rank, and the ranks of the new job are other ones",
-      "use one program that branches on its rank (SLURM_PROCID)");
+  porting.error(place, "port/launch",
+                "srun --multi-prog cannot be imported: its file lists programs for the old ranks, and the "
+                "new job has others",
+                "use one program that branches on its rank (SLURM_PROCID)");
   return true;
 }
 
@@ -185,9 +186,10 @@ void keep_expansions(ImportState& porting, const Launch& launch, const shell::Vi
     first.program.source = kept->source;
     return;
   }
-  porting.error({first.begin, first.end - first.begin}, "port/launch",
-                "this line runs more than once, each time with other arguments",
-                "use one line for each, with all arguments written out");
+  porting.error(
+      {first.begin, first.end - first.begin}, "port/launch",
+      "this line starts the program several times with different arguments, which cannot be imported",
+      "use one line for each, with all arguments written out");
 }
 
 /// Rejects parallel steps: they share the job's nodes, but the steps of the new script use all of them.
@@ -202,9 +204,10 @@ void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found
   };
   for (const auto& launch : found)
     if (launch.launch->command->context.background && has_neighbour(launch))
-      return porting.error({launch.begin, launch.end - launch.begin}, "port/parallel",
-                           "this step runs in parallel with other steps of its job and shares their nodes",
-                           "use a separate job for each, or an array");
+      return porting.error(
+          {launch.begin, launch.end - launch.begin}, "port/parallel",
+          "this step runs in parallel with other steps on the same nodes, which cannot be imported",
+          "use a separate job for each, or an array");
 }
 
 /// A program that PATH has on the old site: a wrapper of the site's, or one of the script's environment.
@@ -255,7 +258,7 @@ private:
 std::optional<ProgramText> read_program(ImportState& porting, const Launch& launch, const shell::View& view,
                                         diag::Place place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
-  std::string why = "what this line starts is known only when it runs";
+  std::string why = "the program that this line starts is known only when the script runs";
   auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
   if (!program) {
     porting.error(place, "port/launch", why, "add the program's arguments to this line itself");

@@ -110,8 +110,8 @@ public:
       if (!keep_own(setting)) port_option(setting);
     if (!x_planned.empty())
       x_porting.note(x_planned_at, "port/planned",
-                     fmt::format("{} {} planned again for the nodes of {}", util::join(x_planned, ", "),
-                                 x_planned.size() == 1 ? "is" : "are", name()));
+                     fmt::format("hpcml chooses new values for {} on the nodes of {}",
+                                 util::join(x_planned, ", "), name()));
     if (!x_job.qos) choose_qos();
   }
 
@@ -243,7 +243,7 @@ private:
       x_porting.note(
           setting.place, "port/left-out",
           fmt::format("'{}' is removed: {} has no partition of that name", word_of(setting), name()),
-          "use --partition to name one");
+          "use --partition to choose one");
   }
 
   /// Where the site's usual QoS ends before the job does, the one with most room (short ones are for trials
@@ -265,8 +265,8 @@ private:
     if (!best) return;
     x_job.qos = model::Sourced<std::string>{best->name, origin("time")};
     x_porting.note({}, "port/qos",
-                   fmt::format("--qos={} is used because {}, the default QoS, ends after {}", best->name,
-                               usual->name, usual->max_time->value.to_slurm()),
+                   fmt::format("--qos={} is used, because {}, the default QoS, ends jobs after {}",
+                               best->name, usual->name, usual->max_time->value.to_slurm()),
                    "use --qos to name another");
   }
 

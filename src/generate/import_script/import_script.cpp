@@ -97,9 +97,9 @@ void report_no_program(ImportState& porting, const shell::View& view) {
     if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
                                                 [](const auto& word) { return !word.known(); }))
       return porting.error(command.place, "port/no-program",
-                           "what srun starts here is known only when the script runs",
+                           "the program that srun starts here is known only when the script runs",
                            "write the program into the script, or add it after -- without --from");
-  porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
+  porting.error({}, "port/no-program", "the script starts no program on its nodes that could be imported",
                 "add the program after -- without --from, or to the script itself: srun python train.py");
 }
 
@@ -179,7 +179,7 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
   sizes.gpus_per_node = gpus_without_request(*porting.source, request);
   if (sizes.gpus_per_node > 0)
     porting.note({}, "port/gpus",
-                 fmt::format("jobs on {} get whole nodes without a request for GPUs: {} on each",
+                 fmt::format("jobs on {} get whole nodes without a request for GPUs: assuming {} on each",
                              porting.source->id, util::counted(sizes.gpus_per_node, "GPU")),
                  "use --gpus-per-node to set another number");
 }

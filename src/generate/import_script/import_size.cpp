@@ -130,10 +130,11 @@ private:
       else if (its.ranks_per_node == 1)
         program.program.per_node = true;
       else
-        x_porting.warn(place_of_launch(program), "port/size",
-                       fmt::format("this step had {}; in the new script it has one per rank of the job",
-                                   util::counted(1ULL * its.nodes * its.ranks_per_node, "task")),
-                       "use a separate job for it");
+        x_porting.warn(
+            place_of_launch(program), "port/size",
+            fmt::format("this step had {}, but in the new script it has one task per rank of the job",
+                        util::counted(1ULL * its.nodes * its.ranks_per_node, "task")),
+            "use a separate job for it");
     }
   }
 
@@ -166,15 +167,15 @@ private:
       shape.gpus_per_node = shape.ranks_per_node;
     if (shape.gpus_per_node > 0) {
       x_porting.note({}, "port/gpus",
-                     fmt::format("the script requests no GPUs but mentions them: {} per node, {}",
+                     fmt::format("the script uses GPUs without requesting them: requesting {} per node, {}",
                                  util::counted(shape.gpus_per_node, "GPU"),
-                                 listed_gpus(found) > 0 ? "as it lists them" : "one for each rank"),
+                                 listed_gpus(found) > 0 ? "as many as it lists" : "one for each rank"),
                      "use --gpus-per-node to set another number");
       return true;
     }
     x_porting.note(
         {}, "port/gpus",
-        fmt::format("the script requests no GPUs but mentions them: the default number of {} is used",
+        fmt::format("the script uses GPUs without requesting them: requesting the default number of {}",
                     name()),
         "use --gpus-per-node to set another number");
     set_nodes(shape.nodes);
@@ -187,7 +188,7 @@ private:
     if (shape.counts_nodes)
       return x_porting.warn(
           place_of_launch(found), "port/nodes",
-          fmt::format("without srun this started on the first node only and waited for the other "
+          fmt::format("without srun this program started only on the first node and waited for the other "
                       "{}; it now starts on each node",
                       util::counted(shape.nodes - 1, "node")),
           "use --nodes 1 if one node is meant");
@@ -213,7 +214,7 @@ private:
   void warn_without_gpus(const FoundLaunch& found) {
     if (asks_for_gpus_by_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
     x_porting.warn(place_of_launch(found), "port/gpus",
-                   "the script requests no GPUs: the new job has none and hides those of its nodes",
+                   "the script requests no GPUs, so the new job has none and hides those of its nodes",
                    "use --gpus-per-node N to request GPUs");
   }
 
@@ -223,7 +224,7 @@ private:
     const auto tasks = std::max(1U, x_sizes.tasks_per_node);
     x_porting.warn(place_of_launch(found), "port/nodes",
                    shape.nodes > 1
-                       ? fmt::format("no srun starts this: it stays one process on the first of {}",
+                       ? fmt::format("no srun starts this program: it stays one process on the first of {}",
                                      util::counted(shape.nodes, "node"))
                        : std::string("this program starts its own steps: it stays in the batch script"),
                    "add srun to the old script to start it on all of them");
@@ -256,11 +257,12 @@ private:
 
   bool check_ranks(const FoundLaunch& found, const Shape& shape) {
     if (!shape.known_ranks)
-      x_porting.warn(place_of_launch(found), "port/size",
-                     fmt::format("the number of processes is known only at run time: one is assumed for each "
-                                 "of the {} of a node",
-                                 util::counted(shape.gpus_per_node, "GPU")),
-                     "use --tasks-per-node and --gpus-per-node to set other numbers");
+      x_porting.warn(
+          place_of_launch(found), "port/size",
+          fmt::format("the number of processes is known only at run time: assuming one for each of the "
+                      "{} of a node",
+                      util::counted(shape.gpus_per_node, "GPU")),
+          "use --tasks-per-node and --gpus-per-node to set other numbers");
     if (shape.repeated_agents > 0 && !port_repeated(found, shape)) return false;
     const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
                            ? shape.nodes * shape.agents_per_node
@@ -280,17 +282,20 @@ private:
     const auto tasks = util::counted(shape.repeated_agents, "task");
     const auto ranks = util::counted(shape.ranks_per_node, "rank");
     if (shape.ranks_per_node < shape.gpus_per_node) {
-      x_porting.error(place_of_launch(found), "port/size",
-                      fmt::format("{} of each node start {} with {} each, and it expects {}", tasks, agent,
-                                  ranks, util::counted(shape.nodes, "node")),
-                      "use --ntasks-per-node=1 in the script, and set the ranks per node of " + agent);
+      x_porting.error(
+          place_of_launch(found), "port/size",
+          fmt::format("{} of each node each start {} with {}, but {} expects one task per node ({})", tasks,
+                      agent, ranks, agent, util::counted(shape.nodes, "node")),
+          fmt::format("use --ntasks-per-node=1 in the script, and set the ranks per node of {}", agent));
       return false;
     }
     x_porting.warn(
         place_of_launch(found), "port/size",
-        fmt::format("{} of each node start {} with {} each, {} on {}: the new job starts {} on each node",
-                    tasks, agent, ranks, shape.repeated_agents * shape.ranks_per_node,
-                    util::counted(shape.gpus_per_node, "GPU"), shape.ranks_per_node),
+        fmt::format(
+            "{} of each node each start {} with {} ({} ranks on {}): the new job starts {} ranks on each "
+            "node",
+            tasks, agent, ranks, shape.repeated_agents * shape.ranks_per_node,
+            util::counted(shape.gpus_per_node, "GPU"), shape.ranks_per_node),
         "use --tasks-per-node to set another number");
     return true;
   }
@@ -309,7 +314,7 @@ private:
     const auto counting = counting_argument(found);
     if (most > 0 && each > most)
       return x_porting.error(place_of_launch(found), "port/nodes",
-                             fmt::format("each process uses {}, but {} has {} on a node",
+                             fmt::format("each process uses {}, but a node of {} has {}",
                                          util::counted(each, "GPU"), name(), most),
                              "use a site with enough GPUs per node, or set a lower --gpus-per-node");
     const bool fits = most == 0 || gpus <= most;
@@ -350,7 +355,7 @@ private:
   void note_chosen(unsigned now, unsigned before) {
     if (now == before) return;
     x_porting.note({}, "port/nodes",
-                   fmt::format("--nodes {} gives {} on {}, but the job of the script has {}",
+                   fmt::format("--nodes {} gives {} on {}, but the old job had {}",
                                x_porting.chosen.node_count, util::counted(now, "rank"), name(), before),
                    "use --nodes and --gpus-per-node to set the numbers");
   }

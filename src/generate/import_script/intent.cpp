@@ -145,7 +145,7 @@ diag::Diagnostics compare_intents(const std::string& file, const JobIntent& befo
     return {};
   return {{diag::Severity::error,
            "port/intent",
-           fmt::format("the script starts {} with {} each, but the new job starts {} with {}",
+           fmt::format("the old script starts {} with {} each, but the new job would start {} with {} each",
                        util::counted(before.world(), "rank"), util::counted(before.gpus_per_rank(), "GPU"),
                        util::counted(after.world(), "rank"), util::counted(after.gpus_per_rank(), "GPU")),
            {file},

@@ -121,8 +121,10 @@ public:
     const auto& command = *x_launch.command;
     const auto siblings = command.parent ? siblings_of(x_launch, x_view) : Siblings{};
     if (!siblings.heavy.empty()) {
-      why = fmt::format("the shell around it also runs {}, once per node, but now every rank would run it",
-                        siblings.heavy);
+      why = fmt::format(
+          "the shell that starts the program also runs {}, once per node, but now every rank would "
+          "run it",
+          siblings.heavy);
       return std::nullopt;
     }
     if (const auto source = siblings.any ? std::nullopt : source_of(); source) {

@@ -89,7 +89,7 @@ private:
     if (last.second || is_taken(x_agent.row->meaning_of(last.first)) ||
         x_agent.command.front().ends_with(".py") || last.first == "run_path")
       return;
-    error(fmt::format("the program cannot be found in the command: hpcml does not know if --{} takes a value",
+    error(fmt::format("cannot find the program in the command: it is unknown whether --{} requires a value",
                       last.first),
           fmt::format("use --{}=VALUE, or a path to the program that ends in .py", last.first));
   }

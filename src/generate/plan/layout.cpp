@@ -24,9 +24,10 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
     if (counts_all_but_gpus(job))
       whole.remarks.report(
           "request/gpus-per-node",
-          fmt::format("whole nodes with {} each, because the request counts cores and memory and the profile "
-                      "has no partition for jobs without GPUs",
-                      util::counted(have, "GPU")),
+          fmt::format(
+              "planning whole nodes with {} each: the request has cores and memory but no GPUs, and the "
+              "profile has no partition for jobs without GPUs",
+              util::counted(have, "GPU")),
           "use --partition to name one, if the site has it, or --gpus-per-node N for a job with GPUs");
     return whole;
   }
@@ -76,9 +77,9 @@ void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus
                             job.tasks_per_node->origin);
   const auto hint = fmt::format(
       "use --tasks-per-node {} for one rank per GPU, or --backend gloo if ranks share GPUs on purpose", gpus);
-  const auto why = fmt::format(
-      "{} per node, but NCCL rejects two ranks on one GPU, and not each rank has a GPU of its LOCAL_RANK",
-      what);
+  const auto why = fmt::format("{} of each node, but NCCL rejects two ranks on one GPU, and "
+                               "set_device(LOCAL_RANK) fails from rank {} on",
+                               what, gpus);
   if (backend && backend->value == model::Backend::nccl)
     diagnostics.error("request/tasks-per-node", why, hint);
   else

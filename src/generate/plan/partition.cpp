@@ -71,10 +71,10 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
   const auto name = site_rules::gpu_name(chosen);
   diagnostics.warning(
       "request/gpu-type",
-      fmt::format("{} has several GPU node types, and cores and memory of this request fit {}: nodes with "
-                  "less per GPU do not get the job",
-                  input.partition() ? fmt::format("partition {}", input.partition()->name) : input.site.name,
-                  name),
+      fmt::format(
+          "{} has several GPU node types, and the cores and memory of this request are those of {}: the "
+          "job cannot run on nodes with less per GPU",
+          input.partition() ? fmt::format("partition {}", input.partition()->name) : input.site.name, name),
       fmt::format(
           "use --gpu-type {} or another of {}, or set --cpus-per-task and --mem to what all of them have",
           name, util::join(others, ", ")));
@@ -88,7 +88,8 @@ void report_unnamed_type(const PlacementInput& input, const std::string& nodes, 
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
     diagnostics.note(
-        fmt::format("{} is in no line of the script: the GPUs come with the node, here {}", option, nodes),
+        fmt::format("{} is not written into the script, because the GPUs come with the node ({})", option,
+                    nodes),
         origin);
   else if (request.type != model::Policy::forbidden) // that one is reported with the line
     diagnostics.warning(

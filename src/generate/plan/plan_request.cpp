@@ -50,7 +50,7 @@ StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Si
   result.value.gpus_per_node =
       model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
   result.remarks.report("request/gpus-per-node",
-                        "a CPU job, because the request counts cores and memory but no GPUs",
+                        "planning a job without GPUs, because the request has cores and memory but no GPUs",
                         "set --gpus-per-node N for a job with GPUs");
   return result;
 }

@@ -203,13 +203,13 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
     diagnostics.error(
         "request/log-dir",
-        fmt::format("--log-dir '{}' {}; the cause of a failure and faulty nodes are read from it",
+        fmt::format("--log-dir '{}' {}, but hpcml reads the cause of a failure and faulty nodes from it",
                     job.log_dir->value.text(), k_own_to_nodes),
         shared_directory_hint(input));
   if (!recorded && !handles_signal)
     diagnostics.error(
         "request/requeue-on",
-        "the cause of a failure is in the run record, which an agent writes to its log directory",
+        "--requeue-on needs the cause of a failure, which the agents write to the run record in --log-dir",
         "add --log-dir DIRECTORY; for preemption alone --save-before TIME is enough, for faulty nodes also "
         "--preflight");
 }
@@ -278,24 +278,28 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
   const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
   const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
   if (!launcher.by_srun())
-    refuse(fmt::format("{} starts programs with {}, on all nodes of the job", input.site.name, launcher.step),
+    refuse(fmt::format("--spare-nodes cannot be used: {} starts programs with {} on all nodes of the job",
+                       input.site.name, launcher.step),
            "remove --spare-nodes; --requeue --requeue-on node excludes a faulty node from the next start");
   else if (!launcher.choice.is_hpcml())
     refuse(fmt::format("--spare-nodes requires that hpcml starts the ranks, but {} does",
                        launcher.choice.name()),
            "remove --launcher or --spare-nodes");
   else if (launcher.least_nodes > 0)
-    refuse("with --nnodes MIN:MAX all nodes run the program, which continues with fewer",
+    refuse("--spare-nodes cannot be used with --nnodes MIN:MAX, with which all nodes run the program",
            "use either --nnodes, or --nodes and --spare-nodes");
   else if (!job.components.empty())
-    refuse("each component of the job has its own nodes", "remove --spare-nodes");
+    refuse("--spare-nodes cannot be used in a job with components, each of which has its own nodes",
+           "remove --spare-nodes");
   else if (job.body || once)
     refuse(job.body
-               ? "the commands of the old script run on all nodes of the job"
-               : "a step that runs once runs on the first node of the job, which may be the excluded one",
+               ? "--spare-nodes cannot be used with --from: the commands of the old script run on all nodes"
+               : "--spare-nodes cannot be used with a step that runs once: it runs on the first node of the "
+                 "job, "
+                 "which may be the faulty one",
            "remove --spare-nodes");
   else if (on_own_disks)
-    refuse("files on each node's own disk would be missing on the spare nodes",
+    refuse("--spare-nodes cannot be used with files on each node's own disk, which spare nodes would lack",
            "remove --spare-nodes, or use storage that all nodes share");
   return diagnostics;
 }

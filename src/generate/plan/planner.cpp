@@ -25,9 +25,9 @@ StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) 
   } else if (closed == site_rules::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     diagnostics.error("request/scheduler",
-                      one_machine
-                          ? site_rules::describe_no_scheduler(site)
-                          : fmt::format("{}, and no second node", site_rules::describe_no_scheduler(site)),
+                      one_machine ? site_rules::describe_no_scheduler(site)
+                                  : fmt::format("{}, and it is one machine without further nodes",
+                                                site_rules::describe_no_scheduler(site)),
                       job.command.empty() ? "use hpcml launch -- CMD to start the program"
                                           : fmt::format("run the program here: {}", launch_line(job)));
   }

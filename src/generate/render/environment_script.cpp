@@ -224,14 +224,13 @@ std::string ready(const SetupPlan& plan) {
   if (plan.kind == SetupKind::libtorch)
     return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake "
            "--build build\"\n"
-           "echo \"Its CMakeLists.txt must not ask for an older C++ than this torch's headers want: "
-           "CXX_STANDARD "
-           "$standard (a smaller number ends in thousands of errors).\"";
+           "echo \"Set CXX_STANDARD $standard or higher in its CMakeLists.txt: the headers of this torch do "
+           "not compile with an older C++.\"";
   const std::string place = !plan.pack.empty() ? quote_word(plan.pack)
                             : plan.kind == SetupKind::container && plan.easyconfig.empty() ? "\"$image\""
                             : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\""
                                                                                          : place_word(plan);
-  return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}",
+  return fmt::format("printf '%s %s\\n' 'Ready. Use it in a job with: hpcml gen --site {} {}' {}",
                      plan.site_id, plan.use, place);
 }
 

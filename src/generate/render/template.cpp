@@ -2,6 +2,7 @@
 #include "generate/render/template.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <kainjow/mustache.hpp>
 #include <stdexcept>
 
@@ -50,7 +51,7 @@ std::string join_section_tags(std::string_view text) {
 std::string_view find_template(const std::string& name) {
   for (const auto& file : embedded::template_files())
     if (file.name == name + ".mustache") return file.text;
-  throw std::logic_error("there is no template " + name + ".mustache");
+  throw std::logic_error(fmt::format("template {}.mustache does not exist", name));
 }
 
 } // namespace
@@ -74,7 +75,8 @@ std::optional<std::string> render_names(const std::string& name, const TemplateD
 
 std::string render_by_library(const std::string& name, const TemplateData& data) {
   kainjow::mustache::mustache text(join_section_tags(find_template(name)));
-  if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
+  if (!text.is_valid())
+    throw std::logic_error(fmt::format("template {}.mustache: {}", name, text.error_message()));
   text.set_custom_escape([](const std::string& value) { return value; });
   kainjow::mustache::data values(kainjow::mustache::data::type::object);
   for (const auto& [key, value] : data) {
@@ -85,9 +87,11 @@ std::string render_by_library(const std::string& name, const TemplateData& data)
   }
   StrictContext context(&values);
   std::string out = text.render(context);
-  if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
+  if (!text.is_valid())
+    throw std::logic_error(fmt::format("template {}.mustache: {}", name, text.error_message()));
   if (!context.missing().empty())
-    throw std::logic_error("template " + name + ".mustache: nothing is called '" + context.missing() + "'");
+    throw std::logic_error(
+        fmt::format("template {}.mustache has the unknown name '{}'", name, context.missing()));
   return out;
 }
 

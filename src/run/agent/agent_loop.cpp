@@ -308,7 +308,11 @@ void AgentLoop::start(const AgentCommand& order) {
   }
   x_failure_reported = x_failure_reported || overseer.reported_failure;
   if (outcome.code != 0 && !outcome.stopped && !x_failure_reported && x_signal == 0)
-    fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_context.host});
+    fail({outcome.code,
+          "start",
+          {fmt::format("the ranks of {} could not be started", x_context.host)},
+          {},
+          x_context.host});
   notify_ended(outcome.code == 0 && !outcome.stopped);
 }
 

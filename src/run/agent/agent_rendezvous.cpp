@@ -142,7 +142,8 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
   };
   if (search.places.empty())
     return CoordinatorError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
-                                         first.name, registration.host)},
+                                         first.name, registration.host),
+                             "check the name, and DNS or /etc/hosts on this node; or use an IP address"},
                             true};
   return find_coordinator(registration, search);
 }

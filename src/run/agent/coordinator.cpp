@@ -31,7 +31,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   note_time(now);
   if (registration.job != x_rules.job) return {"belongs to another job", true};
   if (registration.run_id != x_rules.run_id)
-    return {fmt::format("coordinates the run '{}'", x_rules.run_id), true};
+    return {fmt::format("coordinates the run '{}', not '{}'", x_rules.run_id, registration.run_id), true};
   if (x_state == State::ending || x_state == State::over) return {"coordinates a run that has ended", true};
   for (const auto& [other_id, agent] : x_agents) {
     if (registration.leads && agent.leads)
@@ -236,13 +236,11 @@ void Coordinator::handle_stall(Time now) {
     }
     return any;
   };
+  const auto reason = fmt::format("no output from any rank for {}", x_rules.stall_timeout);
   if (x_state == State::running && every(&Agent::quiet)) {
     x_state = State::looking;
     x_since = now;
-    const AgentCommand order = {.kind = AgentCommand::Kind::look,
-                                .attempt = x_attempt,
-                                .reason =
-                                    fmt::format("no output from any rank for {}", x_rules.stall_timeout)};
+    const AgentCommand order = {.kind = AgentCommand::Kind::look, .attempt = x_attempt, .reason = reason};
     for (const auto id : x_participants)
       if (!x_agents.at(id).ended) send(id, order);
   }
@@ -250,8 +248,7 @@ void Coordinator::handle_stall(Time now) {
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
   x_code = k_stalled;
-  stop(again ? Restart::after_pause : Restart::no,
-       fmt::format("no output from any rank for {}", x_rules.stall_timeout), now);
+  stop(again ? Restart::after_pause : Restart::no, reason, now);
 }
 
 void Coordinator::take_ended(Time now) {
@@ -275,7 +272,7 @@ void Coordinator::take_ended(Time now) {
   if (x_pause.count() > 0) x_pause_until = now + x_pause;
   gather(now);
   if (x_state == State::gathering && !x_rules.nodes_return && !has_enough_nodes())
-    finish(k_nodes_missing, fmt::format("{}; {}", x_reason, missing_nodes()), now);
+    finish(k_nodes_missing, fmt::format("{}; {}", x_reason, missing_nodes("")), now);
 }
 
 /// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
@@ -326,12 +323,13 @@ void Coordinator::on_disconnect(AgentId id, Time now) {
     return send_shutdown(now);
   }
   if (x_agents.at(id).leads) {
-    const auto reason = fmt::format("the agent of the first node ({}) disconnected", x_agents.at(id).host);
+    const auto reason = fmt::format("the agent of the first node ({}) disconnected: it or its node stopped",
+                                    x_agents.at(id).host);
     x_agents.erase(id);
     return finish(k_nodes_missing, reason, now);
   }
-  remove_agent(id, fmt::format("the agent of {} disconnected", found->second.host), k_nodes_missing,
-               x_rules.nodes_return, AgentCommand::Kind::end, now);
+  remove_agent(id, fmt::format("the agent of {} disconnected: it or its node stopped", found->second.host),
+               k_nodes_missing, x_rules.nodes_return, AgentCommand::Kind::end, now);
 }
 
 void Coordinator::finish(int code, const std::string& reason, Time now) {
@@ -382,8 +380,8 @@ std::vector<std::string> Coordinator::lost_hosts() const {
   return x_lost.size() > 1 && !any_left ? std::vector<std::string>{} : x_lost;
 }
 
-/// "2 of 4 nodes have not joined: node[003-004]"; numbers where only these are known.
-std::string Coordinator::missing_nodes() const {
+/// "2 of 4 nodes have not joined within 60 s: node[003-004]", with " within 60 s" as `when`.
+std::string Coordinator::missing_nodes(const std::string& when) const {
   std::vector<std::string> names;
   for (const auto& host : x_rules.hosts)
     if (std::none_of(x_agents.begin(), x_agents.end(),
@@ -401,8 +399,8 @@ std::string Coordinator::missing_nodes() const {
       who = (numbers.size() == 1 ? "node " : "nodes ") + model::IdSet::of(numbers).to_list();
   }
   const auto missing = x_rules.min_nodes - std::min<std::size_t>(x_agents.size(), x_rules.min_nodes);
-  return fmt::format("{} of {}{} {} not joined{}", missing, is_elastic() ? "at least " : "",
-                     util::counted(x_rules.min_nodes, "node"), missing == 1 ? "has" : "have",
+  return fmt::format("{} of {}{} {} not joined{}{}", missing, is_elastic() ? "at least " : "",
+                     util::counted(x_rules.min_nodes, "node"), missing == 1 ? "has" : "have", when,
                      who.empty() ? "" : fmt::format(": {}", who));
 }
 
@@ -414,7 +412,7 @@ void Coordinator::note_time(Time now) {
   if (paused) {
     // The only node's own agent conducts, and reads stacks meanwhile.
     if (x_rules.max_nodes > 1)
-      x_words.push_back(fmt::format("the coordinator was paused for {}: all timeouts restart",
+      x_words.push_back(fmt::format("the coordinator of the agents was paused for {}: all timeouts restart",
                                     whole_seconds(now - *x_last_call)));
     restart_deadlines(now);
   }
@@ -490,10 +488,10 @@ void Coordinator::tick(Time now) {
   if (x_state != State::gathering || has_enough_nodes()) return;
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
   if (waited >= x_rules.join_timeout)
-    return finish(k_nodes_missing,
-                  fmt::format("{} within {} s", missing_nodes(), x_rules.join_timeout.count()), now);
+    return finish(k_nodes_missing, missing_nodes(fmt::format(" within {} s", x_rules.join_timeout.count())),
+                  now);
   if (waited < x_next_word) return;
-  x_words.push_back(fmt::format("{} after {} s", missing_nodes(), waited.count()));
+  x_words.push_back(missing_nodes(fmt::format(" after {} s", waited.count())));
   x_next_word *= 3;
 }
 

@@ -105,7 +105,7 @@ private:
   bool has_enough_nodes() const { return x_agents.size() >= x_rules.min_nodes; }
   void finish(int code, const std::string& reason, Time now);
   void send_shutdown(Time now);
-  std::string missing_nodes() const;
+  std::string missing_nodes(const std::string& when) const;
   std::vector<std::string> lost_hosts() const;
 
   CoordinatorOptions x_rules;

@@ -58,7 +58,7 @@ void look_at_all(const std::vector<Look>& looks, StackTool tool, const util::Env
     auto& rank = *looks[i].rank;
     auto& process = rank.processes[looks[i].process];
     if (share < milliseconds(1)) {
-      util::add_once(rank.remarks, fmt::format("no time was left for {}", name_of(tool)));
+      util::add_once(rank.remarks, fmt::format("no stack trace: no time was left for {}", name_of(tool)));
       continue;
     }
     auto threads = read_frames(tool, process.pid, env, share);
@@ -96,7 +96,7 @@ std::vector<RankStacks> read_stacks(const std::vector<RankToRead>& ranks, const 
   if (gdb) look_at_all(rest, StackTool::gdb, env, end);
   if (py_spy) look_at_all(helpers, StackTool::py_spy, env, end);
   if (!py_spy && !gdb)
-    for (auto& rank : stacks) rank.remarks.emplace_back("neither py-spy nor gdb is in PATH");
+    for (auto& rank : stacks) rank.remarks.emplace_back("no stack trace: neither py-spy nor gdb is in PATH");
   return stacks;
 }
 

@@ -53,8 +53,8 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
     std::error_code error;
     const auto base = fs::absolute(request.log_directory, error);
     if (error)
-      return util::Error{
-          fmt::format("cannot find the directory '{}': {}", request.log_directory, error.message())};
+      return util::Error{fmt::format("cannot resolve the path of --log-dir '{}': {}", request.log_directory,
+                                     error.message())};
     RunDirectory directory(base.string() + "/" + (run_id == "none" ? name_by_time() : directory_name(run_id)),
                            true);
     TRY_DONE(make_directory(directory.path()));

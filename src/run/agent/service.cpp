@@ -23,7 +23,8 @@ bool Service::is_agent(store::ClientId client, const RegisterRequest& registrati
 
 RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& registration,
                                 store::Time now) {
-  if (!is_agent(client, registration)) return {"does not accept this process as an agent", false};
+  if (!is_agent(client, registration))
+    return {"rejected this agent: it authenticated for another job, run or node", false};
   auto reply = x_coordinator.register_agent(client, registration, now);
   if (reply.refused.empty()) reply.secret = x_open_secret;
   return reply;

@@ -2,6 +2,7 @@
 #include "run/agent/stacks.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/util/text.hpp"
@@ -133,10 +134,10 @@ std::vector<PlaceGroup> group_places(std::vector<RankPlace> places) {
 std::string render_places(const std::vector<PlaceGroup>& groups, const std::string& why) {
   std::size_t ranks = 0;
   for (const auto& group : groups) ranks += group.ranks.size();
-  std::string text = "Where " + util::counted(ranks, "rank") + (ranks == 1 ? " was" : " were") + ", since " +
-                     util::visible(why) + ".\n";
+  std::string text =
+      fmt::format("Stack traces of {} ({}).\n", util::counted(ranks, "rank"), util::visible(why));
   if (groups.size() > 1)
-    text += std::to_string(groups.size()) + " different places, that of the fewest ranks first.\n";
+    text += fmt::format("{} different places; the place with the fewest ranks is first.\n", groups.size());
   for (const auto& group : groups) {
     const auto& place = group.ranks[0];
     const bool is_single = group.ranks.size() == 1;
@@ -164,7 +165,7 @@ std::string render_odd_ranks(const std::vector<PlaceGroup>& groups) {
 
 std::string render_threads(const RankStacks& rank, const std::string& host) {
   std::string text = "rank " + std::to_string(rank.rank) + " on " + util::visible(host) + "\n";
-  if (rank.processes.empty()) text += "  has ended\n";
+  if (rank.processes.empty()) text += "  no process of this rank runs any more\n";
   for (const auto& remark : rank.remarks) text += "  " + util::visible(remark) + "\n";
   for (const auto& process : rank.processes) {
     text += "  process " + std::to_string(process.pid) + " " + util::visible(process.name) +

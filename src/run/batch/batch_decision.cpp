@@ -81,9 +81,9 @@ Actions on_started(BatchState& state) {
   if (state.phase != Phase::starting) return {};
   const auto& facts = state.facts;
   if (!facts.continued_by.empty())
-    return end_with_code(
-        state, 0,
-        {report(fmt::format("job {} replaced job {}: nothing is started", facts.continued_by, facts.job))});
+    return end_with_code(state, 0,
+                         {report(fmt::format("job {} has replaced this job ({}), which starts nothing",
+                                             facts.continued_by, facts.job))});
   if (facts.starts_on_bad_node && facts.requeues && facts.restarts < facts.max_restarts)
     return requeue(state, "the job started on a node that was found faulty", 0);
   return choose_or_start(state);
@@ -243,7 +243,7 @@ Actions on_requeue_refused(BatchState& state, const Event& event) {
   auto text = fmt::format("Slurm does not requeue job {}: {}", facts.job, event.text);
   // Nothing has run yet: the node may be healthy by now.
   if (std::exchange(state.facts.starts_on_bad_node, false) && !state.job_ends)
-    return choose_or_start(state, {report(fmt::format("{}; it starts on its nodes anyway", text))});
+    return choose_or_start(state, {report(fmt::format("{}; it starts on its present nodes", text))});
   return end_after_work(
       state, state.code,
       {report(fmt::format("{}\nhint: run hpcml submit --continue {} to continue it", text, facts.job))});

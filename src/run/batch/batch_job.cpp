@@ -25,7 +25,8 @@ util::Result<Continuation> parse_continuation(std::string_view text, bool by_use
                             ? std::nullopt
                             : util::parse_unsigned(std::string(text.substr(colon + 1)));
   if (colon == 0 || !restarts || *restarts > 1'000'000)
-    return util::Error{fmt::format("cannot read the script's argument '{}'", text),
+    return util::Error{fmt::format("the script's argument {}{} is not valid",
+                                   by_user ? k_continue_argument : k_successor_argument, text),
                        "use the first job and its restarts, such as 4711:2"};
   return Continuation{std::string(text.substr(0, colon)), static_cast<unsigned>(*restarts), by_user};
 }

@@ -34,12 +34,15 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
 }
 
 void report_choice(const slurm::NodeChoice& choice, unsigned need) {
-  for (const auto& [node, why] : choice.bad) util::log_warning(fmt::format("{} is not used: {}", node, why));
+  for (const auto& [node, why] : choice.bad)
+    util::log_warning(fmt::format("node {} is not used: {}", node, why));
   if (!choice.was_informed)
-    util::log_warning("no node reported that it is healthy: using the first nodes of the job");
+    util::log_warning("no node answered the health check: using the first nodes of the job unchecked");
   if (choice.chosen.size() < need)
-    return util::log_error(fmt::format("the program requires {}, but only {} of this job's nodes are healthy",
-                                       util::counted(need, "node"), choice.chosen.size()));
+    return util::log_error(
+        fmt::format("the program requires {}, but only {} of this job's nodes are healthy\n"
+                    "hint: request more --spare-nodes",
+                    util::counted(need, "node"), choice.chosen.size()));
   util::log_info(fmt::format("the program runs on {} (spare nodes: {})",
                              model::compress_hostlist(choice.chosen),
                              choice.spare.empty() ? "none" : model::compress_hostlist(choice.spare)));
@@ -88,8 +91,8 @@ std::string choose_program_nodes(const BatchRequest& request, const std::string&
   }
   auto known = read_bad_nodes(env.get_or(node_health::k_bad_nodes_variable, ""));
   if (!known) {
-    util::log_warning(
-        fmt::format("cannot read the list of faulty nodes, and excludes none: {}", known.error().what));
+    util::log_warning(fmt::format("cannot read the list of faulty nodes, so that none is excluded: {}",
+                                  known.error().what));
     known = std::vector<node_health::BadNode>{};
   }
   std::string answers;

@@ -23,7 +23,7 @@ std::string nodes_to_exclude(const BatchJob& job, const slurm::Commands& command
   const auto exclusion = bad ? find_exclusion(commands, job.name, *bad) : bad.error();
   if (!exclusion) {
     util::log_warning(
-        fmt::format("the faulty nodes of job {} are not excluded: {}", job.name, exclusion.error().what));
+        fmt::format("cannot exclude the faulty nodes of job {}: {}", job.name, exclusion.error().what));
     return {};
   }
   for (const auto& line : exclusion->words) util::log_info(line);

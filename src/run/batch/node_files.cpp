@@ -35,8 +35,9 @@ public:
 
   util::Status fill() {
     if (x_directory.empty())
-      return util::Error{std::string(k_stage_variable) + " is not set",
-                         "use it in a script that hpcml internal batch --stage runs"};
+      return util::Error{
+          fmt::format("{} is not set, so no directory for staged files exists", k_stage_variable),
+          "use this command in a script that hpcml internal batch --stage runs"};
     Words make = {"mkdir", "-m", "700", x_directory};
     if (!x_request.archive.empty()) make.push_back(x_environment);
     TRY_DONE(on_nodes(make)); // fails if another user has made it
@@ -50,7 +51,8 @@ private:
   util::Status run(const Words& words) const {
     const auto code = run_here(words, x_env);
     if (code == 0) return util::Done{};
-    return util::Error{fmt::format("'{}' failed with exit code {}", util::join(words, " "), code)};
+    return util::Error{
+        fmt::format("cannot stage files: '{}' failed with exit code {}", util::join(words, " "), code)};
   }
   util::Status on_nodes(const Words& command) const {
     return run(on_each_node({.launcher = x_request.node_launcher}, command, x_env));
@@ -160,7 +162,8 @@ void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env
       on_each_node({.launcher = node_launcher, .is_independent = true}, {"rm", "-rf", "--", directory}, env);
   const auto removed = slurm::run_command(command, env, k_removal_limit);
   if (!removed.ok())
-    util::log_warning(fmt::format("cannot remove '{}' on all nodes: {}", directory, removed.why_not));
+    util::log_warning(
+        fmt::format("cannot remove the staged files in '{}' on every node: {}", directory, removed.why_not));
 }
 
 } // namespace hpcml::batch

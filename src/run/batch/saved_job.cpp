@@ -58,7 +58,7 @@ util::Result<SavedJob> parse_record(const std::string& text, const std::string& 
     record.at("arguments").get_to(job.arguments);
     return job;
   } catch (const Json::exception& fault) {
-    return util::Error{fmt::format("{} is not a record of a job: {}", path, fault.what())};
+    return util::Error{fmt::format("{} is not a valid record of a job: {}", path, fault.what())};
   }
 }
 
@@ -77,7 +77,8 @@ util::Result<std::string> keep_job(SavedJob job, const std::string& source,
                                    const std::vector<fs::path>& directories) {
   if (!is_job_name(job.job)) return util::Error{fmt::format("'{}' is not a job number", job.job)};
   TRY(const auto text, util::read_input(source, {k_most_bytes}));
-  util::Result<std::string> kept = util::Error{"no directory is available for a copy of the script"};
+  util::Result<std::string> kept =
+      util::Error{"neither XDG_STATE_HOME, HOME nor the working directory can hold the copy"};
   for (const auto& directory : directories) {
     kept = keep_in(directory, job, text);
     if (kept) break;
@@ -103,7 +104,9 @@ util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<
     TRY(auto kept, parse_record(text, path.string()));
     kept.script = script_path(directory, job).string();
     TRY(const auto script, util::read_input(kept.script, own));
-    if (script.empty()) return util::Error{fmt::format("'{}' is empty", kept.script)};
+    if (script.empty())
+      return util::Error{fmt::format("the copy of the script of job {} is empty: '{}'", job, kept.script),
+                         "remove it, and submit the job's script"};
     return kept;
   }
   return util::Error{

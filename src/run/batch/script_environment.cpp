@@ -37,7 +37,7 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
     const auto is_ipv4 = [](const std::string& text) { return text.find(':') == std::string::npos; };
     const auto first = std::find_if(found.begin(), found.end(), is_ipv4);
     if (first == found.end())
-      return util::Error{fmt::format("{} has no IPv4 address for the ranks to connect to", host)};
+      return util::Error{fmt::format("the name of the first node, '{}', has no IPv4 address", host)};
     address = *first;
   }
   if (address.empty()) return util::Done{}; // the ranks use the name of the first node

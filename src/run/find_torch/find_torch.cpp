@@ -156,7 +156,7 @@ TorchFound not_found(Kind kind, std::string why) {
 TorchFound found_at(const std::string& text, const std::string& place) {
   TorchFound found;
   const auto version = parse_torch_version(text);
-  if (!version) return not_found(Kind::unknown, fmt::format("{} contains no version of torch", place));
+  if (!version) return not_found(Kind::unknown, fmt::format("{} contains no torch version", place));
   found.kind = Kind::found;
   found.version = *version;
   found.text = text;
@@ -185,8 +185,9 @@ std::optional<TorchFound> torch_in(const std::string& directory, const FileView&
     if (const auto version = quoted_behind(text.value_or(""), "__version__"))
       return found_at(*version, package + "/version.py");
   }
-  return is_package ? std::optional(not_found(Kind::unknown, fmt::format("{} contains no version", package)))
-                    : std::nullopt;
+  return is_package
+             ? std::optional(not_found(Kind::unknown, fmt::format("{} contains no torch version", package)))
+             : std::nullopt;
 }
 
 /// Returns a torch whose files are elsewhere, as pip records it: torch-2.8.0.dist-info without a package in
@@ -216,7 +217,7 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
   const auto why = visit_import_directories(program, line, env, cwd, files, see);
   if (found) return *found;
   if (!why.empty()) return not_found(Kind::unknown, why);
-  return not_found(Kind::none, fmt::format("{} has no torch", program));
+  return not_found(Kind::none, fmt::format("torch is not installed for {}", program));
 }
 
 } // namespace
@@ -261,10 +262,11 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
     directory = util::replace_all(util::replace_all(directory, "${ORIGIN}", origin), "$ORIGIN", origin);
     if (!files.exists(directory + "/" + library)) continue;
     if (auto found = torch_around(directory, files)) return *found;
-    return not_found(Kind::unknown, fmt::format("{}/{} contains no version", directory, library));
+    return not_found(Kind::unknown,
+                     fmt::format("no file next to {}/{} contains the torch version", directory, library));
   }
-  return not_found(Kind::unknown,
-                   fmt::format("{} of {} was not found in its library directories", library, program));
+  return not_found(Kind::unknown, fmt::format("the library {} of {} was not found in its library directories",
+                                              library, program));
 }
 
 bool is_shell(const std::string& program) {
@@ -385,11 +387,11 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
   for (const auto& outer : started->before) {
     if (outer == "nsys" || outer == "ncu") continue;
-    if (!is_runner(outer)) return util::Error{fmt::format("it depends on what {} runs", outer)};
+    if (!is_runner(outer)) return util::Error{fmt::format("the program that {} starts is unknown", outer)};
     const auto begin = std::find_if(command.begin(), command.end(),
                                     [&](const auto& word) { return util::base_name(word) == outer; });
     const auto end = command.begin() + static_cast<std::ptrdiff_t>(started->at);
-    if (begin >= end) return util::Error{fmt::format("it depends on what {} runs", outer)};
+    if (begin >= end) return util::Error{fmt::format("the program that {} starts is unknown", outer)};
     TRY(const auto prefix, find_runner_environment({begin, end}, program.env, cwd, files));
     program.env.set("PATH", prefix + "/bin:" + program.env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"));
     if (outer == "uv" && !words.empty() && words[0].ends_with(".py")) words.insert(words.begin(), "python");
@@ -411,7 +413,8 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
   for (int depth = 0; depth < 4; ++depth) {
     const auto runnable = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
     if (!runnable)
-      return not_found(Kind::unknown, fmt::format("{} was not found", words.empty() ? command[0] : words[0]));
+      return not_found(Kind::unknown,
+                       fmt::format("the program {} was not found", words.empty() ? command[0] : words[0]));
     const auto program = follow_pyenv_shim(*runnable, variables, cwd, files);
     if (!program) return not_found(Kind::unknown, program.error().what);
     const auto head = files.read(*program, 1024);

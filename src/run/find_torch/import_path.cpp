@@ -161,7 +161,7 @@ bool visit_packages(Walk& walk, const std::string& program, const FileView& file
     base = find_installation(program, files);
   }
   if (base.name.empty()) {
-    why = fmt::format("the version of {} is unknown", program);
+    why = fmt::format("the Python version of {} is unknown", program);
     return false;
   }
   return walk.visit_user(base.name) || walk.visit_sites(base) || walk.visit_easybuild(base.name);

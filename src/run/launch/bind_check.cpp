@@ -17,7 +17,7 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   for (const auto& rank : node.plan.ranks)
     planned.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
   const unsigned local = setup.world.layout.local_rank;
-  if (local >= planned.size()) return {"no core of this node is available to it"};
+  if (local >= planned.size()) return {"no CPU core of this node is left for the rank"};
   auto real = planned;
   // Ranks that are not bound have what this process was started with, where it started all of them.
   if (node.binding.mode == BindMode::none)
@@ -33,15 +33,17 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   for (const auto& finding : topo::check_placement(node.plan.node, real).findings)
     if (finding.rank == local && (finding.wrong || !planned_so(finding.kind))) faults.push_back(finding.text);
   if (node.binding.mode != BindMode::none && !mine.cpus.empty() && !(mine.cpus == cpus))
-    faults.push_back(fmt::format("it has CPUs {}, but the plan is {}", cpus.to_list(), mine.cpus.to_list()));
+    faults.push_back(
+        fmt::format("the rank has CPUs {}, but hpcml planned CPUs {}", cpus.to_list(), mine.cpus.to_list()));
   for (const auto& variable : setup.plan.env)
     if (const auto set = setup.env.get(variable.name);
         variable.name == "UCX_NET_DEVICES" && set && *set != variable.value)
-      faults.push_back(
-          fmt::format("UCX_NET_DEVICES={}, but the NIC nearest to its GPU is {}", *set, variable.value));
+      faults.push_back(fmt::format("UCX_NET_DEVICES={}, but the NIC nearest to the rank's GPU is {}", *set,
+                                   variable.value));
   std::size_t cores = 0;
   for (const auto& core : node.cpus.core_threads) cores += core.intersects(cpus) ? 1 : 0;
-  if (cores < wanted) faults.push_back(fmt::format("it has {} of {} requested cores", cores, wanted));
+  if (cores < wanted)
+    faults.push_back(fmt::format("the rank has only {} of {} requested cores", cores, wanted));
   return faults;
 }
 

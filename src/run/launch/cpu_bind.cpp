@@ -38,7 +38,9 @@ Result<IdSet> read_status_cpus() {
   TRY(const auto text, util::read_file("/proc/self/status"));
   constexpr std::string_view k_name = "Cpus_allowed_list:";
   const auto at = text.find(k_name);
-  if (at == std::string::npos) return Error{"/proc/self/status has no Cpus_allowed_list"};
+  if (at == std::string::npos)
+    return Error{"cannot read the CPUs of this process: /proc/self/status has no Cpus_allowed_list",
+                 "use --bind none"};
   const auto end = text.find('\n', at);
   return IdSet::parse_list(
       util::trim(std::string_view(text).substr(at + k_name.size(), end - at - k_name.size())));
@@ -48,15 +50,14 @@ util::Status apply_affinity(const IdSet& cpus) {
   const auto before = topo::read_allowed_cpus();
   const auto words = to_words(cpus, k_max_cpus);
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
-    return Error{fmt::format("cannot bind to {}: {}", topo::cpus_text(cpus), std::strerror(errno)),
+    return Error{fmt::format("cannot bind the rank to {}: {}", topo::cpus_text(cpus), std::strerror(errno)),
                  before ? fmt::format("use CPUs that the kernel allows: {}", before->to_list()) : ""};
   const auto after = topo::read_allowed_cpus();
   if (after && !(*after == cpus))
-    return Error{
-        fmt::format(
-            "requested {}, but the kernel granted {}: the step's cgroup allows fewer CPUs than its mask",
-            topo::cpus_text(cpus), topo::cpus_text(*after)),
-        "request these CPUs for the job"};
+    return Error{fmt::format("cannot bind the rank to {}: the kernel granted only {}, because the step's "
+                             "cgroup allows no others",
+                             topo::cpus_text(cpus), topo::cpus_text(*after)),
+                 "request these CPUs for the job"};
   return util::Done{};
 }
 

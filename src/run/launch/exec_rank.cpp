@@ -47,7 +47,8 @@ Error exec_error(const std::string& name, int code) {
         fmt::format("add a #! line, or use `-- bash {}`: hpcml launch starts programs without a shell",
                     name)};
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
-    return Error{fmt::format("cannot execute '{}': it is a directory", name)};
+    return Error{fmt::format("cannot execute '{}': it is a directory", name),
+                 "add the name of the program in it"};
   return Error{fmt::format("cannot execute '{}': {}", name, std::strerror(code)),
                code != EACCES          ? ""
                : name.ends_with(".py") ? suggested_command(name)

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace hpcml::launch {
@@ -18,7 +19,8 @@ util::Status InputRelay::open() {
   if (::isatty(STDIN_FILENO) == 0) return util::Done{};
   // A rank that reads nothing must not stop us.
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
-    return util::Error{std::string("cannot create a pipe: ") + std::strerror(errno)};
+    return util::Error{fmt::format("cannot create a pipe for the input of rank 0: {}", std::strerror(errno)),
+                       "check `ulimit -n`"};
   x_in = ends[0];
   x_out = ends[1];
   return util::Done{};

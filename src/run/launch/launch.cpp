@@ -110,13 +110,14 @@ std::variant<ResolvedLaunch, Failure> resolve_ranks(const LaunchRequest& request
     return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
   auto& resolved = std::get<ResolvedLaunch>(decision);
   if (starts_ranks(resolved.role)) return std::move(resolved);
-  return Failure{k_cannot_set_up,
-                 "layout",
-                 {"an agent starts the ranks of a node, but this task is a single rank",
-                  "use one task per node and --nproc-per-node: srun --ntasks-per-node=1 hpcml launch "
-                  "--nproc-per-node N …"},
-                 {},
-                 context.host};
+  return Failure{
+      k_cannot_set_up,
+      "layout",
+      {"options of the agent (such as --max-restarts) need one task per node, but this task is one rank",
+       "use one task per node and --nproc-per-node: srun --ntasks-per-node=1 hpcml launch "
+       "--nproc-per-node N …"},
+      {},
+      context.host};
 }
 
 std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,

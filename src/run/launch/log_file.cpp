@@ -62,7 +62,7 @@ std::string LogFile::lose(std::string_view bytes) {
     x_mark = fmt::format("{}[hpcml: output is missing here: {}]\n", x_last == '\n' ? "" : "\n",
                          describe_write_error(x_error));
   }
-  return first ? fmt::format("cannot write {}: {}; the ranks continue, and lost output is counted", x_path,
+  return first ? fmt::format("cannot write the log file {}: {}; the ranks continue without it", x_path,
                              describe_write_error(x_error))
                : "";
 }
@@ -98,10 +98,14 @@ std::string LogFile::close() {
   const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
   x_fd = -1;
   if (x_lost > 0)
-    return fmt::format("{} bytes of {} are lost: {}", x_lost, x_path, describe_write_error(x_error));
+    return fmt::format("{} bytes of output are missing in the log file {}: {}", x_lost, x_path,
+                       describe_write_error(x_error));
   if (removed)
-    return fmt::format("{} was removed while ranks were writing to it: its content is lost", x_path);
-  return failed == 0 ? "" : fmt::format("{} may be incomplete: {}", x_path, describe_write_error(failed));
+    return fmt::format("the log file {} was removed while ranks were writing to it: its content is lost",
+                       x_path);
+  return failed == 0
+             ? ""
+             : fmt::format("the log file {} may be incomplete: {}", x_path, describe_write_error(failed));
 }
 
 } // namespace hpcml::launch

@@ -77,16 +77,17 @@ OrphanReaper::OrphanReaper(std::size_t count) : x_count(count) {
 }
 
 util::Status OrphanReaper::start() {
-  const auto failed = [](const char* what) {
+  const auto failed = [] {
     return util::Error{
-        fmt::format("cannot {} for the cleanup process of the ranks: {}", what, std::strerror(errno))};
+        fmt::format("cannot start the process that cleans up after the ranks: {}", std::strerror(errno)),
+        "check `ulimit -n` and `ulimit -u`"};
   };
   void* shared =
       ::mmap(nullptr, x_count * sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return failed("allocate memory");
+  if (shared == MAP_FAILED) return failed();
   x_groups = static_cast<volatile pid_t*>(shared);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("create a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed();
   x_line = ends[1];
   const std::string entry = std::string(k_launch_variable) + "=" + x_mark;
   util::ChildOptions options;
@@ -98,7 +99,7 @@ util::Status OrphanReaper::start() {
     return watch(ends[0], x_groups, x_count, entry, x_directory);
   });
   ::close(ends[0]);
-  if (!child) return failed("fork");
+  if (!child) return failed();
   x_child = *std::move(child);
   return util::Done{};
 }

@@ -132,13 +132,13 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   const auto& layout = start.node->world.layout;
   x_first_rank = layout.rank - layout.local_rank;
   int ends[2];
-  const auto failed = [](const char* what) {
+  const auto failed = [] {
     return util::Error{
-        fmt::format("cannot {} for the process that starts the ranks: {}", what, std::strerror(errno)),
+        fmt::format("cannot start the process that starts the ranks: {}", std::strerror(errno)),
         "check `ulimit -n` and `ulimit -u`"};
   };
   // Each message is one, and the end of its writer is seen.
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("create a socket");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed();
   util::ChildOptions options;
   options.death_signal = SIGKILL;
   auto starter = util::Child::fork(options, [&] {
@@ -150,7 +150,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   ::close(ends[1]);
   x_line = ends[0];
   errno = error;
-  if (!starter) return failed("fork");
+  if (!starter) return failed();
   x_pid = starter->release(); // launch waits for all of its children
   return util::Done{};
 }
@@ -159,13 +159,13 @@ util::Result<RankProcess> RankStarter::next() {
   Started started;
   int ends[k_pipe_ends] = {-1, -1};
   if (!receive_started(x_line, started, ends))
-    return util::Error{"the process that starts the ranks exited", "check whether something killed it"};
+    return util::Error{"the process that starts the ranks exited unexpectedly",
+                       "check dmesg for the kernel's out-of-memory killer"};
   if (started.error != 0)
-    return util::Error{
-        fmt::format("cannot {}: {}",
-                    started.no_pipe ? "create a pipe for the output of a rank" : "start a rank",
-                    std::strerror(started.error)),
-        "check `ulimit -n` and `ulimit -u`"};
+    return util::Error{started.no_pipe ? fmt::format("cannot create a pipe for the output of a rank: {}",
+                                                     std::strerror(started.error))
+                                       : fmt::format("cannot start a rank: {}", std::strerror(started.error)),
+                       "check `ulimit -n` and `ulimit -u`"};
   ::setpgid(started.pid, started.pid); // in both processes, so that it is set whichever runs first
   RankProcess process;
   process.rank = x_first_rank + x_local;

@@ -37,8 +37,9 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     const auto kept = store::keep_port(port, addresses);
     if (kept) return port;
     if (world.port_given) {
-      util::log_warning(
-          fmt::format("rank 0's program cannot use the requested port {}: {}", port, kept.error().what));
+      util::log_warning(fmt::format(
+          "rank 0's program cannot use the requested port {}: {}\nhint: use another --master-port", port,
+          kept.error().what));
       break;
     }
   }

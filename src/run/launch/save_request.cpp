@@ -20,6 +20,7 @@
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/rank_label.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
@@ -172,9 +173,10 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
   auto child = descriptor < 0 ? util::Result<util::Child>(util::Error{std::strerror(errno)})
                               : util::Child::fork(options, program);
   if (!child) { // the rank runs without the process that forwards the signal
-    util::log_warning(
-        fmt::format("the save signal may not reach all processes of this rank: {}\nhint: check `ulimit -u`",
-                    child.error().what));
+    util::log_warning(fmt::format(
+        "{}: only the first process of the rank receives the save signal, because the process that "
+        "forwards it cannot start: {}\nhint: check `ulimit -u`",
+        rank_label({rank.rank, rank.world_size, rank.host}), child.error().what));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

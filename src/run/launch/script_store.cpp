@@ -112,8 +112,8 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   const auto name = find_served_name(options, env);
   TRY(const auto channel, find_job_channel(env, identity, false));
   if (!channel.is_shared && !options.name.empty())
-    report(fmt::format("ranks of hpcml launch cannot use this store: {}\nhint: set HPCML_JOB_SECRET before "
-                       "(docs/concepts/security.md)",
+    report(fmt::format("ranks of hpcml launch cannot use this store, because it has no key: {}\nhint: set "
+                       "HPCML_JOB_SECRET before (docs/concepts/security.md)",
                        channel.origin));
   const auto job = rendezvous_job(identity);
   store::RendezvousService rendezvous({job, "", options.patience}, report);

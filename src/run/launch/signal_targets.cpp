@@ -198,9 +198,15 @@ void send_to_targets(const std::vector<SignalTarget>& targets, int save_signal) 
 std::string describe_unhandled(const std::vector<unsigned>& ranks, unsigned world_size,
                                const std::string& host, int save_signal) {
   const bool single = ranks.size() == 1;
-  return fmt::format("{} {}/{} ({}) {} not handle {} and cannot save: not signalled, {} until the time limit",
-                     single ? "rank" : "ranks", model::IdSet::of(ranks).to_list(), world_size, host,
-                     single ? "does" : "do", signal_name(save_signal), single ? "it runs" : "they run");
+  if (single)
+    return fmt::format(
+        "rank {}/{} ({}) does not handle {} and cannot save: it is not signalled and runs until "
+        "the time limit",
+        ranks.front(), world_size, host, signal_name(save_signal));
+  return fmt::format(
+      "ranks {}/{} ({}) do not handle {} and cannot save: they are not signalled and run until "
+      "the time limit",
+      model::IdSet::of(ranks).to_list(), world_size, host, signal_name(save_signal));
 }
 
 } // namespace hpcml::launch

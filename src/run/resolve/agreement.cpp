@@ -52,7 +52,8 @@ util::Status agree_with_environment(const Environment& environment, const NodeQu
   }
   if (conflicts.empty()) return util::Done{};
   return Error{
-      fmt::format("the environment contradicts the step: {}", util::join(conflicts, ", ")),
+      fmt::format("the environment already has other values for this rank than srun or hpcml launch sets: {}",
+                  util::join(conflicts, ", ")),
       "remove what sets these variables: an export in the script, a container hook or another launcher"};
 }
 

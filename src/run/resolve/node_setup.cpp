@@ -48,8 +48,8 @@ void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vec
   }
   if (!dropped.empty())
     setup.node_warnings.push_back(
-        fmt::format("this node does not have all interfaces {} of {} (it has {}): {}", wanted, site.id,
-                    util::join(present, ", "), util::join(dropped, ", ")));
+        fmt::format("this node lacks network interfaces of the profile of {} (expected {}, found {}): {}",
+                    site.id, wanted, util::join(present, ", "), util::join(dropped, ", ")));
 }
 
 /// Plans GLOO_SOCKET_IFNAME if no variable names it and the step has other nodes, by the node's way to these.
@@ -287,9 +287,10 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   settle_gloo_interface(setup, node.network);
   settle_limits(setup, node, request.site ? site.network.fabric : node.site_fabric);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
-    setup.warnings.push_back(
-        fmt::format("the script was generated with another version of the profile '{}' ({}): using {}",
-                    site.id, request.profile_hash, site.hash));
+    setup.warnings.push_back(fmt::format(
+        "the script was generated with version {} of the profile '{}', but version {} is used here\n"
+        "hint: run hpcml gen again to update the script",
+        request.profile_hash, site.id, site.hash));
   return setup;
 }
 

@@ -64,7 +64,8 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
     if (value)
       builder.set(variable.name, *value);
     else
-      setup.warnings.push_back(fmt::format("a shell must evaluate {} ({})\nhint: set it in the job script",
+      setup.warnings.push_back(fmt::format("{} is not set: only a shell can evaluate its value '{}'\n"
+                                           "hint: set it in the job script",
                                            variable.name, variable.value));
   }
 }
@@ -78,8 +79,9 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
   std::string name = visible.variable.empty() ? setup.node->plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
-    setup.warnings.push_back(fmt::format("{} requires the vendor of the GPUs\nhint: set --site",
-                                         own ? "GPU visibility 'own'" : "--rank-order"));
+    setup.warnings.push_back(
+        fmt::format("{} has no effect: the vendor of the GPUs is unknown\nhint: set --site",
+                    own ? "--gpu-visibility own" : "--rank-order"));
     return;
   }
   const auto& layout = setup.world.layout;

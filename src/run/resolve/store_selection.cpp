@@ -40,18 +40,20 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
                       torch.why),
           true);
     return leave_to_program(
-        fmt::format("rank 0's program provides the rendezvous store: {} cannot use another store and "
-                    "provide those of its subgroups",
-                    name),
+        fmt::format(
+            "rank 0's program provides the rendezvous store: with {} a program that uses another store "
+            "cannot open further ones",
+            name),
         false);
   }
   if (torch.kind == Kind::found && at_least(torch.version, 1, 9))
-    return {true, store::AgentStore::always,
-            fmt::format(
-                "{} uses the rendezvous store of hpcml: tcp:// groups on other ports and the program's own "
-                "TCPStores find no server",
-                name),
-            true};
+    return {
+        true, store::AgentStore::always,
+        fmt::format(
+            "{} uses the rendezvous store of hpcml (--store own): other TCPStores and tcp:// groups of the "
+            "program find no server",
+            name),
+        true};
   if (torch.kind == Kind::found)
     return leave_to_program(
         fmt::format("rank 0's program provides the rendezvous store: {} supports no other", name), true);

@@ -178,7 +178,7 @@ Result<ChannelKey> find_channel_key(const util::EnvSnapshot& env,
     if (const auto text = env.get_or(k_job_secret_variable, ""); !text.empty()) {
       const auto key = SecretKey::parse(text);
       if (!key)
-        return Error{fmt::format("{} is not 64 hexadecimal digits", k_job_secret_variable),
+        return Error{fmt::format("{} must be 64 hexadecimal digits", k_job_secret_variable),
                      "remove it: scripts of hpcml gen set it for their steps"};
       return ChannelKey{*key, k_job_secret_variable};
     }

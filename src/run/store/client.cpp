@@ -189,7 +189,7 @@ std::optional<std::string> Client::take_value() {
   if (!has_value()) return std::nullopt;
   const auto length = *length_of_value();
   if (length > k_longest_answer) {
-    end("its answer is not that of a store");
+    end("its answer is not that of a rendezvous store");
     return std::nullopt;
   }
   std::string value = x_in.substr(sizeof length, length);

@@ -25,7 +25,7 @@ std::uint16_t port_of(int fd) {
 
 util::Error refused(const std::string& address, std::uint16_t port) {
   const int error = errno;
-  util::Error failure{fmt::format("the store cannot listen at {}, port {}: {}",
+  util::Error failure{fmt::format("the rendezvous store cannot listen at {}, port {}: {}",
                                   address.empty() ? "any address" : address, port, std::strerror(error))};
   if (error == EADDRINUSE)
     failure.hint = "use another port, or 0 for a free one: another program uses this port";
@@ -146,7 +146,7 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
 
 util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
                                         const std::vector<std::uint16_t>& ports) {
-  util::Result<Listening> listening = util::Error{"no port was given for the store"};
+  util::Result<Listening> listening = util::Error{"no port was given for the rendezvous store"};
   for (const auto port : ports)
     if (listening = listen_at(addresses, port); listening) break;
   return listening;

@@ -96,7 +96,8 @@ util::Status Server::watch(int fd, unsigned events, bool known) {
   event.events = events;
   event.data.fd = fd;
   if (::epoll_ctl(x_epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return util::Done{};
-  return util::Error{fmt::format("the store cannot read a connection: {}", std::strerror(errno))};
+  return util::Error{
+      fmt::format("the rendezvous store cannot wait for a connection: {}", std::strerror(errno))};
 }
 
 void Server::turn_away(int socket) {
@@ -275,7 +276,7 @@ void Server::answer_late() {
 util::Status Server::run(int stop) {
   x_epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (x_epoll < 0)
-    return util::Error{fmt::format("cannot create the event loop of the store: {}", std::strerror(errno))};
+    return util::Error{fmt::format("cannot start the rendezvous store: {}", std::strerror(errno))};
   for (const int fd : x_listening.sockets) TRY_DONE(watch(fd, EPOLLIN, false));
   if (stop >= 0) TRY_DONE(watch(stop, EPOLLIN, false));
   std::array<epoll_event, 512> events;
@@ -286,7 +287,8 @@ util::Status Server::run(int stop) {
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
     if (count < 0 && errno != EINTR)
-      return util::Error{fmt::format("the event loop of the store failed: {}", std::strerror(errno)),
+      return util::Error{fmt::format("the rendezvous store cannot wait for its connections any more: {}",
+                                     std::strerror(errno)),
                          "run the job again, and report it as a bug in hpcml if it recurs"};
     x_now = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) {

@@ -204,7 +204,7 @@ void check_together(TorchrunLine& line) {
         {fmt::format("--standalone uses one machine, but --nnodes requests {} nodes", request.max_nodes),
          "remove one of them"});
   if (request.module && request.no_python && !request.run_path)
-    line.errors.push_back({"-m names a Python module, but --no-python a program", "remove one of them"});
+    line.errors.push_back({"-m runs a Python module, but --no-python runs a program", "remove one of them"});
 }
 
 } // namespace

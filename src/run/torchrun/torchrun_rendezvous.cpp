@@ -164,7 +164,9 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
         fmt::format("--rdzv-endpoint {} has no port, which the backend static requires", line.endpoint->host),
         fmt::format("use {}:{}", line.endpoint->host, k_static_port)};
   if (endpoint.port == std::uint16_t{0})
-    return Error{"port 0 is any free port, which the other nodes cannot find", "use a port above 0"};
+    return Error{
+        "the port of the rendezvous endpoint must not be 0 (any free port): other nodes cannot find it",
+        "use a port above 0"};
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
     plan.notes.push_back(
         fmt::format("the rendezvous endpoint {}:{} is on this machine\nhint: set --rdzv-endpoint or "
@@ -227,16 +229,17 @@ util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const Torchru
   const bool named = known && (line.endpoint || !line.master_host.empty());
   if (node.in_task && !named) {
     if (!known)
-      plan.notes.push_back(
-          fmt::format("--rdzv-backend {} is not used: the agents of a step find each other", line.backend));
+      plan.notes.push_back(fmt::format(
+          "--rdzv-backend {} has no effect: the agents of a Slurm step find each other", line.backend));
     if (conf.join)
       request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return join_in_step(line, node, plan);
   }
   if (!known)
     return Error{
-        fmt::format("--rdzv-backend {} requires a server or a plugin of torch's agent, which is not used",
-                    line.backend),
+        fmt::format(
+            "--rdzv-backend {} is not supported: it requires a server or a plugin of torch's own agent",
+            line.backend),
         "use --rdzv-backend c10d --rdzv-endpoint HOST:PORT, where HOST is one of the nodes"};
   return join_at_endpoint(line, conf, plan);
 }

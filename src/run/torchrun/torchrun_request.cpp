@@ -65,8 +65,7 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.only_tee_has_prefix = true;
   output.shown = line.shown;
   if (line.log_directory == k_no_files) { // torchrun shows all then, whatever -r and -t say
-    plan.notes.push_back(
-        fmt::format("--log-dir {}: all output is shown, and no files are written", k_no_files));
+    plan.notes.push_back(fmt::format("--log-dir {} writes no log files: all output is shown", k_no_files));
     return;
   }
   plan.request.log_directory = line.log_directory;

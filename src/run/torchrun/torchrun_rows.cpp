@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "run/torchrun/torchrun_values.hpp"
 
@@ -80,16 +81,18 @@ Fault take_signals_to_handle(TorchrunRequest& line, const std::string& text) {
   if (!unhandled) return must_be("names of signals such as SIGTERM,SIGUSR1", text);
   line.signals_to_handle = text;
   for (const auto& name : *unhandled)
-    line.notes.push_back("--signals-to-handle: " + name +
-                         " is not passed on to the ranks; INT, TERM, HUP, QUIT, USR1 and USR2 are");
+    line.notes.push_back(
+        fmt::format("--signals-to-handle: {} is not forwarded to the ranks (only INT, TERM, HUP, "
+                    "QUIT, USR1 and USR2 are)",
+                    name));
   return {};
 }
 
 Fault take_event_handler(TorchrunRequest& /*line*/, const std::string& text) {
   if (text == "null") return {};
-  return "is not supported but for \"null\": what handles events is a part of torch's agent; the run record "
-         "in "
-         "--log-dir has them";
+  return "must be \"null\": other handlers are part of torch's own agent (the run record in --log-dir has "
+         "the "
+         "events)";
 }
 
 using Line = TorchrunRequest;

@@ -259,7 +259,7 @@ void PhaseBarrier::fail(const std::string& phase, const std::optional<PhaseFailu
                         milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     wait_for_outcome(phase, limit);
-    throw std::logic_error("a phase failed without a reported cause"); // rank 0 gives `found`
+    throw std::logic_error("the preflight failed, but no rank reported a cause"); // rank 0 gives `found`
   }
   publish_result(phase, pack(*found));
   finish();

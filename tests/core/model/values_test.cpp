@@ -72,7 +72,7 @@ TEST_CASE("what may be tried again: words that may not, or are none, get those t
     INFO(text);
     const auto classes = RetryClasses::parse(text);
     REQUIRE_FALSE(classes);
-    CHECK(classes.error().hint == "classes that may be tried again: time-limit, preempted, node, launcher");
+    CHECK(classes.error().hint == "use one or more of time-limit, preempted, node, launcher");
   }
 }
 

@@ -40,13 +40,13 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
   slurm::NodeCandidates choice{{}, {"n1"}, {"n1", "n2", "n3"}, {"n1", "n2"}, 2};
   const auto left = slurm::leave_out({{"n1", "a"}, {"n2", "b"}, {"n3", "c"}, {"x9", "d"}}, choice);
   CHECK(left.exclude == std::vector<std::string>{"n2"});
-  CHECK(
-      left.words ==
-      std::vector<std::string>{
-          "n1: a; not excluded: the job requests it with --nodelist", "n2: b; excluded from the next start",
-          "n3: c; not excluded: the job needs 2 nodes, and its partition has no other",
-          "x9: d; not excluded: the job's partition has no node of that name",
-          "the next start waits: it needs 2 nodes, but 1 of its partition's are neither excluded nor down"});
+  CHECK(left.words ==
+        std::vector<std::string>{"n1: a; not excluded: the job requests it with --nodelist",
+                                 "n2: b; excluded from the next start",
+                                 "n3: c; not excluded: the job needs 2 nodes, and its partition has no other",
+                                 "x9: d; not excluded: the job's partition has no node of that name",
+                                 "the next start must wait: it needs 2 nodes, but only 1 of its partition "
+                                 "are neither excluded nor down"});
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {

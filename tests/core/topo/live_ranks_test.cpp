@@ -130,11 +130,12 @@ TEST_CASE("the kernel's words for memory policies are read, and this process's o
     const char* line;
     const char* text;
   };
-  for (const auto& row : {Row{"55 default file=/bin/head mapped=2 N0=2", "memory of the node that asks"},
-                          Row{"55 local", "memory of the node that asks"},
-                          Row{"55 prefer:2 anon=1", "memory preferred from NUMA 2"},
-                          Row{"55 interleave:0-3", "memory interleaved over NUMA 0-3"},
-                          Row{"55 weighted interleave:0,2 heap", "memory interleaved over NUMA 0,2"}}) {
+  for (const auto& row :
+       {Row{"55 default file=/bin/head mapped=2 N0=2", "memory of the NUMA node that the thread runs on"},
+        Row{"55 local", "memory of the NUMA node that the thread runs on"},
+        Row{"55 prefer:2 anon=1", "memory preferred from NUMA 2"},
+        Row{"55 interleave:0-3", "memory interleaved over NUMA 0-3"},
+        Row{"55 weighted interleave:0,2 heap", "memory interleaved over NUMA 0,2"}}) {
     CAPTURE(row.line);
     const auto policy = topo::parse_numa_maps(row.line);
     REQUIRE(policy);

@@ -76,7 +76,7 @@ TEST_CASE("Slurm's last words name task and node") {
 
 TEST_CASE("why puts hpcml's report first and ignores its warnings") {
   for (const std::string lines : {
-           "hpcml: warning: rank 0/2 (n1, local 0): it has CPUs 0-3, but the plan is 0-7\n"
+           "hpcml: warning: rank 0/2 (n1, local 0): the rank has CPUs 0-3, but hpcml planned CPUs 0-7\n"
            "[1] hpcml: error: rank 0/2 (n1, local 0) exited with code 1 after 2.5 s\n"
            "hpcml: programs that do not connect to the store will not be named, because the program's "
            "torch "

@@ -145,7 +145,7 @@ TEST_CASE("agents of all tasks become one per node") {
                  "/path/to/train.py"),
              "zurada");
   CHECK_FALSE(diag::has_errors(result.findings));
-  CHECK(says(result, "port/size", "2 tasks of each node start torchrun"));
+  CHECK(says(result, "port/size", "2 tasks of each node each start torchrun"));
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.gpus_per_node->value == 2);
   CHECK_FALSE(result.job.tasks_per_node);

@@ -196,7 +196,7 @@ TEST_CASE("binds stay with another image and are reported without") {
   CHECK_FALSE(image.job.container);
   REQUIRE(image.job.binds.size() == 1);
   CHECK(image.job.binds.front().value == "/data:/in");
-  CHECK(says(image, "port/container", "this bind stays"));
+  CHECK(says(image, "port/container", "this bind is kept"));
   chosen.container = false;
   const auto host = ported(text, "narval", chosen);
   CHECK(host.job.binds.empty());

@@ -212,7 +212,8 @@ TEST_CASE("a changed number of nodes in arithmetic is reported") {
 TEST_CASE("import names the line of an unknown program") {
   const auto result =
       ported(job("-N 1 --gres=gpu:1", "srun $(head -n $SLURM_ARRAY_TASK_ID list | tail -n 1)"));
-  REQUIRE(says(result, "port/no-program", "what srun starts here is known only when the script runs"));
+  REQUIRE(says(result, "port/no-program",
+               "the program that srun starts here is known only when the script runs"));
   for (const auto& finding : result.findings)
     if (finding.code == "port/no-program") CHECK(finding.span.line == 3);
 }

@@ -118,7 +118,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK(with.job.gpus_per_node->value == 4);
   chosen.node_count = 1;
   CHECK(says(ported(text, "zurada", chosen), "port/nodes",
-             "--nodes 1 gives 2 ranks on zurada, but the job of the script has 4"));
+             "--nodes 1 gives 2 ranks on zurada, but the old job had 4"));
   CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "makes"));
 }
 

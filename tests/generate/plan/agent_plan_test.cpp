@@ -78,8 +78,9 @@ TEST_CASE("heartbeat timeout has at least three intervals") {
   CHECK(seconds_of({{timeout, "0"}}) == std::tuple(5U, 0U, ""));
   CHECK(seconds_of({{interval, "1"}}) == std::tuple(1U, 30U, ""));
   CHECK(seconds_of({{interval, "20"}}) == std::tuple(20U, 120U, ""));
-  CHECK_THAT(std::get<2>(seconds_of({{timeout, "2"}})), Contains("at least 3 heartbeat intervals"));
-  CHECK_THAT(std::get<2>(seconds_of({{timeout, "20"}, {interval, "10"}})), Contains("at least 3 heartbeat"));
+  CHECK_THAT(std::get<2>(seconds_of({{timeout, "2"}})), Contains("at least 3 times --heartbeat-interval"));
+  CHECK_THAT(std::get<2>(seconds_of({{timeout, "20"}, {interval, "10"}})),
+             Contains("at least 3 times --heartbeat-interval"));
   CHECK_THAT(std::get<2>(seconds_of({{interval, "0"}})), Contains("at least 1 second"));
   CHECK(model::find_contradiction(with(with(lumi_job(), interval, "10"), timeout, "20")));
 }
@@ -212,7 +213,7 @@ TEST_CASE("a number of nodes and a folder are read with what is wrong with them"
     CAPTURE(bad);
     CHECK_THAT(fault_of("log-dir", bad), Contains("Slurm's patterns") && Contains("a separate directory"));
   }
-  CHECK_THAT(fault_of("log-dir", ""), Contains("needs a directory"));
+  CHECK_THAT(fault_of("log-dir", ""), Contains("requires a directory"));
   CHECK_THAT(fault_of("max-restarts", "-1"), Contains("whole number"));
   CHECK_THAT(fault_of("stall-timeout", "10s"), Contains("whole number"));
 }

@@ -175,7 +175,7 @@ TEST_CASE("what of a mixed partition's nodes a request takes is said where nobod
         return finding.message + "|" + finding.hint;
     return std::string();
   };
-  CHECK_THAT(warned(), Catch::Contains("several GPU node types") && Catch::Contains("fit l40s") &&
+  CHECK_THAT(warned(), Catch::Contains("several GPU node types") && Catch::Contains("are those of l40s") &&
                            Catch::Contains("rtx8000"));
   job.gpu_type = text("a100l");
   CHECK(warned().empty());

@@ -240,7 +240,7 @@ TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else"
   CHECK(planned(job, "lumi").ranks.rendezvous_timeout->value == 60);
   job.rendezvous_timeout = model::Sourced<unsigned>{0, {}};
   CHECK_THAT(error_of(job, "lumi", "request/store").message,
-             Catch::Contains("--rendezvous-timeout 0 keeps them"));
+             Catch::Contains("which --rendezvous-timeout 0 disables"));
   job.coordinator.reset();
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/store").message,

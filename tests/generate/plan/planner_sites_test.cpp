@@ -181,7 +181,8 @@ TEST_CASE("Where there is no Slurm the line that starts the program here is said
                       "--gpus-per-task 2 --backend gloo -- "
                       "python train.py 'a b'");
   job.nodes = flag(2u);
-  CHECK(error_of(job, "local", "request/scheduler").message.find("no second node") != std::string::npos);
+  CHECK(error_of(job, "local", "request/scheduler").message.find("one machine without further nodes") !=
+        std::string::npos);
   CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint ==
         "run the program here: hpcml launch -- ./x");
 }

@@ -28,7 +28,7 @@ TEST_CASE("a request that counts cores and memory and no GPUs gets none, and hea
   job.cpus_per_task = flag(1u, "--cpus-per-task");
   job.mem = flag(mem_of("8G"), "--mem");
   const auto findings = findings_of(job, "narval");
-  CHECK(find(findings, "request/gpus-per-node", "a CPU job"));
+  CHECK(find(findings, "request/gpus-per-node", "planning a job without GPUs"));
   const auto plan = planned(job, "narval");
   CHECK(plan.layout.gpus_per_node == 0);
   for (const auto& line : directive_lines(plan)) CHECK(line.find("gpu") == std::string::npos);
@@ -38,7 +38,7 @@ TEST_CASE("a request that counts cores and memory and no GPUs gets none, and hea
 
 TEST_CASE("who counts cores and memory hears of the GPUs that come with whole nodes") {
   const auto has_reason = [](const diag::Diagnostics& findings) {
-    return find(findings, "request/gpus-per-node", "because the request counts cores and memory") ||
+    return find(findings, "request/gpus-per-node", "the request has cores and memory but no GPUs") ||
            find(findings, "request/gpus-per-node", "because no GPU count was given");
   };
   for (const char* id : {"lumi", "frontier", "vista", "isambard_ai", "jupiter"}) {

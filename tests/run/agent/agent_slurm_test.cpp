@@ -201,10 +201,11 @@ void check_restarts(const Evening& evening) {
 void check_lost_agent(const Evening& evening) {
   const auto output = evening.read("lost.out");
   INFO(output);
-  CHECK_THAT(output, Contains("hpcml: the agent of node002 disconnected\n"));
+  CHECK_THAT(output, Contains("hpcml: the agent of node002 disconnected: it or its node stopped\n"));
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
-             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected\",\"pause\":0.000}"));
+             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected: its process or node "
+                      "stopped\",\"pause\":0.000}"));
   for (const char* node : {"0", "2"})
     CHECK_THAT(evening.read(evening.run_of("lost") + "record-" + node + ".jsonl"),
                Contains("\"event\":\"end\"") && Contains("\"code\":0,"));
@@ -214,7 +215,8 @@ void check_dead_node(const Evening& evening) {
   const auto output = evening.read("gone.out");
   INFO(output);
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
-  CHECK_THAT(output, Contains("the agent of node002 disconnected\n") && Contains("\nExitCode=0:0\n"));
+  CHECK_THAT(output, Contains("the agent of node002 disconnected: it or its node stopped\n") &&
+                         Contains("\nExitCode=0:0\n"));
 }
 
 void check_signals(const Evening& evening) {

@@ -142,7 +142,7 @@ TEST_CASE("a lost node during a restart pause ends the run") {
   const auto end = play.only_order(0);
   CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == k_nodes_missing);
-  CHECK(end.reason == "the agent of node1 disconnected");
+  CHECK(end.reason == "the agent of node1 disconnected: it or its node stopped");
   CHECK_FALSE(end.failure); // it was reported, and another reason ends the run
 }
 

@@ -112,5 +112,5 @@ TEST_CASE("an agent cannot speak for another node") {
   play.register_node(8, 0, true);
   const auto reply = unpack_reply(std::string_view(play.recorded.to[8].at(0)).substr(8));
   REQUIRE(reply);
-  CHECK(reply->refused == "does not accept this process as an agent");
+  CHECK(reply->refused == "rejected this agent: it authenticated for another job, run or node");
 }

@@ -67,8 +67,8 @@ TEST_CASE("the odd ranks are said in one line") {
 TEST_CASE("the file of stacks begins with the groups") {
   CHECK(render_places(group_places({at(0, k_wait), at(1, k_load), at(2, k_wait), at(5, k_wait)}),
                       "nothing was written for 60 s") ==
-        R"(Where 4 ranks were, since nothing was written for 60 s.
-2 different places, that of the fewest ranks first.
+        R"(Stack traces of 4 ranks (nothing was written for 60 s).
+2 different places; the place with the fewest ranks is first.
 
 rank 1 on n0
   sleeps

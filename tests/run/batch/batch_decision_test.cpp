@@ -426,5 +426,5 @@ TEST_CASE("decide starts nothing if a job has taken over") {
   CHECK(actions_at(state, {k_started}) == "end 0");
   CHECK(actions_at(state, {k_started, nodes_chosen("n1"), k_accepted, k_job_ending}) == "");
   BatchState again{facts};
-  CHECK(reports_at(again, {k_started}) == "job 71 replaced job 70: nothing is started\n");
+  CHECK(reports_at(again, {k_started}) == "job 71 has replaced this job (70), which starts nothing\n");
 }

@@ -110,7 +110,7 @@ TEST_CASE("make_batch_job rejects an unreadable continuation") {
       request.command.push_back(argument + text);
       const auto job = make_batch_job(request, environment({}));
       REQUIRE_FALSE(job);
-      CHECK(holds(job.error().what, "cannot read the script's argument '" + text + "'"));
+      CHECK(holds(job.error().what, "the script's argument " + argument + text + " is not valid"));
     }
 }
 

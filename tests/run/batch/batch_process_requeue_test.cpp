@@ -174,7 +174,7 @@ TEST_CASE("batch requeues a job that starts on a faulty node", "[program]") {
   CHECK(run(refused) == "scontrol requeue 70\nsrun exit 0\n");
   CHECK(holds(
       refused.output(),
-      "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts on its nodes anyway\n"));
+      "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts on its present nodes\n"));
 }
 
 TEST_CASE("batch never runs a job that another one continues", "[program]") {
@@ -195,7 +195,7 @@ TEST_CASE("batch never runs a job that another one continues", "[program]") {
   job.set("SLURM_RESTART_COUNT", "1");
   CHECK(job.run(options, k_losing_script) == 0);
   CHECK(job.actions() == before);
-  CHECK(holds(job.output(), "hpcml: job 71_3 replaced job 70_3: nothing is started\n"));
+  CHECK(holds(job.output(), "hpcml: job 71_3 has replaced this job (70_3), which starts nothing\n"));
 }
 
 TEST_CASE("batch runs the program on healthy nodes", "[program]") {

@@ -331,13 +331,14 @@ TEST_CASE("the script's shell ends with a killed batch process", "[program]") {
 TEST_CASE("batch names the version of a script with unknown options", "[program]") {
   BatchRun job;
   CHECK(job.run({"--teleport"}, "# Written by hpcml 9.8.7 for site lumi.\n") == 2);
-  CHECK(holds(job.output(),
-              "unknown option '--teleport' of 'hpcml internal batch': the script was written by hpcml "
-              "9.8.7, this is hpcml "));
-  CHECK(holds(job.output(), "hint: write the script again with this hpcml"));
+  CHECK(holds(
+      job.output(),
+      "hpcml internal batch has no option '--teleport': the script was written by hpcml 9.8.7, but this is "
+      "hpcml "));
+  CHECK(holds(job.output(), "hint: run hpcml gen again to update the script"));
   BatchRun unwritten;
   CHECK(unwritten.run({"--teleport"}, "") == 2);
-  CHECK(holds(unwritten.output(), "unknown option '--teleport' of 'hpcml internal batch'\n"));
+  CHECK(holds(unwritten.output(), "hpcml internal batch has no option '--teleport'\n"));
 }
 
 TEST_CASE("batch reports requests that it cannot carry out", "[program]") {
@@ -349,11 +350,8 @@ TEST_CASE("batch reports requests that it cannot carry out", "[program]") {
       {{"--save-before", "never"}, {}, "--save-before ", 2},
       {{"--save-before", "1m", "--save-signal", "KILL"}, {}, "--save-signal ", 2},
       {{"--max-requeues", "1", "--requeue-on", "program"}, {}, "--requeue-on ", 2},
-      {{"--chain", "4711"},
-       {},
-       "--chain must be the first job and the number of jobs before this one: 4711:2",
-       2},
-      {{}, {"--hpcml-successor=60"}, "cannot read the script's argument '60'", 2},
+      {{"--chain", "4711"}, {}, "--chain must be FIRST_JOB:JOBS_BEFORE_THIS, such as 4711:2, not '4711'", 2},
+      {{}, {"--hpcml-successor=60"}, "the script's argument --hpcml-successor=60 is not valid", 2},
       {{"--checkpoint-dir", "/proc/1/none"},
        {},
        "cannot create the checkpoint directory '/proc/1/none/70",

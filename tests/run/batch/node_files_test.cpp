@@ -139,6 +139,6 @@ TEST_CASE("stage needs the directory of internal batch", "[program]") {
   BatchRun job;
   CHECK(job.run({}, k_stage + "/etc/hostname") == 5);
   CHECK(holds(job.output(),
-              "error: HPCML_STAGE is not set\n  hint: use it in a script that hpcml internal batch "
-              "--stage runs\n"));
+              "error: HPCML_STAGE is not set, so no directory for staged files exists\n  hint: use this "
+              "command in a script that hpcml internal batch --stage runs\n"));
 }

@@ -129,7 +129,7 @@ TEST_CASE("load_saved_job rejects records that it cannot use") {
   for (const std::string text : {"", "[]", "{", "{\"job\":\"4711_3\"}", "{\"job\":7}"}) {
     INFO(text);
     REQUIRE(util::write_file(places[0] / "4711_3.json", text));
-    CHECK(holds(error(), "is not a record of a job"));
+    CHECK(holds(error(), "is not a valid record of a job"));
   }
   keep();
   REQUIRE(util::write_file(places[0] / "4711_3.sh", ""));

@@ -301,8 +301,8 @@ TEST_CASE("torch is found where other machines have it") {
       "torch",
       {{"/opt/py/lib/python3.12/site-packages/torch.egg-link", "/src/pytorch\n."}});
   add("a Python without a version", "", {"/x/bin/python", "x.py"}, {},
-      "unknown: the version of /x/bin/python is unknown", {{"/x/bin/python", k_elf}});
-  add("a package without a version", "", run, {}, "unknown: /w/torch contains no version",
+      "unknown: the Python version of /x/bin/python is unknown", {{"/x/bin/python", k_elf}});
+  add("a package without a version", "", run, {}, "unknown: /w/torch contains no torch version",
       {{"/w/torch/__init__.py", ""}});
   add("a folder of that name", "/opt/py/lib/python3.12/site-packages", run, {}, "2.5.1",
       {{"/w/torch/weights.pt", ""}});
@@ -310,7 +310,7 @@ TEST_CASE("torch is found where other machines have it") {
       "unknown: /tykky/bin/python is a bash script, and the program that it starts is unknown",
       {{"/tykky/bin/python", "#!/bin/bash\nexec apptainer …"}});
   add("a container", "", {"apptainer", "exec", "i.sif", "python", "x.py"}, {},
-      "unknown: it depends on what apptainer runs");
+      "unknown: the program that apptainer starts is unknown");
   add("an environment that conda does not have", "", {"conda", "run", "-n", "e", "python", "x.py"}, {},
       "unknown: the environment of conda is unknown: 'e' was not found");
   for (const auto* text : {"module load torch; python x.py", "python x.py && true", "$PYTHON x.py",
@@ -319,7 +319,7 @@ TEST_CASE("torch is found where other machines have it") {
         {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
   add("a login shell", "/opt/py/lib/python3.12/site-packages", {"bash", "-lc", "python3 x.py"},
       {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
-  add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch was not found");
+  add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: the program nosuch was not found");
   add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
       {}, "2.5.1");
   add_runners(rows);
@@ -474,12 +474,12 @@ TEST_CASE("a compiled program's torch is the one whose libraries its loader take
        origin,
        {{library, ""}},
        {},
-       "unknown: /app/bin/../lib/libtorch_cpu.so contains no version"},
+       "unknown: no file next to /app/bin/../lib/libtorch_cpu.so contains the torch version"},
       {"a library that is elsewhere",
        origin,
        {},
        {},
-       "unknown: libtorch_cpu.so of /app/bin/train was not found in its library directories"},
+       "unknown: the library libtorch_cpu.so of /app/bin/train was not found in its library directories"},
       {"another program", program_that_needs({"libc.so.6", "libmpi.so.40"}, "/opt/lib"), {}, {}, "none"},
       {"no program", "text", {}, {}, "unknown: the libraries of /app/bin/train cannot be read"},
   };

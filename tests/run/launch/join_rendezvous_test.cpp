@@ -86,7 +86,7 @@ TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or
         CAPTURE(ranks, by_flag);
         CHECK(rank_output.code == 125);
         CHECK(rank_output.out.empty());
-        CHECK_THAT(rank_output.err, Contains("--jax-coordinator needs the launchers to meet"));
+        CHECK_THAT(rank_output.err, Contains("--jax-coordinator needs the rendezvous of the launchers"));
       }
     }
 }

@@ -308,7 +308,8 @@ TEST_CASE(
   far_nic.rank.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
   far_nic.rank.env.set("UCX_NET_DEVICES", "mlx5_0:1");
   CHECK(launch::check_binding(far_nic.setup(), {IdSet::range(4, 7)}, 0) ==
-        std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, but the NIC nearest to its GPU is mlx5_1:1"});
+        std::vector<std::string>{
+            "UCX_NET_DEVICES=mlx5_0:1, but the NIC nearest to the rank's GPU is mlx5_1:1"});
 }
 
 TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole one") {

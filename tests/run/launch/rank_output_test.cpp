@@ -199,8 +199,10 @@ TEST_CASE("a log file that cannot be written is said once with its error, ranks 
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 2000);
   const auto path = (folder / "1/stdout.log").string();
-  CHECK(count_of(output.err, "cannot write " + path + ": disk full: No space left on device") == 1);
-  CHECK(count_of(output.err, "3893 bytes of " + path + " are lost: disk full") == 1);
+  CHECK(count_of(output.err, "cannot write the log file " + path + ": disk full: No space left on device") ==
+        1);
+  CHECK(count_of(output.err, "3893 bytes of output are missing in the log file " + path + ": disk full") ==
+        1);
   CHECK(count_of(bytes_of(folder / "0/stdout.log"), "\n") == 1000);
 }
 

@@ -313,7 +313,7 @@ TEST_CASE("interfaces that a node lacks are left out, and said once per node") {
   const auto first = output.err.find("hsn0");
   REQUIRE(first != std::string::npos);
   CHECK_THAT(output.err, Contains("GLOO_SOCKET_IFNAME is not set") && Contains("lo"));
-  const std::string missing = "this node does not have all interfaces";
+  const std::string missing = "this node lacks network interfaces of the profile of lumi";
   const auto reported = output.err.find(missing);
   REQUIRE(reported != std::string::npos);
   CHECK(output.err.find(missing, reported + 1) == std::string::npos); // once for the node

@@ -278,7 +278,7 @@ TEST_CASE("an address that cannot be served is named") {
   };
   CHECK(why("node001") == "'node001' is not a numeric address | ");
   CHECK(why("192.0.2.1", 4000) ==
-        "the store cannot listen at 192.0.2.1, port 4000: Cannot assign requested address | "
+        "the rendezvous store cannot listen at 192.0.2.1, port 4000: Cannot assign requested address | "
         "use an address of this node's interfaces");
   Running server;
   CHECK(why("127.0.0.1", server.port()).find("Address already in use | use another port") !=

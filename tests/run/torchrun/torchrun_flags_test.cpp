@@ -132,7 +132,7 @@ TEST_CASE("--role, --module, --no-python and --run-path say what is started") {
   CHECK(request_of({"--module"}).module);
   CHECK(request_of({"--no_python"}).no_python);
   CHECK(request_of({"--run-path", "--no-python", "-m"}).run_path);
-  CHECK(fault_of({"-m", "--no-python"}).find("-m names a Python module") != std::string::npos);
+  CHECK(fault_of({"-m", "--no-python"}).find("-m runs a Python module") != std::string::npos);
 }
 
 TEST_CASE("--log-dir is a folder") { CHECK(request_of({"--log-dir", "logs"}).log_directory == "logs"); }
@@ -172,7 +172,7 @@ TEST_CASE("--signals-to-handle names signals, and one that is not passed on is s
   CHECK(request_of({}).signals_to_handle == "SIGTERM,SIGINT,SIGHUP,SIGQUIT"); // torch 2.13's default
   const auto notes = request_of({"--signals-to-handle=SIGTERM,SIGALRM"}).notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes.front().find("SIGALRM is not passed on") != std::string::npos);
+  CHECK(notes.front().find("SIGALRM is not forwarded") != std::string::npos);
   CHECK(fault_of({"--signals-to-handle=TERM"}).find("must be names of signals") != std::string::npos);
 }
 

@@ -227,7 +227,7 @@ class PhaseBarrier:
         """The end of a failed phase, on every rank: rank 0 says what was found, and all raise it."""
         if self.env.rank != 0 or failure is None:
             self._wait_for_outcome(phase, limit)
-            raise RuntimeError("a phase failed without a reported cause")
+            raise RuntimeError("the preflight failed, but no rank reported a cause")
         self.publish_result(phase, failure.pack())
         self.finish()
         raise PhaseError(failure)
