@@ -46,7 +46,7 @@ int print_first_steps() {
 constexpr const char* k_create = "Create and check";
 constexpr const char* k_run = "Run";
 constexpr const char* k_diagnose = "Diagnose";
-constexpr const char* k_know = "Know";
+constexpr const char* k_know = "Site profiles";
 constexpr const char* k_unlisted = "";
 
 // One line per command, in the order of --help.

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 import catalogue  # noqa: E402
 import message_scan  # noqa: E402
+import sample  # noqa: E402
 from message_scan import Message  # noqa: E402
 
 SOURCE = '''
@@ -51,6 +52,16 @@ class ScanTest(unittest.TestCase):
                 ("the node is very slow", ["use another node"]),
             ],
         )
+
+
+class SampleTest(unittest.TestCase):
+    """sample.py draws messages of all products."""
+
+    def test_sample_finds_messages_of_all_products(self) -> None:
+        found = sample.messages(catalogue.ROOT)
+        self.assertGreater(len(found), 800)
+        products = {drawn.path.split("/")[1] for drawn in found}
+        self.assertEqual(products, {"cli", "core", "diagnose", "emulate", "generate", "run", "torch"})
 
 
 class CatalogueTest(unittest.TestCase):

@@ -56,6 +56,11 @@ def messages(root: str) -> List[Message]:
     return found
 
 
+def unescape(text: str) -> str:
+    """Returns the text of a literal."""
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)
+
+
 def is_hint(text: str) -> bool:
     """Returns whether a literal says what to do: it starts with a verb of the style guide."""
     return bool(_HINT.match(text))
@@ -84,8 +89,7 @@ def _statements(source: CppSource) -> Iterator[List[Tuple[int, str]]]:
         if ";" in code[end : literal.begin] and literals:
             yield literals
             literals = []
-        text = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), literal.text)
-        literals.append((source.lines.line_of(literal.begin), text))
+        literals.append((source.lines.line_of(literal.begin), unescape(literal.text)))
         end = literal.end
     if literals:
         yield literals

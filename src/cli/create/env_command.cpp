@@ -26,7 +26,7 @@ struct EnvOptions {
   std::string output_file;
 };
 
-constexpr std::string_view k_env_flags = "--job -o --packages --python --cuda --pack";
+constexpr std::string_view k_env_flags = "-o --packages --python --cuda --pack";
 
 constexpr CommandHelp k_env_help = {
     .summary = "Generate a script that creates a Python environment",

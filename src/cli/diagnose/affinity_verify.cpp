@@ -82,7 +82,7 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
   if (options.ranks_per_gpu > 0) flags.emplace_back("--ranks-per-gpu");
   if (!flags.empty())
     node.notes.push_back(
-        fmt::format("{}: ignored, because the GPUs are those of the ranks", util::join(flags, ", ")));
+        fmt::format("--verify ignores {}: it uses the GPUs of the running ranks", util::join(flags, ", ")));
   left.order = "gpu";
   left.gpus.clear();
   left.gpus_per_rank = left.ranks_per_gpu = 0;

@@ -55,7 +55,7 @@ hpcml sites discover -o ~/.config/hpcml/sites/mine.json
 srun -p gpu -t 5 lstopo --of xml > node.xml && \
     hpcml sites discover --topology node.xml
 # Keep the output of Slurm's commands for 'hpcml sites discover --from DIR'
-hpcml sites discover --save asked/)",
+hpcml sites discover --save answers/)",
     .notes =
         R"(Nothing is submitted or changed. The profile ends with a list of what Slurm does not report. In a job,
 the topology of this node is read as well.)",

@@ -31,7 +31,7 @@ struct SubmitOptions {
   bool all_sites = false;
 };
 
-constexpr std::string_view k_submit_flags = "--job --watch --test-only --where --chain --continue";
+constexpr std::string_view k_submit_flags = "--job --watch --test-only --where --continue";
 
 constexpr CommandHelp k_submit_help = {
     .summary = "Submit a program to Slurm as a job that fits the site",

@@ -17,8 +17,9 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
   TRY(const auto records, slurm::find_job(commands, job));
   for (const auto& record : records)
     if (record.phase() != slurm::JobPhase::ended)
-      return util::Error{fmt::format("job {} has not ended: it is {}", job, record.state),
-                         fmt::format("wait for its end, or cancel it: scancel {}", job)};
+      return util::Error{
+          fmt::format("job {} cannot be continued before it ends (state: {})", job, record.state),
+          fmt::format("wait for its end, or cancel it: scancel {}", job)};
   return util::Done{};
 }
 

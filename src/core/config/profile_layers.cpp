@@ -132,7 +132,7 @@ private:
 
   std::optional<JsonNode> load_base(const JsonNode& own, const JsonNode& entry, const ProfileFile& file) {
     if (!entry.is(JsonKind::string)) {
-      report("type", fmt::format("extends lists the ids of profiles, not {}", name_of(entry.kind)),
+      report("type", fmt::format("extends must be a list of ids of profiles, not of {}", name_of(entry.kind)),
              entry.place, "");
       return std::nullopt;
     }

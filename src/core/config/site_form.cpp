@@ -55,8 +55,8 @@ void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
   const auto* version = object.raw(form.key);
   if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
     object.report_value(
-        form.key,
-        fmt::format("the profile does not have schema {}, the only one that this hpcml reads", form.least));
+        form.key, fmt::format("the profile must have \"schema\": {}, the only version that this hpcml reads",
+                              form.least));
 }
 
 const ObjectForm<Site>& state_form() {
@@ -102,8 +102,9 @@ const ObjectForm<Site>& constraints_form() {
                    site.constraint_operators = object.texts(form.key);
                    for (const auto& sign : site.constraint_operators)
                      if (sign != "&" && sign != "|")
-                       object.report_value("operators", fmt::format("\"{}\" does not combine features", sign),
-                                           "use one of: &, |");
+                       object.report_value(
+                           "operators", fmt::format("\"{}\" is not an operator that combines features", sign),
+                           "use one of: &, |");
                  }),
   });
   static constexpr ObjectForm<Site> k_form{"constraints", "What --constraint takes.", k_members};
@@ -117,7 +118,8 @@ void check_interactive(ObjectReader& root, const Site& site) {
   root.report_value(
       of_slurm ? "interactive_options" : "interactive",
       of_slurm
-          ? fmt::format("{} accepts Slurm's own options", program)
+          ? fmt::format("interactive_options has no effect with {}, which accepts Slurm's own options",
+                        program)
           : fmt::format(
                 "\"{}\" is neither salloc nor srun, and interactive_options does not state how to request it",
                 program),

@@ -126,7 +126,9 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
     unique("partitions", partition.name, "partitions have the name");
     defaults += partition.is_default ? 1 : 0;
   }
-  if (defaults > 1) root.report_value("partitions", "more than one partition is the default");
+  if (defaults > 1)
+    root.report_value("partitions", "more than one partition is the default",
+                      "remove \"default\" from all partitions but one");
   check_default_time(root, site);
   for (const auto* key : {"node_types", "qos", "partitions"}) names[key];
   check_references(profile, names, context);

@@ -44,8 +44,8 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
     const auto first = util::parse_unsigned(piece.substr(0, dash));
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
     if (!first || !last || *first > *last || *last > k_max_id)
-      return util::Error{fmt::format("\"{}\" is not an id or range of ids", piece),
-                         "use ids such as 0-3,7, up to 65535", offset};
+      return util::Error{fmt::format("\"{}\" is not a number or range of numbers", piece),
+                         "use numbers such as 0-3,7, up to 65535", offset};
     for (auto id = *first; id <= *last; ++id) set.add(static_cast<unsigned>(id));
     offset += piece.size() + 1;
   }
@@ -55,14 +55,15 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
 util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
   auto digits = util::trim(text);
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  if (digits.empty()) return util::Error{"the mask is empty", "use a hexadecimal mask such as 0xfe00"};
+  if (digits.empty()) return util::Error{"the CPU mask is empty", "use a hexadecimal mask such as 0xfe00"};
   IdSet set;
   unsigned bit = 0;
   // The kernel writes a comma between 32-bit groups; a group that is not the first has all its 8 digits.
   for (auto at = digits.size(); at-- > 0;) {
     if (digits[at] == ',') {
       if (bit % 32 != 0 || bit == 0)
-        return util::Error{"the mask has a comma in the middle of a 32-bit group", {}, at};
+        return util::Error{"the CPU mask has a comma in the middle of a 32-bit group",
+                           "use a comma after every 8 digits, counted from the right", at};
       continue;
     }
     const int value = hex_digit(digits[at]);
@@ -72,7 +73,8 @@ util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
     for (unsigned i = 0; i < 4; ++i) {
       if ((value >> i & 1) == 0) continue;
       if (bit + i > k_max_id)
-        return util::Error{"the mask exceeds the highest id (65535)", "use ids up to 65535", at};
+        return util::Error{"the CPU mask exceeds the highest CPU number (65535)",
+                           "use CPU numbers up to 65535", at};
       set.add(bit + i);
     }
     bit += 4;

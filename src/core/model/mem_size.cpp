@@ -18,17 +18,18 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
     return util::Error{fmt::format("'{}' is not an amount of memory", shown),
                        "use a whole number with K, M, G or T, for example 480G"};
   if (unit.find('.') != std::string::npos)
-    return util::Error{fmt::format("'{}' is not a whole number, which Slurm requires", shown),
+    return util::Error{fmt::format("the memory size '{}' must be a whole number for Slurm", shown),
                        "use M, for example 1536M for 1.5G"};
   if (unit.size() == 3 && unit.substr(1) == "ib")
-    return util::Error{
-        fmt::format("'{}' has the unit {}, which Slurm does not know", shown, trimmed.substr(digits)),
-        fmt::format("use {}{}", *number, static_cast<char>(unit[0] - 'a' + 'A'))};
+    return util::Error{fmt::format("the memory size '{}' has the unit {}, which Slurm does not know", shown,
+                                   trimmed.substr(digits)),
+                       fmt::format("use {}{}", *number, static_cast<char>(unit[0] - 'a' + 'A'))};
   if (unit.size() == 2 && unit[1] == 'b') unit.pop_back();
   unsigned long long mib = 0;
   constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a typo
   if (*number > k_most)
-    return util::Error{fmt::format("'{}' exceeds the largest amount of memory", shown), {}};
+    return util::Error{fmt::format("the memory size '{}' exceeds {} (limit)", shown, k_most),
+                       "use a smaller number"};
   if (unit.empty() || unit == "m")
     mib = *number;
   else if (unit == "k")
@@ -38,7 +39,7 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   else if (unit == "t")
     mib = *number * 1024 * 1024;
   else
-    return util::Error{fmt::format("'{}' has an unknown unit", shown), "use K, M, G or T"};
+    return util::Error{fmt::format("the memory size '{}' has an unknown unit", shown), "use K, M, G or T"};
   return MemSize(mib);
 }
 

@@ -45,7 +45,7 @@ util::Status check_pattern(const std::string& pattern) {
   if (pattern.size() > k_longest_pattern)
     return util::Error{"the regular expression exceeds 200 characters (limit)"};
   if (!compile(pattern))
-    return util::Error{fmt::format("\"{}\" is not a regular expression", pattern),
+    return util::Error{fmt::format("\"{}\" is not a valid regular expression", pattern),
                        "use ECMAScript syntax, as in JavaScript"};
   return util::Done{};
 }

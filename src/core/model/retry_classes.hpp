@@ -43,17 +43,19 @@ public:
     RetryClasses classes;
     for (const auto& piece : util::split(text, ',')) {
       const std::string word(util::trim(piece));
-      const auto refused = [&word](std::string_view why) {
-        return util::Error{fmt::format("cannot be \"{}\"{}", word, why),
-                           "use one or more of time-limit, preempted, node, launcher"};
+      const auto refused = [](std::string why) {
+        return util::Error{std::move(why), "use one or more of time-limit, preempted, node, launcher"};
       };
       const auto why = find_word<FailureClass>(word);
-      if (!why) return refused("");
+      if (!why) return refused(fmt::format("has the unknown cause \"{}\"", word));
       if (*why == FailureClass::program || *why == FailureClass::out_of_memory)
-        return refused(": a program that failed by itself would fail again");
-      if (*why == FailureClass::user) return refused(": a job that its user ended is not restarted");
+        return refused(
+            fmt::format("cannot be \"{}\", because a program that failed by itself would fail again", word));
+      if (*why == FailureClass::user)
+        return refused(
+            fmt::format("cannot be \"{}\", because a job that its user ended is not restarted", word));
       if (*why == FailureClass::terminated)
-        return refused(": another task failed first, and a cancelled step is not restarted");
+        return refused(fmt::format("cannot be \"{}\", because a cancelled step is not restarted", word));
       classes.x_words.push_back(word);
     }
     return classes;

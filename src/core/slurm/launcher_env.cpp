@@ -141,8 +141,8 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
   layout.rank = *number_of(env, rule.rank_variable);
   layout.world_size = *number_of(env, rule.world_size_variable);
   if (layout.world_size == 0 || layout.rank >= layout.world_size)
-    return Error{fmt::format("{} is {}, but {} is {}", rule.rank_variable, layout.rank,
-                             rule.world_size_variable, layout.world_size)};
+    return Error{fmt::format("the variables of {} contradict each other: {} is {}, but {} is {}", rule.name,
+                             rule.rank_variable, layout.rank, rule.world_size_variable, layout.world_size)};
   TRY(layout.nodes, nodes_of(env, host));
   // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
   const bool known = place_of(layout.nodes, host) < layout.nodes.size();

@@ -27,7 +27,7 @@ std::vector<std::string> compat_policies() {
 }
 
 util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request) {
-  if (request.ranks == 0) return util::Error{"no ranks to place"};
+  if (request.ranks == 0) return util::Error{"the request has no ranks to place"};
   if (node.cpus.core_threads.empty()) return util::Error{"the node's CPUs are not known"};
   const std::vector<std::string> names = compat_policies();
   if (std::find(names.begin(), names.end(), request.policy) == names.end()) {

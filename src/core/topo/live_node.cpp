@@ -116,9 +116,11 @@ util::Result<IdSet> read_allowed_cpus() {
     CPU_FREE(mask);
     if (read) return allowed;
     if (reason != EINVAL)
-      return util::Error{std::string("cannot read which CPUs may be used: ") + std::strerror(reason)};
+      return util::Error{
+          fmt::format("cannot read which CPUs this process may use: {}", std::strerror(reason))};
   }
-  return util::Error{"cannot read which CPUs may be used: this kernel has more than 65536"};
+  return util::Error{
+      "cannot read which CPUs this process may use: the kernel has more than 65536 CPUs (limit)"};
 }
 
 } // namespace hpcml::topo

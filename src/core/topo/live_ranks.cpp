@@ -216,10 +216,10 @@ LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
   if (chosen == steps.end()) return found;
   for (const auto& [step, others] : steps)
     if (step != chosen->first)
-      found.notes.push_back(fmt::format("step {} also runs here ({} ranks); checked is {}",
-                                        step.empty() ? "of none" : step, others.ranks.size(),
-                                        chosen->first.empty() ? "what runs outside steps"
-                                                              : fmt::format("step {}", chosen->first)));
+      found.notes.push_back(fmt::format(
+          "{} on this node ({} ranks) are not checked, but those of {}",
+          step.empty() ? "ranks outside of steps" : fmt::format("ranks of step {}", step),
+          others.ranks.size(), chosen->first.empty() ? "no step" : fmt::format("step {}", chosen->first)));
   found.env = chosen->second.env;
   for (auto& [number, rank] : chosen->second.ranks)
     if (!rank.cpus.empty()) found.ranks.push_back(std::move(rank));

@@ -253,8 +253,8 @@ private:
   void report_lost(const Link& agent, const model::LauncherRow* row, const GivenOption& option) {
     const bool decides = row && row->has_library && x_porting.chosen.launcher.empty();
     report(decides ? diag::Severity::error : diag::Severity::warning, option.place,
-           fmt::format("{} option '{}' {}", agent.program, shown(option),
-                       decides ? "cannot be kept" : "is removed"),
+           decides ? fmt::format("{} option '{}' cannot be kept", agent.program, shown(option))
+                   : fmt::format("{} option '{}' is removed", agent.program, shown(option)),
            hint_of(agent, row, "without this option"));
   }
 

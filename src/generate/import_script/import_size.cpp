@@ -362,14 +362,18 @@ private:
 
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
                    const std::string& counting) {
-    x_porting.note({}, "port/nodes",
-                   fmt::format("{} with {} {} {} with {}: {} {}", util::counted(shape.nodes, "node"),
-                               util::counted(shape.gpus_per_node, "GPU"),
-                               shape.nodes == 1 ? "becomes" : "become", util::counted(nodes, "node"),
-                               util::counted(gpus, "GPU"), name(),
-                               nodes < shape.nodes ? "allocates whole nodes with more GPUs"
-                                                   : "has no more GPUs on a node"),
-                   "use --nodes and --gpus-per-node to set other numbers");
+    const auto before = util::counted(shape.nodes, "node"), each = util::counted(shape.gpus_per_node, "GPU");
+    const auto now = util::counted(nodes, "node"), now_each = util::counted(gpus, "GPU");
+    x_porting.note(
+        {}, "port/nodes",
+        nodes < shape.nodes
+            ? fmt::format("the job gets {} with {} each instead of {} with {} each, because {} allocates "
+                          "whole nodes",
+                          now, now_each, before, each, name())
+            : fmt::format("the job gets {} with {} each instead of {} with {} each, because nodes of {} "
+                          "have fewer GPUs",
+                          now, now_each, before, each, name()),
+        "use --nodes and --gpus-per-node to set other numbers");
     if (!counting.empty())
       x_porting.warn(
           place_of_launch(found), "port/arguments",

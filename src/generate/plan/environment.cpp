@@ -121,8 +121,10 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
     result.remarks.error(
         "request/gpu-visibility",
-        fmt::format("jobs on {} request GPUs per task, so Slurm shows each rank only its own",
-                    input.site.name),
+        fmt::format(
+            "--gpu-visibility all cannot be used: jobs on {} request GPUs per task, so Slurm shows each rank "
+            "only its own",
+            input.site.name),
         "remove --gpu-visibility", request.origin);
   else if (by_slurm)
     result.value.gpu_visibility = {

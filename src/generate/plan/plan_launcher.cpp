@@ -75,10 +75,11 @@ bool runs_once(const model::JobSpec& job) {
 void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher,
                  StepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
-  diagnostics.error("request/steps",
-                    fmt::format("{} starts programs with {}, which cannot start a single process",
-                                input.site.name, launcher.step),
-                    "remove \"once\", or use a separate job for that step: \"jobs\"");
+  diagnostics.error(
+      "request/steps",
+      fmt::format("\"once\" cannot be used: {} starts programs with {}, which cannot start one process",
+                  input.site.name, launcher.step),
+      "remove \"once\", or use a separate job for that step: \"jobs\"");
 }
 
 /// Plans the order of cores and GPUs as requested, if a launcher can apply it.
@@ -88,23 +89,28 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   const auto& launcher = launch.launcher.choice;
   if (job.idle_cores) binding.idle_cores = *job.idle_cores;
   if (binding.idle_cores.value != model::IdleCores::none && !launcher.is_hpcml())
-    diagnostics.error("request/idle-cores",
-                      fmt::format("{} does not assign the cores of NUMA nodes without GPUs", launcher.name()),
-                      "remove --idle-cores or --launcher");
+    diagnostics.error(
+        "request/idle-cores",
+        fmt::format("--idle-cores needs the launcher hpcml: {} does not assign the cores of NUMA nodes "
+                    "without GPUs",
+                    launcher.name()),
+        "remove --idle-cores or --launcher");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
   if (gpus == 0)
-    return diagnostics.note("no GPUs: ranks have no order in which they use them", binding.order.origin);
+    return diagnostics.note("--rank-order has no effect in a job without GPUs", binding.order.origin);
   if (!launcher.is_hpcml())
     diagnostics.error("request/rank-order",
-                      fmt::format("{} does not put the GPUs into the order {}", launcher.name(),
-                                  binding.order.value.text()),
+                      fmt::format("--rank-order {} needs the launcher hpcml: {} does not order the GPUs",
+                                  binding.order.value.text(), launcher.name()),
                       "remove --rank-order or --launcher");
   else if (input.gpus_by_task())
     diagnostics.error(
         "request/rank-order",
-        fmt::format("jobs on {} request GPUs per task, so no rank sees the GPU of another", input.site.name),
+        fmt::format(
+            "--rank-order cannot be used: jobs on {} request GPUs per task, so each rank sees only its own",
+            input.site.name),
         "remove --rank-order", input.gpu_request().origin);
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
@@ -175,7 +181,7 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
   }
   if (!launcher.by_srun() && !input.job.srun.empty())
     diagnostics.error("request/srun",
-                      fmt::format("{} starts programs with {}, so options of srun have no effect",
+                      fmt::format("--srun has no effect: {} starts programs with {}, not with srun",
                                   input.site.name, launcher.step),
                       fmt::format("remove --srun={}", input.job.srun.front().value));
   for (const auto& raw : input.job.srun) launcher.step_args.push_back(raw.value);
@@ -190,16 +196,21 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
   const auto& name = launch.launcher.choice.name();
   if (input.job.bind_check)
     diagnostics.error(
-        "request/bind-check", fmt::format("{} does not check what the ranks have before they start", name),
+        "request/bind-check",
+        fmt::format("--bind-check needs the launcher hpcml: {} does not check the binding of ranks", name),
         "remove --launcher, or run srun --jobid JOB --overlap hpcml affinity --verify in the running job");
   if (const auto options = model::options_for_agent(input.job); !options.empty())
     diagnostics.error(
         "request/agent",
-        fmt::format("{} starts the ranks, and only hpcml's own agent supports {}", name, options),
+        fmt::format("{} starts the ranks, but only the agent of hpcml supports {}", name, options),
         fmt::format("use --launcher hpcml, or remove {}", options));
   if (input.job.store || input.job.rendezvous_timeout || model::is_on(input.job.coordinator))
-    diagnostics.error("request/store", fmt::format("with {} no hpcml launcher runs a rendezvous", name),
-                      "remove --launcher, or --store, --rendezvous-timeout and --jax-coordinator");
+    diagnostics.error(
+        "request/store",
+        fmt::format("--store, --rendezvous-timeout and --jax-coordinator need the launcher hpcml, but "
+                    "{} starts the ranks",
+                    name),
+        "remove --launcher, or --store, --rendezvous-timeout and --jax-coordinator");
 }
 
 /// Reports what the agent of hpcml does not support in this plan.
@@ -208,10 +219,12 @@ void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& lau
   if (!launcher.has_own_agent()) return;
   const auto options = model::options_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
-    diagnostics.error("request/nnodes",
-                      fmt::format("{} starts programs with {}, which ends all of them when a node is lost",
-                                  input.site.name, launcher.step),
-                      "remove --nnodes");
+    diagnostics.error(
+        "request/nnodes",
+        fmt::format("--nnodes cannot be used: {} starts programs with {}, which ends all of them when a "
+                    "node is lost",
+                    input.site.name, launcher.step),
+        "remove --nnodes");
   for (const auto& raw : input.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
       diagnostics.error(

@@ -50,8 +50,10 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
   if (!launcher.by_srun())
     diagnostics.error(
         "request/save-before",
-        fmt::format("{} starts programs with {}, whose tasks are not Slurm tasks and receive no signal",
-                    input.site.name, launcher.step),
+        fmt::format(
+            "--save-before cannot be used: {} starts programs with {}, whose tasks receive no signal from "
+            "Slurm",
+            input.site.name, launcher.step),
         fmt::format("save at intervals, or use --signal if {} passes it on", launcher.step));
   if (time.seconds().count() > k_most_seconds)
     diagnostics.error("request/save-before",
@@ -197,9 +199,11 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
   const bool of_preemption =
       std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
   if (recorded && of_preemption && !launch.saving)
-    diagnostics.error("request/requeue-on",
-                      "after a preemption the script ends before it can requeue the job",
-                      "add --save-before TIME, so that the script receives a signal, or remove preempted");
+    diagnostics.error(
+        "request/requeue-on",
+        "--requeue-on preempted needs --save-before, because a preemption otherwise ends the script "
+        "before it can requeue the job",
+        "add --save-before TIME, so that the script receives a signal, or remove preempted");
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
     diagnostics.error(
         "request/log-dir",

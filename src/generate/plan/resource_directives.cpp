@@ -21,13 +21,13 @@ void report_chosen_type(const LayoutInput& input, const std::string& type, const
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const char* verb = input.gpu_request().accepts_untyped ? "recommends" : "requires";
   if (others.empty())
-    diagnostics.note(fmt::format("{} {} the type of the GPUs; the job requests {}, the only one here",
-                                 input.site.name, verb, type),
-                     origin);
+    diagnostics.note(
+        fmt::format("{} {} a GPU type: requesting {}, the only one here", input.site.name, verb, type),
+        origin);
   else
     diagnostics.warning(
         "request/gpu-type",
-        fmt::format("{} {} the type of the GPUs; the job requests {}", input.site.name, verb, type),
+        fmt::format("{} {} a GPU type, and none was given: requesting {}", input.site.name, verb, type),
         fmt::format("use --gpu-type to choose {} or another of {}", type, util::join(others, ", ")), origin);
 }
 

@@ -46,17 +46,18 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
     return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollar signs",
                   "rename it");
   if (by_srun && input.is_offline())
-    return refuse("request/setup",
-                  "the image of an EDF is used on a compute node, and these have no internet",
-                  "remove --container");
+    return refuse(
+        "request/setup",
+        "the image of an EDF is entered on a compute node, which has no internet for the installation",
+        "remove --container");
   if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
-    return refuse("usage/account", "the image of an EDF is used by srun, in a job that is charged",
+    return refuse("usage/account", "the image of an EDF is entered by srun, in a job that needs an account",
                   "set --account NAME");
   if (!input.job.venv || !is_squashed(input.job.venv->value))
-    return refuse("usage/venv", "an environment on top of an image is one file",
+    return refuse("usage/venv", "an environment on top of an image must be one .sqsh file",
                   "use --venv /project/me/env.sqsh with a path on a file system that all nodes share");
   if (input.spec.packages.empty())
-    diagnostics.error("usage/packages", "the image already has its packages",
+    diagnostics.error("usage/packages", "--packages must name the packages that the image lacks",
                       "use --packages 'optuna wandb' for those that it lacks");
   std::vector<std::string> options;
   for (const auto& option : rule->options)

@@ -60,11 +60,14 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     const bool any = !input.spec.cuda.empty() || !input.spec.rocm.empty() || !input.spec.python.empty() ||
                      !input.spec.pack.empty();
     if (any)
-      diagnostics.error("usage/setup", "CUDA, ROCm and Python are those of the image",
-                        "remove --cuda, --rocm, --python and --pack");
+      diagnostics.error(
+          "usage/setup",
+          "--cuda, --rocm, --python and --pack cannot be used: the image has its own CUDA, ROCm and "
+          "Python",
+          "remove --cuda, --rocm, --python and --pack");
     if (!place.easyconfig.empty() && !input.spec.packages.empty())
       diagnostics.error(
-          "usage/packages", "the recipe sets what is in the image",
+          "usage/packages", "--packages cannot be used: the site's recipe sets the packages of the image",
           fmt::format("remove --packages, or use hpcml env venv --container {} --venv FILE.sqsh to add to it",
                       place.place));
     return result;
@@ -73,7 +76,8 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())
-        diagnostics.error("usage/setup", "the site's own wheels are built for its GPUs and have no variants",
+        diagnostics.error("usage/setup",
+                          "--cuda and --rocm cannot be used: the site's own wheels are built for its GPUs",
                           "remove --cuda and --rocm");
   } else {
     auto target = input.nodes.target;
@@ -84,7 +88,9 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     const bool amd = target.vendor == GpuVendor::amd;
     target.toolkit_wanted = amd ? input.spec.rocm : input.spec.cuda;
     if (!(amd ? input.spec.cuda : input.spec.rocm).empty())
-      diagnostics.error("usage/setup", fmt::format("the GPUs there are made by {}", amd ? "AMD" : "NVIDIA"),
+      diagnostics.error("usage/setup",
+                        amd ? "--cuda cannot be used: the GPUs of these nodes are made by AMD"
+                            : "--rocm cannot be used: the GPUs of these nodes are made by NVIDIA",
                         amd ? "use --rocm VERSION" : "use --cuda VERSION");
     const auto choice = choose_wheels(target);
     if (!choice.index) diagnostics.error("request/setup", choice.reason, choice.hint);

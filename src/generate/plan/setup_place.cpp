@@ -29,7 +29,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
     if (input.job.container)
       chosen.place = input.job.container->value;
     else
-      diagnostics.error("usage/container", "the image needs a path",
+      diagnostics.error("usage/container", "hpcml env needs a path for the image",
                         "use --container /project/me/torch.sif to set where it is built");
     break;
   case SetupKind::wheelhouse: // tried in a directory that goes away; what stays is the list of packages
@@ -56,7 +56,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
                         *days),
             input.site.storage.origin);
     } else {
-      diagnostics.error("usage/venv", "the environment needs a path",
+      diagnostics.error("usage/venv", "hpcml env needs a path for the environment",
                         "use --venv /project/me/torch with a path on a file system that all nodes share");
     }
   }

@@ -42,7 +42,7 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
   const auto restarts = job.restarts - job.starts_here + 1;
   options.push_back(k_successor_argument + job.first + ":" + std::to_string(restarts));
   for (auto& argument : script_arguments(job.command)) options.push_back(std::move(argument));
-  const auto submitted = script.empty() ? util::Error{"no copy of the script exists"}
+  const auto submitted = script.empty() ? util::Error{"hpcml has no copy of the job's script"}
                                         : slurm::submit_job(request.submit_command, {}, options,
                                                             slurm::make_submit_environment(env, options).env);
   if (!submitted)

@@ -185,7 +185,8 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
 
 Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
   SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
-  if (held.directory.fd < 0) return Error{fmt::format("cannot lock '{}': {}", path, std::strerror(errno))};
+  if (held.directory.fd < 0)
+    return Error{fmt::format("cannot lock the directory '{}': {}", path, std::strerror(errno))};
   ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
   auto watcher = util::Child::fork(watcher_options(), [&] { return watch({held.directory}); });
   if (!watcher) {

@@ -169,8 +169,8 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
         "use a port above 0"};
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
     plan.notes.push_back(
-        fmt::format("the rendezvous endpoint {}:{} is on this machine\nhint: set --rdzv-endpoint or "
-                    "--master-addr for another",
+        fmt::format("using the default rendezvous endpoint {}:{}, which is on this machine\nhint: set "
+                    "--rdzv-endpoint or --master-addr for another",
                     endpoint.host, *endpoint.port));
   agent::RendezvousEndpoint place;
   place.host = endpoint.host;

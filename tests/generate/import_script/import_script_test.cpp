@@ -57,7 +57,7 @@ TEST_CASE("The number of GPUs stays where the new nodes have fewer each") {
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.nodes->value == 4);
   CHECK(result.job.gpus_per_node->value == 4);
-  CHECK(says(result, "port/nodes", "2 nodes with 8 GPUs become 4 nodes with 4 GPUs"));
+  CHECK(says(result, "port/nodes", "4 nodes with 4 GPUs each instead of 2 nodes with 8 GPUs each"));
 }
 
 TEST_CASE("The script's own commands stay as they are, its launch is the new site's") {

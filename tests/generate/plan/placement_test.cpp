@@ -115,7 +115,7 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
     job.rank_order = flag(GpuOrder{RankOrder::cpu});
     job.launcher = launcher(name);
     CHECK(error_of(job, "lumi", "request/rank-order").message ==
-          std::string(name) + " does not put the GPUs into the order cpu");
+          "--rank-order cpu needs the launcher hpcml: " + std::string(name) + " does not order the GPUs");
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
     job.idle_cores = flag(model::IdleCores::package);
@@ -131,7 +131,7 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
   auto cpu = lumi_job();
   cpu.gpus_per_node = flag(0U);
   cpu.rank_order = flag(GpuOrder{RankOrder::cpu});
-  CHECK(has_note(planned(cpu, "lumi"), "no GPUs: ranks have no order in which they use them"));
+  CHECK(has_note(planned(cpu, "lumi"), "--rank-order has no effect in a job without GPUs"));
 }
 
 TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that is asked for") {

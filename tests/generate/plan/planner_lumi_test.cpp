@@ -214,7 +214,7 @@ TEST_CASE(
              Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/bind-check").message,
-             Catch::Contains("torchrun does not check what the ranks have"));
+             Catch::Contains("torchrun does not check the binding of ranks"));
 }
 
 TEST_CASE("NCCL is asked what it does only where there is one") {

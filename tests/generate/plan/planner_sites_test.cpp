@@ -252,7 +252,7 @@ TEST_CASE("A GPU type that the site requires and nobody named is said") {
   CHECK(result.diagnostics[0].hint.find("a100, mi100, a6000, l40s, h100, a40") != std::string::npos);
   job.gpu_type = text("a40");
   CHECK(plan::make_plan(job, site_named("kebnekaise")).diagnostics.empty());
-  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "the job requests a100, the only one here"));
+  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "requesting a100, the only one here"));
 }
 
 TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for the GPUs") {
