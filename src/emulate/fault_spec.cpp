@@ -120,7 +120,7 @@ private:
     const auto number =
         util::parse_unsigned(std::string_view(word).substr(0, word.size() - word.ends_with('x')));
     if (!word.ends_with('x') || !number || *number < 2 || *number > k_slowest)
-      return refuse(fmt::format("'{}' is not a factor from 2x to {}x", word, k_slowest), like());
+      return refuse(fmt::format("'{}' must be a factor from 2x to {}x", word, k_slowest), like());
     x_fault.factor = static_cast<unsigned>(*number);
   }
 

@@ -121,6 +121,7 @@ TEST_CASE("store show without a key explains how to get one") {
   REQUIRE(home.run({"config", "key"}).exit_code == 0);
   output = home.run({"store", "show", "127.0.0.1:9"});
   CHECK(output.exit_code == 5);
-  CHECK_THAT(output.err, Contains("hpcml: error: no store answers: 127.0.0.1:9: Connection refused\n") &&
-                             Contains("hint: check the address"));
+  CHECK_THAT(output.err,
+             Contains("hpcml: error: no rendezvous store answers: 127.0.0.1:9: Connection refused\n") &&
+                 Contains("hint: check the address"));
 }

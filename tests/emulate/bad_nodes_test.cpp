@@ -58,7 +58,7 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
   CHECK_THAT(output,
-             Contains("hpcml: node003: its agent was lost; excluded from the next start\n") &&
+             Contains("hpcml: node node003 is excluded from the next start: its agent was lost\n") &&
                  Contains("hpcml: the run failed (node): requeuing job 1 (restart 1 of at most 3)\n") &&
                  Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
@@ -86,7 +86,7 @@ over; told 1; scontrol -o show job 1 | grep -o 'UserId=[a-z]*'
                    "Invalid user id for job 3\n"
                    "JobState=COMPLETED Restarts=1 ExcNodeList=node002 NodeList=node[001,003]\n"
                    "UserId=nobody\n");
-  CHECK_THAT(output, Contains("hpcml: node002: its agent was lost; excluded from the next start\n") &&
+  CHECK_THAT(output, Contains("hpcml: node node002 is excluded from the next start: its agent was lost\n") &&
                          Contains("done 1") && !Contains("cannot change the exclude list"));
 }
 

@@ -67,11 +67,11 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
   case SessionError::none:
     if (found.job.job != 0)
       return Error{
-          fmt::format("no store of job {} answers: {}", job, none.what),
+          fmt::format("no rendezvous store of job {} answers: {}", job, none.what),
           fmt::format("only ranks that hpcml launch starts have a store that can be shown; if these have "
                       "one, query it in the job: srun --jobid={} --overlap -n1 hpcml store show",
                       job)};
-    return Error{fmt::format("no store answers: {}", none.what),
+    return Error{fmt::format("no rendezvous store answers: {}", none.what),
                  "check the address: only ranks that hpcml launch starts have a store that can be shown"};
   default:
     return Error{none.what,

@@ -52,7 +52,8 @@ void check_partition(ObjectReader& object, model::Partition& partition) {
 
 void check_ends(ObjectReader& row, std::string_view least, std::string_view most, unsigned from,
                 unsigned to) {
-  if (to != 0 && to < from) row.report_value(most, fmt::format("{}.{} is below {}", row.path(), most, least));
+  if (to != 0 && to < from)
+    row.report_value(most, fmt::format("{}.{} must not be below {}", row.path(), most, least));
 }
 
 } // namespace

@@ -71,8 +71,9 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
   for (const auto& [node, why] : bad) {
     const auto name = name_in(choice.nodes, node);
     if (!name.empty() && holds(choice.excluded, name)) continue;
-    const auto stays = [&left, what = node + ": " + why](const std::string& reason) {
-      left.words.push_back(fmt::format("{}; not excluded: {}", what, reason));
+    const auto stays = [&left, &node = node, &why = why](const std::string& reason) {
+      left.words.push_back(
+          fmt::format("node {} is not excluded from the next start ({}): {}", node, why, reason));
     };
     if (name.empty()) {
       stays("the job's partition has no node of that name");
@@ -83,7 +84,7 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
                         util::counted(choice.needed, "node")));
     } else {
       exclude.push_back(name);
-      left.words.push_back(fmt::format("{}: {}; excluded from the next start", node, why));
+      left.words.push_back(fmt::format("node {} is excluded from the next start: {}", node, why));
     }
   }
   if (exclude.size() == choice.excluded.size()) return left;

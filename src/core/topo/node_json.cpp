@@ -49,7 +49,7 @@ private:
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return fallback;
     if (found->is_string()) return found->get<std::string>();
-    report(join(path, key), "a text is expected");
+    report(join(path, key), "must be a text");
     return fallback;
   }
 
@@ -60,7 +60,7 @@ private:
       return found->get<unsigned>();
     if (*found == -1 && &object != &x_root)
       return std::nullopt; // as the kernel says "unknown" of a device's place
-    report(join(path, key), "a number from 0 to 65535 is expected");
+    report(join(path, key), "must be a number from 0 to 65535");
     return std::nullopt;
   }
 
@@ -82,7 +82,7 @@ private:
             const std::function<void(const std::string&, const std::string&, const Json&)>& take) {
     const auto found = x_root.find(key);
     if (found == x_root.end() || found->is_null()) return;
-    if (!found->is_object()) return report(key, "an object is expected");
+    if (!found->is_object()) return report(key, "must be an object");
     for (const auto& [name, value] : found->items()) take(join(key, name), name, value);
   }
 
@@ -98,7 +98,7 @@ private:
     each(key, [&](const std::string& where, const std::string& name, const Json& value) {
       const auto id = id_of(where, name);
       const Json& cpus = value.is_object() && value.contains("cpus") ? value.at("cpus") : value;
-      if (!cpus.is_string()) return report(where, "a list of CPUs is expected, such as \"0-7,64-71\"");
+      if (!cpus.is_string()) return report(where, "must be a list of CPUs such as \"0-7,64-71\"");
       if (id) found.push_back({*id, parse_list(where, cpus.get<std::string>())});
     });
     return found;
@@ -107,12 +107,12 @@ private:
   void read_cores() {
     model::CpuShape& shape = x_node.cpus;
     if (const auto field = x_root.find("core_threads"); field != x_root.end()) {
-      if (!field->is_array()) return report("core_threads", "a list of CPU lists is expected");
+      if (!field->is_array()) return report("core_threads", "must be a list of CPU lists");
       for (const auto& core : *field)
         if (core.is_string())
           shape.core_threads.push_back(parse_list("core_threads", core.get<std::string>()));
         else
-          report("core_threads", "a list of CPU lists is expected");
+          report("core_threads", "must be a list of CPU lists");
       return;
     }
     const unsigned smt = number(x_root, "", "smt").value_or(1);
@@ -121,7 +121,7 @@ private:
     for (const auto* level : {&shape.numa, &shape.l3, &shape.packages})
       for (const auto& domain : *level) cpus = cpus | domain.cpus;
     if (cpus.empty() && cores > 0) cpus = IdSet::range(0, cores * std::max(1u, smt) - 1);
-    if (smt == 0 || smt > 16) return report("smt", "from 1 to 16 hardware threads per core are expected");
+    if (smt == 0 || smt > 16) return report("smt", "must be from 1 to 16 hardware threads per core");
     make_cores(cpus, smt, stride(smt, cores, cpus));
     if (cores > 0 && shape.core_threads.size() != cores)
       x_node.notes.push_back(
@@ -193,7 +193,7 @@ private:
     std::vector<std::string> bridges;
     const auto found = value.find("path");
     if (found == value.end()) return bridges;
-    if (!found->is_array()) return report(join(where, "path"), "a list of bridges is expected"), bridges;
+    if (!found->is_array()) return report(join(where, "path"), "must be a list of bridges"), bridges;
     for (const auto& bridge : *found)
       if (bridge.is_string()) bridges.push_back(bridge.get<std::string>());
     return bridges;
@@ -202,7 +202,7 @@ private:
   void read_gpus() {
     each("gpu", [&](const std::string& where, const std::string& name, const Json& value) {
       const auto id = id_of(where, name);
-      if (!value.is_object()) return report(where, "an object is expected");
+      if (!value.is_object()) return report(where, "must be an object");
       Gpu gpu;
       gpu.place.index = id.value_or(0);
       gpu.place.pci = text(value, where, "pci", "");
@@ -224,7 +224,7 @@ private:
 
   void read_nics() {
     each("nic", [&](const std::string& where, const std::string& name, const Json& value) {
-      if (!value.is_object()) return report(where, "an object is expected");
+      if (!value.is_object()) return report(where, "must be an object");
       Nic nic;
       nic.name = name;
       nic.pci = text(value, where, "pci", "");
@@ -242,7 +242,7 @@ private:
   void read_links() {
     const auto links = x_root.find("links");
     if (links == x_root.end() || links->is_null()) return;
-    if (!links->is_array()) return report("links", "a list is expected, such as [[0, 1, 4], [1, 2, 1]]");
+    if (!links->is_array()) return report("links", "must be a list such as [[0, 1, 4], [1, 2, 1]]");
     for (std::size_t i = 0; i < links->size(); ++i) {
       const Json& link = (*links)[i];
       bool good = link.is_array() && (link.size() == 2 || link.size() == 3);
@@ -252,7 +252,7 @@ private:
         x_node.links.push_back({link[0].get<unsigned>(), link[1].get<unsigned>(),
                                 link.size() == 3 ? std::max(1u, link[2].get<unsigned>()) : 1u});
       else
-        report("links[" + std::to_string(i) + "]", "two GPUs and a width are expected, such as [0, 1, 4]");
+        report("links[" + std::to_string(i) + "]", "must be two GPUs and a width, such as [0, 1, 4]");
     }
   }
 

@@ -126,7 +126,7 @@ util::Result<Node> parse_nccl_xml(std::string_view text) {
   const pugi::xml_node root = document.root();
   if (!has_name(root, "system")) return util::Error{fmt::format("<{}> is not NCCL's <system>", root.name())};
   if (const std::string version = attribute_of(root, "version"); version != "1")
-    return util::Error{fmt::format("NCCL topology files have version 1, this one has \"{}\"", version)};
+    return util::Error{fmt::format("the NCCL topology file must have version 1, not \"{}\"", version)};
   return NcclReader(document).read(root);
 }
 

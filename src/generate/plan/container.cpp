@@ -200,8 +200,8 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
     result.remarks.error(
         "request/bind",
-        fmt::format("{} on {} does not accept binds from a job", model::word_of(rule.engine),
-                    input.site.name),
+        fmt::format("--bind cannot be used: {} on {} accepts no binds from a job",
+                    model::word_of(rule.engine), input.site.name),
         engine.keeps_host ? "remove --bind: the program sees the directories of the host"
                           : "remove --bind, and set what it should show in the engine's own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())

@@ -98,9 +98,14 @@ void remark_on_program(const LayoutInput& input, const model::PlannedSaving& sav
   if (seems_to_listen(input.job.program_text)) return;
   diagnostics.warning(
       "request/save-before",
-      fmt::format("no handler for {} was found in the program: {}", signal,
-                  saving.by_launch() ? "it is not signalled, and runs to the time limit"
-                                     : "the signal ends it, and nothing is saved"),
+      saving.by_launch()
+          ? fmt::format(
+                "no handler for {} was found in the program, which is then not signalled and runs to the "
+                "time limit",
+                signal)
+          : fmt::format(
+                "no handler for {} was found in the program, which the signal then ends without saving",
+                signal),
       fmt::format("add a handler for the signal in {} that saves and exits with 0", model::k_save_variable));
 }
 

@@ -117,8 +117,13 @@ Result<TaskPlace> place_by_launcher(const Environment& environment, const model:
     if (!address.empty() && util::short_host_name(node) == address) place.first_node = node;
   if (layout.rank == 0 && layout.host != place.first_node)
     return Error{
-        fmt::format("rank 0 runs on {}, but the other ranks expect it on {} ({})", layout.host,
-                    place.first_node, address.empty() ? "the first node of the job" : "from MASTER_ADDR"),
+        address.empty()
+            ? fmt::format("rank 0 runs on {}, but the other ranks expect it on {}, the first node of the "
+                          "job",
+                          layout.host, place.first_node)
+            : fmt::format("rank 0 runs on {}, but the other ranks expect it on {}, which MASTER_ADDR "
+                          "names",
+                          layout.host, place.first_node),
         fmt::format(
             "set MASTER_ADDR={0} before {1} (Open MPI: mpirun -x MASTER_ADDR={0}), or use a host list that "
             "begins with {2}",

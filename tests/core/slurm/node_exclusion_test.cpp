@@ -31,7 +31,7 @@ TEST_CASE("bad nodes are added to those that the job leaves out, each said once 
   const auto choice = slurm::parse_choice(k_job, k_nodes).value();
   const auto left = slurm::leave_out({{"n3", "its agent died"}, {"n4", "it failed"}}, choice);
   CHECK(left.exclude == std::vector<std::string>{"n1", "n4", "n3"});
-  CHECK(left.words == std::vector<std::string>{"n3: its agent died; excluded from the next start"});
+  CHECK(left.words == std::vector<std::string>{"node n3 is excluded from the next start: its agent died"});
   CHECK(slurm::leave_out({{"n4", "it failed"}}, choice).exclude.empty());
   CHECK(slurm::leave_out({{"n3.cluster.org", "it failed"}}, choice).exclude.back() == "n3");
 }
@@ -41,12 +41,14 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
   const auto left = slurm::leave_out({{"n1", "a"}, {"n2", "b"}, {"n3", "c"}, {"x9", "d"}}, choice);
   CHECK(left.exclude == std::vector<std::string>{"n2"});
   CHECK(left.words ==
-        std::vector<std::string>{"n1: a; not excluded: the job requests it with --nodelist",
-                                 "n2: b; excluded from the next start",
-                                 "n3: c; not excluded: the job needs 2 nodes, and its partition has no other",
-                                 "x9: d; not excluded: the job's partition has no node of that name",
-                                 "the next start must wait: it needs 2 nodes, but only 1 of its partition "
-                                 "are neither excluded nor down"});
+        std::vector<std::string>{
+            "node n1 is not excluded from the next start (a): the job requests it with --nodelist",
+            "node n2 is excluded from the next start: b",
+            "node n3 is not excluded from the next start (c): the job needs 2 nodes, and its partition has "
+            "no other",
+            "node x9 is not excluded from the next start (d): the job's partition has no node of that name",
+            "the next start must wait: it needs 2 nodes, but only 1 of its partition "
+            "are neither excluded nor down"});
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {

@@ -149,7 +149,7 @@ TEST_CASE("batch excludes faulty nodes from the next start", "[program]") {
   lose_node(job);
   CHECK(job.run({"--max-requeues", "2", "--requeue-on", "node"}, k_losing_script) == 1);
   CHECK(job.actions() == "srun exit 1\nscontrol requeue 70\nscontrol update jobid=70 ExcNodeList=n2\n");
-  CHECK(holds(job.output(), "hpcml: n2: its agent was lost; excluded from the next start\n"));
+  CHECK(holds(job.output(), "hpcml: node n2 is excluded from the next start: its agent was lost\n"));
 }
 
 TEST_CASE("batch requeues a job that starts on a faulty node", "[program]") {
