@@ -61,7 +61,7 @@ class SampleTest(unittest.TestCase):
         found = sample.messages(catalogue.ROOT)
         self.assertGreater(len(found), 800)
         products = {drawn.path.split("/")[1] for drawn in found}
-        self.assertEqual(products, {"cli", "core", "diagnose", "emulate", "generate", "run", "torch"})
+        self.assertEqual(products, {"cli", "core", "ddp", "diagnose", "emulate", "generate", "run", "torch"})
 
 
 class CatalogueTest(unittest.TestCase):

@@ -27,10 +27,10 @@ REPORTS = re.compile(
     r"\b(?:(?:util::)?Error|print_error|print_note|log_(?:error|warning|info)|log_without_waiting|print_line"
     r"|narrator\.\w+|x_porting\.(?:error|warn|note)|porting\.(?:error|warn|note)|x_said\.note"
     r"|(?:diagnostics|remarks|findings|notes|warnings|words|x_words|x_said|refusals)\.\w+|report(?:_value|_text|_faulty)?"
-    r"|refuse\w*|failure\.print|CoordinatorError|Failure|mount_failed|failed|cannot\w*)\s*[({]"
+    r"|refuse\w*|failure\.print|CoordinatorError|Failure|CheckpointProblem|throw\s+[\w:]+|mount_failed|failed|cannot\w*)\s*[({]"
 )
 # Texts of rules have their own pages; help, Markdown and Lua are not messages.
-SKIPPED = re.compile(r"^src/(?:check/rules|core/site_rules|ddp)/|_(?:help|page|rows)\.cpp$|/help/")
+SKIPPED = re.compile(r"^src/(?:check/rules|core/site_rules)/|_(?:help|page|rows)\.cpp$|/help/")
 MIN_WORDS = 4
 
 
