@@ -262,7 +262,7 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
   const auto table = workspace.hpcml({"check", "--all-sites", "job.sh"});
   CAPTURE(table.out, table.err);
   CHECK(table.out.starts_with("SITE "));
-  CHECK(holds(table.err, " sites, at "));
+  CHECK(holds(table.err, " sites, and at "));
   const auto rows = Json::parse(
       workspace.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
   CHECK(rows.size() > 40);

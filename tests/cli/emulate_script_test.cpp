@@ -40,7 +40,7 @@ TEST_CASE("emulate explains what a script lacks") {
       {{"--site", "lumi", "--whole-site", "job.sh"},
        "--whole-site cannot run a script, because it starts no nodes",
        "--nodes"},
-      {{"--", "true"}, "--site is required", "hpcml emulate --help"},
+      {{"--", "true"}, "--site is required", "add --site SITE"},
       {{"--site", "lumi"}, "no script or command", "add a batch script"},
   };
   for (const auto& [words, message, hint] : cases) {

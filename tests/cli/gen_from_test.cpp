@@ -36,7 +36,7 @@ TEST_CASE("a script is written for another site, with what changes said on stand
   CHECK(holds(result.out, "#SBATCH --nodes=4\n"));
   CHECK(holds(result.out, "OUT=results\nmkdir -p \"$OUT\"\nsrun "));
   CHECK(holds(result.err, "old.sh:2:9: note: '--partition=standard-g' is removed"));
-  CHECK(holds(result.err, "1 node with 8 GPUs becomes 4 nodes with 2 GPUs"));
+  CHECK(holds(result.err, "4 nodes with 2 GPUs each instead of 1 node with 8 GPUs each"));
 }
 
 TEST_CASE("a script's launches become an agent's where that is asked for, torchrun's as well") {

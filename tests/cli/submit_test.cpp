@@ -324,7 +324,7 @@ TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mi
   CHECK(workspace.hpcml({"gen"}).exit_code == 2);
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));
-  CHECK(holds(workspace.hpcml({"gen", "--only", "c"}).err, "unknown job 'c'"));
+  CHECK(holds(workspace.hpcml({"gen", "--only", "c"}).err, "the job file has no job 'c'"));
   CHECK(holds(workspace.hpcml({"gen", "--", "z"}).err, "--only"));
   CHECK(holds(workspace.hpcml({"submit", "--chain", "2"}).err, "--only"));
   const auto wrong = workspace.hpcml({"submit", "--gpus-per-node", "9"});

@@ -172,7 +172,7 @@ TEST_CASE("the documents' scripts keep their intent at each other's sites") {
         // Zurada's profile knows no engine for images, a GH200 node has one GPU, and CPU jobs need a
         // partition.
         const bool image = document.own_site == "lumi" && has(outcome.refusal, "container");
-        const bool gpus = has(outcome.refusal, "each process uses 2 GPUs, but vista has 1");
+        const bool gpus = has(outcome.refusal, "each process uses 2 GPUs, but a node of vista has 1");
         const bool cpus =
             document.gpus_per_rank == 0 && has(outcome.refusal, "no default partition for CPU jobs");
         INFO(outcome.refusal);

@@ -327,7 +327,7 @@ TEST_CASE("A line that is come to again with other words keeps its variables, or
   CHECK(says(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
                                 "a.py --q\nrun b.py --r"),
                     "narval"),
-             "port/launch", "more than once"));
+             "port/launch", "several times with different arguments"));
 }
 
 TEST_CASE("What ends a starter's options is not the program's, nor is hpcml's own launch") {

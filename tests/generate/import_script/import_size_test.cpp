@@ -93,7 +93,7 @@ TEST_CASE("What cannot be the same world is refused with its reason") {
       "narval");
   CHECK(says(worlds, "port/worlds", "a separate training"));
   const auto script = ported(job("-N 1 --ntasks-per-node=1 --gres=gpu:8", "srun python spawn.py"), "narval");
-  CHECK(says(script, "port/nodes", "each process uses 8 GPUs, but narval has 4"));
+  CHECK(says(script, "port/nodes", "each process uses 8 GPUs, but a node of narval has 4"));
   const auto beside =
       ported(job("-N 1 --gres=gpu:2", "srun -n1 python a.py &\nsrun -n1 python b.py &\nwait"), "narval");
   CHECK(says(beside, "port/parallel", "in parallel with other"));

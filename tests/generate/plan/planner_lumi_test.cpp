@@ -244,5 +244,5 @@ TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else"
   job.coordinator.reset();
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/store").message,
-             Catch::Contains("with torchrun no hpcml launcher"));
+             Catch::Contains("need the launcher hpcml, but torchrun starts the ranks"));
 }

@@ -238,7 +238,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job),
              Catch::Contains("usage/packages"));
   job.venv = text("/scratch/project_1/env");
-  CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("one file"));
+  CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("must be one .sqsh file"));
   job.venv = text("/capstor/me/env.squashfs");
   job.container = text("prgenv-gnu/24.11:v1");
   CHECK(setup("alps_daint", spec, job).squashed->image_options == std::vector<std::string>{"--view=default"});
@@ -249,7 +249,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   charged.flags["account"].policy = model::Policy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);
-  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("used by srun"));
+  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("entered by srun"));
   job.account = text("a1");
   CHECK(setup("alps_daint", spec, job).squashed->step ==
         std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});

@@ -186,7 +186,7 @@ TEST_CASE("coordinator names missing nodes when too few join") {
   play.pass(seconds(30));
   const auto words = play.coordinator().take_words();
   REQUIRE(words.size() == 1);
-  CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined after 30 s: node[1-3]"));
+  CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined after 20 s: node[1-3]"));
   CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
   play.pass(seconds(600));
   const auto end = play.sole_order(4);
@@ -202,7 +202,7 @@ TEST_CASE("coordinator names missing nodes by their numbers, or counts them") {
   play.pass(seconds(30));
   const auto words = play.coordinator().take_words();
   REQUIRE(words.size() == 1);
-  CHECK_THAT(words.front(), Contains("2 of 4 nodes have not joined after 30 s"));
+  CHECK_THAT(words.front(), Contains("2 of 4 nodes have not joined after 20 s"));
   CHECK(words.front().ends_with(": nodes 1,3") == numbered);
 }
 

@@ -85,7 +85,8 @@ TEST_CASE("stage fails if its directory exists", "[program]") {
   fs::create_directory(stage_of(job));
   CHECK(job.run(stage_options(job), "set -e\n" + k_stage + "/etc/hostname\nsrun exit 0") == 5);
   CHECK(holds(job.output(), "File exists"));
-  CHECK(holds(job.output(), "error: 'srun --ntasks=1 --ntasks-per-node=1 --overlap mkdir -m 700 "));
+  CHECK(holds(job.output(),
+              "error: cannot stage files: 'srun --ntasks=1 --ntasks-per-node=1 --overlap mkdir -m 700 "));
   CHECK_FALSE(holds(job.log(), "srun exit"));
 }
 

@@ -133,7 +133,7 @@ TEST_CASE("load_saved_job rejects records that it cannot use") {
   }
   keep();
   REQUIRE(util::write_file(places[0] / "4711_3.sh", ""));
-  CHECK(holds(error(), "4711_3.sh' is empty"));
+  CHECK(holds(error(), "the copy of the script of job 4711_3 is empty"));
   fs::remove(places[0] / "4711_3.sh");
   CHECK(holds(error(), "cannot read"));
   keep();
