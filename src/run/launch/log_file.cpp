@@ -98,7 +98,7 @@ std::string LogFile::close() {
   const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
   x_fd = -1;
   if (x_lost > 0)
-    return fmt::format("{} bytes of output are missing in the log file {}: {}", x_lost, x_path,
+    return fmt::format("the log file {} lacks {} bytes of output: {}", x_path, x_lost,
                        describe_write_error(x_error));
   if (removed)
     return fmt::format("the log file {} was removed while ranks were writing to it: its content is lost",

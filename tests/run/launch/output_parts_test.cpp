@@ -196,7 +196,7 @@ TEST_CASE("a file that could not be written goes on at the beginning of a line, 
   CHECK(again.empty());
   CHECK(file.write(" of it").empty());
   CHECK(file.write(" until here\nfourth\n").empty());
-  CHECK_THAT(file.close(), Contains("35 bytes of " + path + " are lost"));
+  CHECK_THAT(file.close(), Contains("the log file " + path + " lacks 35 bytes of output"));
   CHECK(util::read_file(path).value_or("") ==
         "first\nseco\n[hpcml: output is missing here: " + std::string(std::strerror(EFBIG)) + "]\nfourth\n");
 }

@@ -263,11 +263,11 @@ TEST_CASE(
     const char* fault; // of rank 1, planned are CPUs 4-7; empty: none
   };
   for (const auto& row :
-       {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of 5 requested cores"},
+       {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "the rank has only 4 of 5 requested cores"},
         Row{"4-6", 0, "another rank has 4"}, Row{"3-7", 0, "it shares CPU 3 with rank 0"},
         Row{"3-7", 0, "CPU 3 is not in NUMA 1 of its GPU"}, Row{"1-3", 0, "none of its CPUs is in NUMA 1"},
         Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 must not be used"},
-        Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"},
+        Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "hpcml planned CPUs 4-7"},
         Row{"4-7,99", 0, "the node has no CPU 99"}}) {
     CAPTURE(row.cpus, row.fault);
     const auto faults = launch::check_binding(two_ranks(1, BindMode::apply).setup(),

@@ -171,7 +171,7 @@ TEST_CASE("a mask of srun that differs from the plan is reported and kept") {
   const auto output = launch_on_first(*mine, {"--bind", "verify", "--", "nproc"}, with_masks());
   CHECK(output.exit_code == 0);
   CHECK(output.out == "1\n");
-  CHECK_THAT(output.err, Contains("rank 1") && Contains("the plan is"));
+  CHECK_THAT(output.err, Contains("rank 1") && Contains("but hpcml planned"));
 }
 
 TEST_CASE("a rank that has not what its plan says is told, or is not started") {

@@ -51,5 +51,5 @@ TEST_CASE("what an image or a module sets of TF32 gives way to the flag, and the
              Contains("--tf32 on has no effect: no GPU is visible"));
   const auto wrong = launch_with({"--tf32", "maybe"}, env);
   CHECK(wrong.exit_code == 2);
-  CHECK_THAT(wrong.err, Contains("possible values: on, off"));
+  CHECK_THAT(wrong.err, Contains("use one of on, off"));
 }
