@@ -40,9 +40,9 @@ std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) 
   if (planned.empty() || mask == planned) return differences;
   const IdSet missing = planned - mask, foreign = mask - planned;
   const auto list = [](const IdSet& cpus) { return cpus.empty() ? std::string("none") : cpus.to_list(); };
-  differences.push_back(fmt::format("it is bound to {}, but the plan is {} (missing: {}, not planned: {})",
-                                    topo::cpus_text(mask), topo::cpus_text(planned), list(missing),
-                                    list(foreign)));
+  differences.push_back(
+      fmt::format("srun bound it to {}, but hpcml planned {} (missing: {}, not planned: {})",
+                  topo::cpus_text(mask), topo::cpus_text(planned), list(missing), list(foreign)));
   return differences;
 }
 
