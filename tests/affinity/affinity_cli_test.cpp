@@ -117,9 +117,9 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --gpus ''", 2, "--gpus must not be empty"},
            {"affinity --site lumi --threads-per-core 3", 4,
             "but the cores of the node have 2 hardware threads"},
-           {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, 8 ranks need 8"},
+           {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, but 8 ranks need 8"},
            {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4,
-            "names 4 GPUs, 4 ranks need 8"},
+            "names 4 GPUs, but 4 ranks need 8"},
            {"affinity --site ''", 2, "--site must not be empty"},
            {"affinity --topology ''", 2, "--topology must not be empty"},
            {"affinity --site lumi --partition ''", 2, "--partition must not be empty"},
@@ -196,7 +196,7 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
            {"echo hello", "neither JSON nor XML"},
            {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
            {"echo '{\"cores\": 4,'", "this is not JSON"},
-           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "cores: a number from 0 to 65535"},
+           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "cores: must be a number from 0 to 65535"},
            {"echo '{}'", "neither CPUs nor GPUs"},
        }) {
     INFO(damaged.command);

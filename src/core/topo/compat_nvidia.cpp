@@ -168,7 +168,8 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
     Cores cores = dealt[rank];
     if (cores.size() < std::max(1u, request.min_cores))
       return util::Error{
-          fmt::format("gpu_affinity would fail: only {} cores are near GPU {}", cores.size(), rank)};
+          fmt::format("gpu_affinity would fail: GPU {} has {} cores near it, but each rank needs at least {}",
+                      rank, cores.size(), std::max(1u, request.min_cores))};
     if (cores.size() > most) cores.resize(most);
     IdSet cpus;
     for (const IdSet& core : cores)

@@ -367,6 +367,7 @@ TEST_CASE("accelerate starts several ranks without GPUs in one world") {
 
 TEST_CASE("a template that names something unknown is an error") {
   CHECK_THROWS_WITH(render::render_template("find_hpcml", {}), Catch::Contains("unknown name 'path'"));
-  CHECK_THROWS_WITH(render::render_template("no_such_template", {}), Catch::Contains("no template"));
+  CHECK_THROWS_WITH(render::render_template("no_such_template", {}),
+                    Catch::Contains("template no_such_template.mustache does not exist"));
   CHECK(holds(render::render_template("find_hpcml", {{"path", std::string("<&>")}}), "HPCML=<&>\n"));
 }

@@ -229,7 +229,7 @@ TEST_CASE("on a disk that fills up the files keep what there was room for, and t
   CHECK(text.size() < 300000);
   CHECK((all.substr(0, text.size()) == text));
   CHECK(count_of(output.err, "disk/0/stdout.log: disk full") == 1);
-  CHECK(count_of(output.err, ": " + std::to_string(all.size() - text.size()) + " bytes of ") == 1);
+  CHECK(count_of(output.err, " lacks " + std::to_string(all.size() - text.size()) + " bytes of ") == 1);
 }
 
 TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it") {
