@@ -109,7 +109,8 @@ TEST_CASE("a Slurm that cannot be had is an error that says what to do") {
   CHECK(none.error().hint.find("--slurm-source slurm-24.05.N.tar.bz2") != std::string::npos);
   const auto obtained = shop.obtain({"24.05", shop.sources("23.11.9")});
   REQUIRE_FALSE(obtained);
-  CHECK(obtained.error().what.ends_with("slurm-23.11.9.tar.gz is Slurm 23.11.9, not 24.05"));
+  CHECK(obtained.error().what.ends_with(
+      "slurm-23.11.9.tar.gz contains Slurm 23.11.9, but --slurm-version is 24.05"));
   shop.put("text", "no tarball\n");
   const auto text = shop.obtain({"", (shop.folder / "text").string()});
   REQUIRE_FALSE(text);
