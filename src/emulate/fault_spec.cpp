@@ -158,7 +158,8 @@ private:
       return;
     }
     if (words.size() != 2)
-      return refuse(words.size() < 2 ? "the node number is missing" : "too many values before the time",
+      return refuse(words.size() < 2 ? "the node number is missing"
+                                     : "only one node number is allowed before the time",
                     like());
     const auto number = util::parse_unsigned(words[1]);
     if (!number || *number == 0)

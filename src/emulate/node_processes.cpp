@@ -18,7 +18,9 @@ std::string read_node_mark(pid_t pid) {
 }
 
 util::Status end_processes_of(const std::string& mark) {
-  if (mark.empty()) return util::Error{"the processes of the node cannot be identified", {}};
+  if (mark.empty())
+    return util::Error{"cannot find the processes of the emulated node: its /proc/PID/ns/uts cannot be read",
+                       {}};
   constexpr auto k_pause = std::chrono::milliseconds(5);
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   for (unsigned round = 0; round < k_most; ++round) {

@@ -111,7 +111,7 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"node-dwn:2@3s", "unknown fault 'node-dwn'; did you mean node-down?"},
       {"", "unknown fault ''"},
       {"node-down@3s", "the node number is missing"},
-      {"node-down:2:3@3s", "too many values before the time"},
+      {"node-down:2:3@3s", "only one node number is allowed before the time"},
       {"node-down:0@3s", "'0' is not a valid node number (the first node is 1)"},
       {"node-down:nid1@3s", "'nid1' is not a valid node number"},
       {"node-down:4@3s", "node 4 does not exist: the cluster has 3 nodes"},

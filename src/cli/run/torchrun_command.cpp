@@ -113,7 +113,7 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
                                     runtime.env);
     request.log_directory = std::move(*directory);
     plan->notes.push_back(fmt::format(
-        "the files of -r, -t and the filters are in {}\nhint: set --log-dir for another directory",
+        "-r, -t and the filters write their log files into {}\nhint: use --log-dir DIR for another directory",
         request.log_directory));
   }
   for (const auto& note : plan->notes) util::log_info(note);

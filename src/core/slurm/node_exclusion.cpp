@@ -45,7 +45,8 @@ std::string partition_of(std::string_view job) {
 
 util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view nodes) {
   const auto records = read_records(job, "JobId");
-  if (records.empty()) return util::Error{"scontrol show job printed no record of the job"};
+  if (records.empty())
+    return util::Error{"scontrol show job printed nothing about the job, which may have ended"};
   const auto& record = records.front();
   NodeCandidates choice;
   choice.excluded = nodes_of(record.get("ExcNodeList").value_or(""));

@@ -299,7 +299,9 @@ util::Result<Node> parse_node_json(std::string_view text) {
         fmt::format("this is not JSON: the text is incomplete or invalid at byte {}", error.byte),
         "run hpcml affinity --help to see the keys of a node", error.byte};
   }
-  if (!root.is_object()) return util::Error{"a node is an object: { \"cores\": …, \"numa\": … }"};
+  if (!root.is_object())
+    return util::Error{
+        "the file must contain one JSON object that describes a node: { \"cores\": …, \"numa\": … }"};
   NodeReader reader(root);
   Node node = reader.read();
   std::vector<std::string> findings = reader.findings();

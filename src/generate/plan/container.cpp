@@ -158,7 +158,7 @@ void mount_environment(const LaunchInput& input, StepResult<Software>& result,
         "usage/venv", fmt::format("'{}' is not a file that can be mounted", file),
         "use an absolute path without commas and colons: --venv /project/me/env.sqsh");
   result.remarks.note(
-      fmt::format("the environment {} is one file on the file system and the directory {} for the program",
+      fmt::format("the environment file {} is mounted in the container: the program sees the directory {}",
                   file, at),
       rule.squashfs.origin);
   python.where = at;

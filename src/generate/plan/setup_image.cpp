@@ -43,16 +43,21 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
         "remove --container");
   const bool by_srun = model::row_of(rule->engine).by_description;
   if (by_srun && !fits_edf(input.job.container->value + (input.job.venv ? input.job.venv->value : "")))
-    return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollar signs",
-                  "rename it");
+    return refuse("usage/container",
+                  "--container or --venv has a path with a quote, a backslash or a dollar sign, which an EDF "
+                  "cannot contain",
+                  "rename the file");
   if (by_srun && input.is_offline())
     return refuse(
         "request/setup",
         "the image of an EDF is entered on a compute node, which has no internet for the installation",
         "remove --container");
   if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
-    return refuse("usage/account", "the image of an EDF is entered by srun, in a job that needs an account",
-                  "set --account NAME");
+    return refuse(
+        "usage/account",
+        fmt::format("the image of an EDF is entered by srun in a job of {}, which requires an account",
+                    input.site.name),
+        "set --account NAME");
   if (!input.job.venv || !is_squashed(input.job.venv->value))
     return refuse("usage/venv", "an environment on top of an image must be one .sqsh file",
                   "use --venv /project/me/env.sqsh with a path on a file system that all nodes share");

@@ -64,8 +64,9 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
     diagnostics.error("usage/python",
-                      "an environment that was packed for the host does not run inside an image",
-                      "remove one of them");
+                      "--venv names an environment that was packed for the host: it does not run inside the "
+                      "image of --container",
+                      "remove --venv or --container");
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.

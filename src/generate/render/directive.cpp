@@ -17,9 +17,11 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto c = static_cast<unsigned char>(value[i]);
     if (c == '\n' || c == '\r')
-      return util::Error{"a line break is not possible in an #SBATCH line", "remove the line break", i};
+      return util::Error{"the value of an #SBATCH line cannot contain a line break", "remove the line break",
+                         i};
     if (c < 0x20 || c == 0x7f)
-      return util::Error{"a control character is not possible in an #SBATCH line", "remove it", i};
+      return util::Error{"the value of an #SBATCH line cannot contain a control character",
+                         "remove the character", i};
   }
   if (value.size() > k_longest_value)
     return util::Error{"the value exceeds the length that Slurm reads in an #SBATCH line (8000 bytes)",
