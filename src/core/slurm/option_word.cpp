@@ -30,8 +30,9 @@ util::Result<NamedOption> read_long(Program program, std::string_view word) {
   NamedOption option = split_option(word);
   const auto match = find_option(program, std::string_view(option.name).substr(2));
   if (match.candidates.size() > 1)
-    return util::Error{fmt::format("'{}' could be --{}", option.name, util::join(match.candidates, ", --")),
-                       "use the full name"};
+    return util::Error{fmt::format("'{}' is ambiguous: it abbreviates --{}", option.name,
+                                   util::join(match.candidates, ", --")),
+                       "use the full name of the option"};
   if (match.option) {
     option.name = "--" + match.option->name;
     return check_value(std::move(option), match.option->argument);

@@ -126,9 +126,10 @@ private:
 
   void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
     if (candidates.size() > 1) {
-      x_findings.error(current_place(), "slurm/option-ambiguous",
-                       fmt::format("--{} could be --{}", name, util::join(candidates, ", --")),
-                       "use the full name");
+      x_findings.error(
+          current_place(), "slurm/option-ambiguous",
+          fmt::format("--{} is ambiguous: it abbreviates --{}", name, util::join(candidates, ", --")),
+          "use the full name");
       return;
     }
     std::string hint;
