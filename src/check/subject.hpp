@@ -53,8 +53,8 @@ struct LintContext : slurm::JobReading {
   std::optional<bool> several_nodes() const;
 };
 
-/// Returns the line that names the interpreter: the first one with #! among the comments and empty lines at the
-/// beginning, else the first line. Its place is reported by slurm/first-line.
+/// Returns the line that names the interpreter: the first one with #! among the comments and empty lines at
+/// the beginning, else the first line. Its place is reported by slurm/first-line.
 std::string_view shebang_line(std::string_view text);
 /// Whether bash or another Bourne shell runs the script: by its first line, or where that names nothing.
 bool is_shell_script(std::string_view text);

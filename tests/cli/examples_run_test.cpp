@@ -115,11 +115,12 @@ void lay_out(Workspace& workspace) {
   for (const auto* program : {"train", "train_ddp"}) workspace.put(program, "#!/bin/sh\necho trains\n", 0755);
   workspace.put("slurm-1234.out",
                 "NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0\nNCCL INFO NET/OFI Selected Provider is cxi\n");
-  for (const auto* script : {"job.sh", "lumi_job.sh"})
-    CHECK(workspace
-              .hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
-                      script, "--", "./train"})
-              .exit_code == 0);
+  CHECK(workspace
+            .hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
+                    "job.sh", "--", "./train"})
+            .exit_code == 0);
+  workspace.put("lumi_job.sh", "#!/bin/bash\n#SBATCH --account=project_1 --partition=standard-g --time=10\n"
+                               "#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=8\nsrun ./train\n");
   std::filesystem::copy(test::unpacked_topologies() / "coral-lassen.xml", workspace / "node.xml");
   std::filesystem::create_directories(workspace / ".config/hpcml/sites");
   CHECK(workspace.hpcml({"config", "set", "--site", "lumi", "partition", "small-g"}).exit_code == 0);

@@ -79,7 +79,7 @@ const std::vector<Page> k_pages = {
       {"setup: requirements.txt is there already, and the list of packages would replace it"},
       {"hpcml gen --site narval --wheelhouse requirements.txt\nnumpy==1.0\n"},
       {"\nmine\n"},
-      {"CXX_STANDARD 17 (a smaller number"},
+      {"CXX_STANDARD 17 or higher in its"},
       {"built/env is there already"},
       {"\nsoftware/cuda/12.2/extras/CUPTI/lib64\n"},
       {"Traceback", 0}}},

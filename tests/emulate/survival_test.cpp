@@ -149,7 +149,7 @@ TEST_CASE("submit --continue resumes a job that may not be requeued again", "[sl
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh; sbatch -Q array-%a.sh
 hear job.out "begin 0"; hear array-3.out "begin 0"
-hpcml submit --continue 1 2>&1 | grep -o 'job 1 has not ended'
+hpcml submit --continue 1 2>&1 | grep -o 'job 1 cannot be continued before it ends'
 scancel --batch --signal=USR1 1; scancel --batch --signal=USR1 2_3
 ended 1; ended 2
 hpcml submit --continue 1; hpcml submit --continue 2_3 > /dev/null
@@ -158,7 +158,7 @@ hpcml submit --continue 3 2>&1 | grep -o 'no record of job 3'
 )sh");
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output << cluster.read("array-3.out"));
-  CHECK_THAT(ran.out, Contains("job 1 has not ended\njob 3 log ") &&
+  CHECK_THAT(ran.out, Contains("job 1 cannot be continued before it ends\njob 3 log ") &&
                           Contains("JobState=COMPLETED Restarts=0 ExitCode=0:0\n"
                                    "JobState=COMPLETED Restarts=0 ExitCode=0:0\nno record of job 3\n"));
   CHECK_THAT(output, Contains("reached its limit of 0 restarts (--max-requeues)\n"

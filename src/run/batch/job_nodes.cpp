@@ -35,7 +35,7 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
 
 void report_choice(const slurm::NodeChoice& choice, unsigned need) {
   for (const auto& [node, why] : choice.bad)
-    util::log_warning(fmt::format("node {} is not used: {}", node, why));
+    util::log_warning(fmt::format("{} is not used: {}", node, why));
   if (!choice.was_informed)
     util::log_warning("no node answered the health check: using the first nodes of the job unchecked");
   if (choice.chosen.size() < need)

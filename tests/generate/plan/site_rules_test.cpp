@@ -208,7 +208,7 @@ TEST_CASE("an option that only srun takes moves to the step") {
        {"--ntasks-per-node=4", "--ntasks=8", "--cpus-per-task=16", "--environment=torch"}) {
     CHECK(gives(plan, arg));
     CHECK_THAT(script.substr(step), Contains(" " + arg + " "));
-    CHECK_THAT(script.substr(0, step), !Contains(arg.substr(0, arg.find('='))));
+    CHECK_THAT(script.substr(0, step), !Contains("#SBATCH " + arg.substr(0, arg.find('='))));
   }
   CHECK(script.find("--cpus-per-task=16", script.find("--cpus-per-task=16") + 1) == std::string::npos);
 }
@@ -517,7 +517,7 @@ TEST_CASE("the ranks meet where the site says") {
   CHECK_THAT(script(R"({"suffix": "i", "ipv4": true, "port": 7010})", "torchrun"),
              Contains("getent ahostsv4 \"$SLURMD_NODENAME\"i |") && Contains("MASTER_PORT=7010"));
   CHECK_THAT(script(R"({"suffix": "i", "ipv4": true})", "hpcml"),
-             Contains(" --host \"$SLURMD_NODENAME\"i --ipv4 "));
+             Contains(" --host \"${SLURMD_NODENAME}i\" --ipv4 "));
   CHECK_THAT(script(R"({"from_env": "SITE_HEAD"})", "hpcml"), Contains(" --host \"$SITE_HEAD\" "));
 }
 

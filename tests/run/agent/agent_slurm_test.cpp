@@ -204,7 +204,7 @@ void check_lost_agent(const Evening& evening) {
   CHECK_THAT(output, Contains("hpcml: the agent of node002 disconnected: it or its node stopped\n"));
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
-             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected: its process or node "
+             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 disconnected: it or its node "
                       "stopped\",\"pause\":0.000}"));
   for (const char* node : {"0", "2"})
     CHECK_THAT(evening.read(evening.run_of("lost") + "record-" + node + ".jsonl"),
