@@ -131,18 +131,18 @@ util::Status mount_sysfs(const std::string& scratch) {
   if (::mkdir(scratch.c_str(), 0755) != 0 && errno != EEXIST)
     return failed(fmt::format("cannot create {}", scratch));
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return failed("cannot mount a /sys with the network interfaces of an emulated node");
+    return mount_failed("cannot mount a /sys with the network interfaces of an emulated node");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = failed("cannot mount /sys for an emulated node");
+  const auto error = mount_failed("cannot mount /sys for an emulated node");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = failed(fmt::format("cannot mount {} at {}", source, target));
+  auto error = mount_failed(fmt::format("cannot mount {} at {}", source, target));
   if (::access(source.c_str(), F_OK) != 0)
     error.hint = fmt::format("{} does not exist", source);
   else if (::access(target.c_str(), F_OK) != 0)
@@ -154,7 +154,7 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
-  return failed(fmt::format("cannot mount {} over {}", source, target));
+  return mount_failed(fmt::format("cannot mount {} over {}", source, target));
 }
 
 } // namespace hpcml::emulate

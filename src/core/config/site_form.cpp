@@ -123,8 +123,9 @@ void check_interactive(ObjectReader& root, const Site& site) {
           : fmt::format(
                 "\"{}\" is neither salloc nor srun, and interactive_options does not state how to request it",
                 program),
-      "use for example \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": "
-      "\"-t\"}");
+      of_slurm
+          ? "remove interactive_options"
+          : "add its options, for example \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
 }
 
 void finish_site(ObjectReader& root, Site& site) {

@@ -140,7 +140,9 @@ private:
   Refusal check(const RequestedGres& record) {
     RequestedGres g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
-      return refuse("gpus", "gpus", "--gpus is lower than the GPUs of one node, socket or task",
+      return refuse("gpus", "gpus",
+                    "--gpus, the number of the whole job, is lower than the GPUs that it requests per node, "
+                    "socket or task",
                     "use a higher --gpus, or remove it");
     if (g.per_node > 0 && (g.per_task > g.per_node || g.per_socket > g.per_node))
       return refuse(per_node_option(), "gpus", "the GPUs of a task or socket exceed those of its node",

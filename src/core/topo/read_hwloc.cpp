@@ -296,7 +296,7 @@ util::Result<Node> parse_hwloc_xml(std::string_view text) {
       !version.empty() && version[0] != '1' && version[0] != '2')
     return util::Error{
         fmt::format("this is hwloc XML of version {}, but hpcml reads versions 1 and 2", version),
-        "run lstopo --of xml --export-xml-flags v2 FILE.xml to export it"};
+        "export it again on the node: lstopo --of xml --export-xml-flags v2 NEW.xml"};
   return HwlocReader(document).read(root);
 }
 

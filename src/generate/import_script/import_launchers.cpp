@@ -170,10 +170,11 @@ private:
                      fmt::format("{} is removed: the new script and its launcher set what this site needs",
                                  util::join(owned, ", ")));
     if (!lost.empty())
-      x_porting.warn(option.place, "port/variable",
-                     fmt::format("{}, set by {} to a value that only the job knows, is removed",
-                                 util::join(lost, ", "), which),
-                     fmt::format("export it before the launch, or use --env {}=VALUE", lost.front()));
+      x_porting.warn(
+          option.place, "port/variable",
+          fmt::format("{} is not set in the new job: {} sets it to a value that only the job knows",
+                      util::join(lost, ", "), which),
+          fmt::format("export it before the launch, or use --env {}=VALUE", lost.front()));
     if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
       x_porting.note(option.place, "port/launcher",
                      fmt::format("{} is removed: the program gets the variables of the job", which),

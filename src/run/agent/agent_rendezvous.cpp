@@ -143,7 +143,9 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
   if (search.places.empty())
     return CoordinatorError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
                                          first.name, registration.host),
-                             "check the name, and DNS or /etc/hosts on this node; or use an IP address"},
+                             fmt::format("run getent hosts {} on this node: if it prints nothing, report "
+                                         "that to the site's administrators",
+                                         first.name)},
                             true};
   return find_coordinator(registration, search);
 }

@@ -52,7 +52,8 @@ private:
     const auto code = run_here(words, x_env);
     if (code == 0) return util::Done{};
     return util::Error{
-        fmt::format("cannot stage files: '{}' failed with exit code {}", util::join(words, " "), code)};
+        fmt::format("cannot stage files: '{}' failed with exit code {}", util::join(words, " "), code),
+        "check its message above, that the files exist, and that the nodes' disks have space"};
   }
   util::Status on_nodes(const Words& command) const {
     return run(on_each_node({.launcher = x_request.node_launcher}, command, x_env));

@@ -99,14 +99,14 @@ util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<
       continue;
     }
     // Slurm runs the copy as the caller: a file that another user has put there is not used.
-    const util::InputRule own{k_most_bytes, true, "remove it, and submit the job's script"};
+    const util::InputRule own{k_most_bytes, true, "remove this file, and submit your original script again"};
     TRY(const auto text, util::read_input(path.string(), own));
     TRY(auto kept, parse_record(text, path.string()));
     kept.script = script_path(directory, job).string();
     TRY(const auto script, util::read_input(kept.script, own));
     if (script.empty())
       return util::Error{fmt::format("the copy of the script of job {} is empty: '{}'", job, kept.script),
-                         "remove it, and submit the job's script"};
+                         "remove this file, and submit your original script again"};
     return kept;
   }
   return util::Error{

@@ -188,8 +188,9 @@ private:
   /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
-      util::log_info(fmt::format("the rendezvous store in {} is not used, because the ranks have no key: {}",
-                                 k_store_variable, x_setup.world.channel.origin));
+      util::log_info(
+          fmt::format("rank 0 starts a rendezvous store, because the ranks have no key for the one in {}: {}",
+                      k_store_variable, x_setup.world.channel.origin));
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_context, program));
     const auto ports =

@@ -153,7 +153,7 @@ TEST_CASE("load_saved_job rejects files of another user") {
     const auto kept = load_saved_job("4711_3", places);
     REQUIRE_FALSE(kept);
     CHECK(holds(kept.error().what, std::string(name) + " belongs to another user (uid 65534)"));
-    CHECK(kept.error().hint == "remove it, and submit the job's script");
+    CHECK(kept.error().hint == "remove this file, and submit your original script again");
   }
   REQUIRE(::chown(places[0].c_str(), k_nobody, k_nobody) == 0);
   const auto refused = keep_job(make_job(), write_script(directory), places);
