@@ -34,7 +34,7 @@ unset PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE CMAKE_PREFIX_PATH Torch_DIR
 torch_folder=$(active_torch)
 [ -n "$torch_folder" ] || unset VIRTUAL_ENV CONDA_PREFIX
 
-say "this takes about 20 minutes on 2 cores: packages 1, release build 5, tests 13 with AddressSanitizer beside them, the second LibTorch 2"
+say "this takes about 35 minutes on 2 cores: packages 1, release build 8, tests 16 with AddressSanitizer beside them, the second LibTorch and the rest 8"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 
