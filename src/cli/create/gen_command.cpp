@@ -18,6 +18,7 @@
 #include "cli/user_key.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
+#include "core/model/script_head.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/input_file.hpp"
 #include "generate/import_script/import_script.hpp"
@@ -85,15 +86,6 @@ bool leaves_numbers(const model::JobSpec& job) {
   return !job.nodes && !job.gpus_per_node && !job.tasks_per_node && !job.gpus_per_task;
 }
 
-/// Returns the line, counted from 1, in which a script reports that hpcml gen wrote it.
-std::optional<std::size_t> line_of_generated(const std::string& text) {
-  const auto lines = util::split(text, '\n');
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    if (lines[i].starts_with("# Written by hpcml ") && lines[i].find("hpcml gen") != std::string::npos)
-      return i + 1;
-  return std::nullopt;
-}
-
 /// Reads the script for the request's site and puts what it asks for below the request; says on standard
 /// error what changes. False, with the exit code, where that cannot be done.
 bool add_script(MergedRequest& request, const std::string& file, const Context& context,
@@ -106,12 +98,12 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   }
   const auto site = choose_site(request.site, context, exit_code);
   if (!site) return false;
-  if (const auto line = line_of_generated(*text)) {
+  if (model::find_script_head(*text)) {
     print_error(
-        fmt::format("{}:{}: hpcml gen wrote this script: import is for scripts written by hand", file, *line),
-        fmt::format("run the command in line {} again with --site {}, and with the account and the "
-                    "paths of that site",
-                    *line, site->id),
+        fmt::format("{}: hpcml gen wrote this script: import is for scripts written by hand", file),
+        fmt::format("run the command in its first comment again with --site {}, and with the account and "
+                    "the paths of that site",
+                    site->id),
         context.colour);
     exit_code = k_invalid_file;
     return false;
