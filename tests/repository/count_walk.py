@@ -128,8 +128,6 @@ def read_layers(root: pathlib.Path) -> Dict[str, Set[str]]:
 
 def read_functions(root: pathlib.Path) -> Dict[str, List[Function]]:
     """Returns the definitions by their names without classes."""
-    import lizard  # pylint: disable=import-outside-toplevel
-
     functions: Dict[str, List[Function]] = {}
     for path in sorted(path for below in DIRECTORIES for kind in ("*.cpp", "*.hpp") for path in (root / below).rglob(kind)):
         file = str(path.relative_to(root))
@@ -165,7 +163,7 @@ def main() -> int:
 
 if __name__ == "__main__":
     try:
-        import lizard  # noqa: F401
+        import lizard
     except ImportError:
         skip.report_missing("count-walk", "lizard")
         sys.exit(0)

@@ -16,6 +16,7 @@
 
 #include "core/launch_chain/started_program.hpp"
 #include "core/launch_chain/unknown_arguments.hpp"
+#include "core/shell/script.hpp"
 #include "core/util/text.hpp"
 #include "run/find_torch/import_path.hpp"
 #include "run/find_torch/runner_environment.hpp"
@@ -276,12 +277,13 @@ bool is_shell(const std::string& program) {
 
 std::optional<std::string> find_runnable(const std::string& name, const util::EnvSnapshot& env,
                                          const std::string& cwd, const FileView& files) {
-  const auto absolute = [&](const std::string& path) { return path[0] == '/' ? path : cwd + "/" + path; };
   if (name.empty()) return std::nullopt;
-  if (name.find('/') != std::string::npos)
-    return files.runs(absolute(name)) ? std::optional(absolute(name)) : std::nullopt;
+  if (name.find('/') != std::string::npos) {
+    auto path = absolute_path(name, cwd);
+    return files.runs(path) ? std::optional(std::move(path)) : std::nullopt;
+  }
   for (const auto& directory : util::split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
-    const auto path = (directory.empty() ? cwd : absolute(directory)) + "/" + name;
+    auto path = absolute_path(directory, cwd) + "/" + name;
     if (files.runs(path)) return path;
   }
   return std::nullopt;
@@ -353,21 +355,30 @@ std::optional<std::string> text_of_shell(const std::vector<std::string>& words) 
   return std::nullopt;
 }
 
-/// The command of a shell's text, with the variables that it sets first; the command itself if there is none.
-ProgramWords read_shell_text(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
-  ProgramWords program{command, env};
-  const auto text = text_of_shell(command);
-  auto words = text ? split_simple_command(*text) : std::nullopt;
-  if (!words) return program;
-  auto first = words->begin();
-  for (; first != words->end(); ++first) {
-    const auto equals = first->find('=');
-    if (equals == std::string::npos || equals == 0) break;
-    program.env.set(first->substr(0, equals), first->substr(equals + 1));
+/// A word without its quotes; variables and substitutions in it stay as written.
+std::string text_of_word(const shell::Word& word) {
+  std::string text;
+  for (const auto& part : word.parts) text += part.text;
+  return text;
+}
+
+/// The command of a shell's text, with the variables that it sets first; nothing if the text is not one
+/// simple command without redirections, or if its program is in a variable.
+std::optional<ProgramWords> read_shell_text(const std::string& text, const util::EnvSnapshot& env) {
+  const auto script = shell::read_script(text);
+  const auto& commands = script.program.children;
+  if (commands.size() != 1 || commands[0].kind != shell::SyntaxNode::Kind::simple ||
+      commands[0].link != shell::Tie::next || !commands[0].redirects.empty() || !commands[0].declared.empty())
+    return std::nullopt;
+  ProgramWords program{{}, env};
+  for (const auto& assignment : commands[0].assignments) {
+    if (assignment.append || assignment.array || !assignment.subscript.empty()) return std::nullopt;
+    program.env.set(assignment.name, text_of_word(assignment.value));
   }
-  if (first != words->end() && *first == "exec") ++first;
-  if (first == words->end() || first->find_first_of("$`") != std::string::npos) return {command, env};
-  program.words.assign(first, words->end());
+  auto& words = program.words;
+  for (const auto& word : commands[0].words) words.push_back(text_of_word(word));
+  if (!words.empty() && words[0] == "exec") words.erase(words.begin());
+  if (words.empty() || words[0].find_first_of("$`") != std::string::npos) return std::nullopt;
   return program;
 }
 
@@ -376,7 +387,9 @@ ProgramWords read_shell_text(const std::vector<std::string>& command, const util
 util::Result<ProgramWords> find_program_words(const std::vector<std::string>& outer_command,
                                               const util::EnvSnapshot& env, const std::string& cwd,
                                               const FileView& files) {
-  auto program = read_shell_text(outer_command, env);
+  ProgramWords program{outer_command, env};
+  if (const auto text = text_of_shell(outer_command))
+    if (auto found = read_shell_text(*text, env)) program = std::move(*found);
   const auto command = program.words;
   if (launch_chain::is_python(command[0])) return program;
   const auto started = launch_chain::find_started_program(command);
@@ -387,7 +400,6 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
   for (const auto& outer : started->before) {
     if (outer == "nsys" || outer == "ncu") continue;
-    if (!is_runner(outer)) return util::Error{fmt::format("the program that {} starts is unknown", outer)};
     const auto begin = std::find_if(command.begin(), command.end(),
                                     [&](const auto& word) { return util::base_name(word) == outer; });
     const auto end = command.begin() + static_cast<std::ptrdiff_t>(started->at);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t k_most_of_a_text = 64 << 10;
 
-std::string absolute(const std::string& path, const std::string& directory) {
-  return path.starts_with("/") ? path : directory + (path.empty() ? "" : "/" + path);
-}
-
 /// "python3.11" for that and for "python3.11-config"'s like; empty where a name has no minor version.
 std::string versioned_name(const std::string& name) {
   constexpr std::string_view k_start = "python3.";
@@ -77,7 +73,7 @@ public:
         const std::string entry(util::trim(line));
         if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") || entry.starts_with("import\t"))
           continue;
-        if (visit(absolute(entry, directory))) return true;
+        if (visit(absolute_path(entry, directory))) return true;
       }
     }
     return false;
@@ -169,11 +165,15 @@ bool visit_packages(Walk& walk, const std::string& program, const FileView& file
 
 } // namespace
 
+std::string absolute_path(const std::string& path, const std::string& directory) {
+  return path.starts_with("/") ? path : directory + (path.empty() ? "" : "/" + path);
+}
+
 std::string follow_links(std::string path, const FileView& files) {
   for (int depth = 0; depth < 16; ++depth) {
     const auto target = files.link(path);
     if (!target) break;
-    path = absolute(*target, util::directory_name(path));
+    path = absolute_path(*target, util::directory_name(path));
   }
   return path;
 }
@@ -209,7 +209,7 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
   }
   if (!line.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
   if (safe) return line;
-  line.own_path = script ? util::directory_name(follow_links(absolute(*script, cwd), files)) : cwd;
+  line.own_path = script ? util::directory_name(follow_links(absolute_path(*script, cwd), files)) : cwd;
   return line;
 }
 
@@ -222,7 +222,7 @@ std::string visit_import_directories(const std::string& program, const PythonCom
   const auto path = walk.variable("PYTHONPATH");
   if (!path.empty())
     for (const auto& directory : util::split(path, ':'))
-      if (walk.visit(absolute(directory, cwd))) return why;
+      if (walk.visit(absolute_path(directory, cwd))) return why;
   if (!line.no_site) visit_packages(walk, program, files, why);
   return why;
 }

@@ -30,6 +30,9 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
 using DirectoryVisitor =
     std::function<bool(const std::string& directory, const std::vector<std::string>* names)>;
 
+/// Returns `path`, or its place below `directory` if it is relative.
+std::string absolute_path(const std::string& path, const std::string& directory);
+
 /// Returns the target of a chain of links, with the directories as written.
 std::string follow_links(std::string path, const FileView& files);
 

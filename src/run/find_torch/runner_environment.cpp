@@ -6,9 +6,9 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "core/util/text.hpp"
+#include "run/find_torch/import_path.hpp"
 
 namespace hpcml::find_torch {
 
@@ -38,20 +38,11 @@ bool has_any(const std::vector<std::string>& words, std::initializer_list<std::s
   });
 }
 
-std::string absolute_path(const std::string& path, const std::string& directory) {
-  return path.starts_with("/") ? path : directory + "/" + path;
-}
-
-std::string parent_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
-}
-
 /// Returns the nearest of `directory` and the directories above it that has one of these entries.
 std::optional<std::string> directory_with(std::string directory,
                                           std::initializer_list<std::string_view> entries,
                                           const FileView& files) {
-  for (; !directory.empty(); directory = parent_of(directory))
+  for (; directory.size() > 1; directory = util::directory_name(directory))
     for (const auto entry : entries)
       if (files.exists(fmt::format("{}/{}", directory, entry))) return directory;
   return std::nullopt;
@@ -84,13 +75,14 @@ Result<std::string> environment_of_uv(const std::vector<std::string>& words, con
   return *above + "/.venv";
 }
 
-Result<std::string> environment_of_pixi(const std::vector<std::string>& words, const std::string& cwd,
+Result<std::string> environment_of_pixi(const std::vector<std::string>& words,
+                                        const util::EnvSnapshot& /*env*/, const std::string& cwd,
                                         const FileView& files) {
   const auto manifest = value_of(words, {"--manifest-path"});
   auto start = cwd;
   if (manifest) {
     start = absolute_path(*manifest, cwd);
-    if (start.ends_with(".toml")) start = parent_of(start);
+    if (start.ends_with(".toml")) start = util::directory_name(start);
   }
   const auto project = directory_with(start, {"pixi.toml", ".pixi"}, files);
   if (!project) return unknown_environment("pixi", "there is no project");
@@ -120,7 +112,7 @@ std::vector<std::string> conda_directories(const std::string& runner, const util
   if (const auto root = env.get_or("MAMBA_ROOT_PREFIX", ""); runner != "conda" && !root.empty())
     directories.push_back(root + "/envs");
   if (const auto program = env.get_or("CONDA_EXE", ""); !program.empty()) // ROOT/bin/conda
-    directories.push_back(parent_of(parent_of(program)) + "/envs");
+    directories.push_back(util::directory_name(util::directory_name(program)) + "/envs");
   if (const auto home = env.get_or("HOME", ""); !home.empty()) directories.push_back(home + "/.conda/envs");
   return directories;
 }
@@ -137,7 +129,7 @@ Result<std::string> environment_of_conda(const std::vector<std::string>& words, 
     return existing_environment(runner, active, files);
   }
   for (const auto& directory : conda_directories(runner, env)) {
-    const auto prefix = *name == "base" ? parent_of(directory) : directory + "/" + *name;
+    const auto prefix = *name == "base" ? util::directory_name(directory) : directory + "/" + *name;
     if (files.exists(prefix + "/bin/python")) return prefix;
   }
   return unknown_environment(runner, fmt::format("'{}' was not found", *name));
@@ -161,115 +153,37 @@ std::optional<std::string> installed_version(const std::string& root, const std:
   return newest;
 }
 
-/// Returns the position after "$(…)" or "`…`" at `at`; `at` if there is none, and npos if it does not end.
-std::size_t end_of_substitution(const std::string& line, std::size_t at) {
-  if (line[at] == '`') {
-    const auto end = line.find('`', at + 1);
-    return end == std::string::npos ? end : end + 1;
-  }
-  if (line.compare(at, 2, "$(") != 0) return at;
-  std::size_t depth = 0;
-  for (std::size_t i = at + 1; i < line.size(); ++i) {
-    if (line[i] == '(') ++depth;
-    if (line[i] == ')' && --depth == 0) return i + 1;
-  }
-  return std::string::npos;
-}
-
-/// Splits the words of one simple command.
-class CommandSplitter {
-public:
-  explicit CommandSplitter(std::string line) : x_line(std::move(line)) {}
-
-  std::optional<std::vector<std::string>> split() {
-    while (x_at < x_line.size())
-      if (!take_substitution() && !take_quoting() && !take_plain()) return std::nullopt;
-    if (x_quote != 0) return std::nullopt;
-    end_word();
-    return std::move(x_words);
-  }
-
-private:
-  bool take_substitution() {
-    const auto end = x_quote == '\'' ? x_at : end_of_substitution(x_line, x_at);
-    if (end == x_at || end == std::string::npos) return false;
-    append(end - x_at);
-    return true;
-  }
-
-  bool take_quoting() {
-    const char c = x_line[x_at];
-    if (x_quote != '\'' && c == '\\' && x_at + 1 < x_line.size()) {
-      ++x_at;
-      append(1);
-      return true;
-    }
-    if (x_quote != 0 ? c != x_quote : c != '\'' && c != '"') return false;
-    x_quote = x_quote != 0 ? 0 : c;
-    x_word = x_word.value_or("");
-    ++x_at;
-    return true;
-  }
-
-  /// False for what makes the text more than one simple command.
-  bool take_plain() {
-    const char c = x_line[x_at];
-    const bool substitutes = c == '`' || x_line.compare(x_at, 2, "$(") == 0; // and does not end
-    if (x_quote != '\'' && substitutes) return false;
-    if (x_quote == 0 && std::string_view(";&|<>()\n#").find(c) != std::string_view::npos) return false;
-    if (x_quote == 0 && (c == ' ' || c == '\t')) {
-      end_word();
-      ++x_at;
-    } else {
-      append(1);
-    }
-    return true;
-  }
-
-  void append(std::size_t count) {
-    x_word = x_word.value_or("") + x_line.substr(x_at, count);
-    x_at += count;
-  }
-
-  void end_word() {
-    if (x_word) x_words.push_back(*std::exchange(x_word, std::nullopt));
-  }
-
-  std::string x_line;
-  std::size_t x_at = 0;
-  char x_quote = 0; ///< that the position is in; 0: none
-  std::optional<std::string> x_word;
-  std::vector<std::string> x_words;
+/// A runner, and what finds the environment that it activates.
+struct Runner {
+  std::string_view name;
+  Result<std::string> (*find)(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                              const std::string& cwd, const FileView& files);
 };
 
-} // namespace
+constexpr Runner k_runners[] = {{"uv", environment_of_uv},
+                                {"pixi", environment_of_pixi},
+                                {"poetry", environment_of_poetry},
+                                {"conda", environment_of_conda},
+                                {"micromamba", environment_of_conda}};
 
-bool is_runner(const std::string& program) {
-  static constexpr std::string_view k_runners[] = {"uv", "pixi", "poetry", "conda", "micromamba"};
-  return std::find(std::begin(k_runners), std::end(k_runners), program) != std::end(k_runners);
-}
+} // namespace
 
 Result<std::string> find_runner_environment(const std::vector<std::string>& words,
                                             const util::EnvSnapshot& env, const std::string& cwd,
                                             const FileView& files) {
   const auto runner = util::base_name(words.at(0));
-  if (runner == "uv") return environment_of_uv(words, env, cwd, files);
-  if (runner == "pixi") return environment_of_pixi(words, cwd, files);
-  if (runner == "poetry") return environment_of_poetry(words, env, cwd, files);
-  return environment_of_conda(words, env, cwd, files);
-}
-
-std::optional<std::vector<std::string>> split_simple_command(const std::string& text) {
-  return CommandSplitter(std::string(util::trim(text))).split();
+  for (const auto& [name, find] : k_runners)
+    if (runner == name) return find(words, env, cwd, files);
+  return Error{fmt::format("the program that {} starts is unknown", runner)};
 }
 
 Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSnapshot& env,
                                       const std::string& cwd, const FileView& files) {
-  const auto directory = parent_of(shim);
+  const auto directory = util::directory_name(shim);
   if (!directory.ends_with("/shims")) return shim;
   const auto text = files.read(shim, k_most_of_a_name_file).value_or("");
   if (text.find("pyenv") == std::string::npos) return shim;
-  const auto root = parent_of(directory);
+  const auto root = util::directory_name(directory);
   auto version = env.get_or("PYENV_VERSION", "");
   if (version.empty()) {
     const auto local = directory_with(cwd, {".python-version"}, files);

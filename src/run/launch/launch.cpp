@@ -50,6 +50,10 @@ LaunchDecision resolve_here(const LaunchRequest& request, const RuntimeContext& 
   return resolve(request, context, std::move(*node), SystemQueries(context), first);
 }
 
+Failure setup_failure(const std::string& phase, const util::Error& error, const RuntimeContext& context) {
+  return {k_cannot_set_up, phase, error, {}, context.host};
+}
+
 /// Reports why nothing is started here, in the log and to the launchers of the other ranks.
 int give_up(const LaunchRequest& request, const RuntimeContext& context, const LaunchError& why) {
   const auto& world = why.world;
@@ -64,14 +68,10 @@ int give_up(const LaunchRequest& request, const RuntimeContext& context, const L
 
 int perform(const LaunchRequest& request, const RuntimeContext& context, const ResolvedLaunch& resolved) {
   const auto& node = resolved.node;
-  const bool starts = starts_ranks(resolved.role);
+  const bool starts = resolved.starts_ranks;
   if (starts) warn_of_idle_nodes(*node, context);
-  std::vector<CacheDir> caches;
-  if (!node->cache_paths.empty()) {
-    auto opened = open_caches(node->plan.caches, node->cache_paths);
-    if (!opened) return give_up(request, context, {"cache", opened.error(), node->world, !starts});
-    caches = std::move(*opened);
-  }
+  auto caches = open_caches(node->plan.caches, node->cache_paths);
+  if (!caches) return give_up(request, context, {"cache", caches.error(), node->world, !starts});
   const auto become = [&] {
     return exec_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, context);
   };
@@ -96,7 +96,7 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
       write_class(outcome.code, model::FailureClass::program);
     }
   }
-  for (auto& cache : caches) release_cache(cache);
+  for (auto& cache : *caches) release_cache(cache);
   if (outcome.signal != 0) end_step_by_signal(outcome.signal, context.env);
   return outcome.code;
 }
@@ -107,17 +107,15 @@ std::variant<ResolvedLaunch, Failure> resolve_ranks(const LaunchRequest& request
                                                     const RuntimeContext& context) {
   auto decision = resolve_here(request, context);
   if (const auto* failed = std::get_if<LaunchError>(&decision))
-    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
+    return setup_failure(failed->phase, failed->error, context);
   auto& resolved = std::get<ResolvedLaunch>(decision);
-  if (starts_ranks(resolved.role)) return std::move(resolved);
-  return Failure{
-      k_cannot_set_up,
+  if (resolved.starts_ranks) return std::move(resolved);
+  return setup_failure(
       "layout",
       {"options of the agent (such as --max-restarts) need one task per node, but this task is one rank",
        "use one task per node and --nproc-per-node: srun --ntasks-per-node=1 hpcml launch "
        "--nproc-per-node N …"},
-      {},
-      context.host};
+      context);
 }
 
 std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
@@ -127,16 +125,12 @@ std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
   if (!resolved) {
     auto decision = resolve_here(request, context, first);
     if (const auto* failed = std::get_if<LaunchError>(&decision))
-      return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
+      return setup_failure(failed->phase, failed->error, context);
     resolved = std::move(std::get<ResolvedLaunch>(decision));
   }
-  PreparedRanks prepared{std::move(resolved->node), {}};
-  if (!prepared.node->cache_paths.empty()) {
-    auto opened = open_caches(prepared.node->plan.caches, prepared.node->cache_paths);
-    if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, context.host};
-    prepared.caches = std::move(*opened);
-  }
-  return prepared;
+  auto caches = open_caches(resolved->node->plan.caches, resolved->node->cache_paths);
+  if (!caches) return setup_failure("cache", caches.error(), context);
+  return PreparedRanks{std::move(resolved->node), std::move(*caches)};
 }
 
 int run_launch(const LaunchRequest& request, const RuntimeContext& context) {

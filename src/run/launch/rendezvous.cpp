@@ -10,10 +10,12 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <optional>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <utility>
 
 #include "core/util/host_names.hpp"
+#include "core/util/scoped_descriptor.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -29,33 +31,77 @@ bool is_number(const std::string& address) {
          ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
 }
 
-/// The address as a number; empty where it has none, or one that only its link knows.
-std::string number_of(const sockaddr* address, socklen_t length) {
+constexpr const char* k_discard_port = "9"; ///< nothing is sent there
+
+/// The address as a number, with the interface of one that only its link knows: "fe80::1%eth0". Empty for
+/// other families than IPv4 and IPv6.
+std::string number_of(const sockaddr* address) {
+  const int family = address != nullptr ? address->sa_family : AF_UNSPEC;
+  const socklen_t length = family == AF_INET    ? sizeof(sockaddr_in)
+                           : family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                : 0;
   char text[NI_MAXHOST] = "";
-  if (::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) return {};
-  return std::strchr(text, '%') == nullptr ? text : std::string();
+  if (length == 0 || ::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
+    return {};
+  return text;
+}
+
+bool is_of_link(const std::string& number) { return number.find('%') != std::string::npos; }
+std::string without_link(const std::string& number) { return number.substr(0, number.find('%')); }
+
+struct InterfaceAddress {
+  std::string interface;
+  std::string number;
+  unsigned flags = 0; ///< IFF_UP and others
+};
+
+/// Returns the addresses of this node's interfaces; nothing, with errno, if the kernel does not list them.
+std::optional<std::vector<InterfaceAddress>> interface_addresses() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return std::nullopt;
+  std::vector<InterfaceAddress> found;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
+    if (auto number = number_of(entry->ifa_addr); !number.empty())
+      found.push_back({entry->ifa_name, std::move(number), entry->ifa_flags});
+  ::freeifaddrs(list);
+  return found;
+}
+
+/// Connecting a datagram socket sends nothing; the kernel chooses the route and its address.
+std::string source_to(const addrinfo& target) {
+  const util::ScopedDescriptor fd(::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage own{};
+  auto* address = reinterpret_cast<sockaddr*>(&own);
+  socklen_t length = sizeof own;
+  const bool found = fd.get() >= 0 && ::connect(fd.get(), target.ai_addr, target.ai_addrlen) == 0 &&
+                     ::getsockname(fd.get(), address, &length) == 0;
+  return found ? without_link(number_of(address)) : std::string();
+}
+
+std::string source_to(const std::string& host) {
+  addrinfo wanted{}, *list = nullptr;
+  wanted.ai_socktype = SOCK_DGRAM;
+  if (::getaddrinfo(host.c_str(), k_discard_port, &wanted, &list) != 0) return {};
+  std::string text;
+  for (const addrinfo* entry = list; entry != nullptr && text.empty(); entry = entry->ai_next)
+    text = source_to(*entry);
+  ::freeaddrinfo(list);
+  return text;
 }
 
 } // namespace
 
 Result<std::string> interface_address(const std::string& interface) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0)
-    return Error{fmt::format("cannot list the network interfaces: {}", std::strerror(errno))};
+  const auto addresses = interface_addresses();
+  if (!addresses) return Error{fmt::format("cannot list the network interfaces: {}", std::strerror(errno))};
   std::string four, six;
   std::vector<std::string> names;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0) continue;
-    const bool is_four = entry->ifa_addr->sa_family == AF_INET;
-    if (!is_four && entry->ifa_addr->sa_family != AF_INET6) continue;
-    const auto text = number_of(entry->ifa_addr, is_four ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    if (text.empty()) continue;
-    if (std::find(names.begin(), names.end(), entry->ifa_name) == names.end())
-      names.emplace_back(entry->ifa_name);
-    auto& address = is_four ? four : six;
-    if (interface == entry->ifa_name && address.empty()) address = text;
+  for (const auto& [name, number, flags] : *addresses) {
+    if ((flags & IFF_UP) == 0 || is_of_link(number)) continue;
+    util::add_once(names, name);
+    auto& address = number.find(':') == std::string::npos ? four : six;
+    if (interface == name && address.empty()) address = number;
   }
-  ::freeifaddrs(list);
   if (!four.empty()) return four;
   if (!six.empty()) return six;
   return Error{
@@ -70,27 +116,33 @@ std::vector<std::string> addresses_of(const std::string& name) {
   wanted.ai_socktype = SOCK_STREAM;
   if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next)
-    if (const auto text = number_of(entry->ai_addr, entry->ai_addrlen); !text.empty())
-      util::add_once(found, text);
+    if (const auto number = number_of(entry->ai_addr); !number.empty() && !is_of_link(number))
+      util::add_once(found, number);
   ::freeaddrinfo(list);
   return found;
 }
 
 std::vector<std::string> local_addresses() {
   std::vector<std::string> found;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return found;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr) continue;
-    const int family = entry->ifa_addr->sa_family;
-    const socklen_t length = family == AF_INET    ? sizeof(sockaddr_in)
-                             : family == AF_INET6 ? sizeof(sockaddr_in6)
-                                                  : 0;
-    if (length == 0) continue;
-    if (const auto text = number_of(entry->ifa_addr, length); !text.empty()) util::add_once(found, text);
-  }
-  ::freeifaddrs(list);
+  for (const auto& address : interface_addresses().value_or(std::vector<InterfaceAddress>()))
+    if (!is_of_link(address.number)) util::add_once(found, address.number);
   return found;
+}
+
+NetworkView read_network(const std::vector<std::string>& hosts) {
+  NetworkView network;
+  const auto addresses = hosts.empty() ? std::nullopt : interface_addresses();
+  if (!addresses) return network;
+  for (const auto& [name, number, flags] : *addresses)
+    if ((flags & IFF_UP) != 0)
+      network.addresses.push_back({name, without_link(number), (flags & IFF_LOOPBACK) != 0});
+  for (const auto& host : hosts) {
+    const auto source = source_to(host);
+    if (source.empty() || util::is_loopback_address(source)) continue;
+    network.source = source;
+    break;
+  }
+  return network;
 }
 
 std::vector<std::string> serving_addresses(const std::vector<std::string>& names,
@@ -118,28 +170,25 @@ std::vector<std::string> serving_addresses(const std::vector<std::string>& names
 bool may_be_host(const std::string& address, const std::string& node, bool is_here) {
   if (is_number(address)) {
     if (!is_here) return true;
-    const auto mine = local_addresses();
-    return std::find(mine.begin(), mine.end(), address) != mine.end();
+    return util::contains(local_addresses(), address);
   }
   if (util::short_host_name(address) == util::short_host_name(node)) return true;
   const auto mine = addresses_of(address);
   const auto theirs = addresses_of(node);
-  return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& host) {
-    return std::find(mine.begin(), mine.end(), host) != mine.end();
-  });
+  return std::any_of(theirs.begin(), theirs.end(),
+                     [&](const std::string& host) { return util::contains(mine, host); });
 }
 
 Result<unsigned> free_loopback_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const util::ScopedDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof place;
-  const bool found = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&place), sizeof place) == 0 &&
-                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length) == 0;
-  const int code = errno;
-  if (fd >= 0) ::close(fd);
-  if (!found) return Error{fmt::format("cannot find a free port on 127.0.0.1: {}", std::strerror(code))};
+  auto* address = reinterpret_cast<sockaddr*>(&place);
+  if (fd.get() < 0 || ::bind(fd.get(), address, length) != 0 ||
+      ::getsockname(fd.get(), address, &length) != 0)
+    return Error{fmt::format("cannot find a free port on 127.0.0.1: {}", std::strerror(errno))};
   return static_cast<unsigned>(ntohs(place.sin_port));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses and ports of this node, and what names of nodes resolve to.
+// Addresses and ports of this node, what names of nodes resolve to, and this node's way to other nodes.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/util/result.hpp"
+#include "run/resolve/gloo_interface.hpp"
 
 namespace hpcml::launch {
 
@@ -24,6 +25,10 @@ std::vector<std::string> addresses_of(const std::string& name);
 
 /// This node's own addresses that others can name: without those of one link.
 std::vector<std::string> local_addresses();
+
+/// Returns the node's way to the first of these hosts that is not this node itself, as far as names show.
+/// Nothing if there are none.
+NetworkView read_network(const std::vector<std::string>& hosts);
 
 /// This node's addresses among those of `names`, each once; none, which stands for all, where the first of
 /// them is not known to be here, or only as a name of the loopback.

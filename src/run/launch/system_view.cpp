@@ -2,19 +2,14 @@
 #include "run/launch/system_view.hpp"
 
 #include <fmt/format.h>
-#include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "core/topo/live_files.hpp"
 #include "core/topo/live_nics.hpp"
 #include "core/util/file.hpp"
-#include "core/util/host_names.hpp"
 #include "core/util/process_stat.hpp"
 #include "run/find_torch/find_torch.hpp"
 #include "run/launch/job_key.hpp"
@@ -37,49 +32,6 @@ Limit read_limit(decltype(RLIMIT_NOFILE) resource) {
 void apply_limit(decltype(RLIMIT_NOFILE) resource, const Limit& limit) {
   const rlimit wanted{to_kernel(limit.soft), to_kernel(limit.hard)};
   (void)::setrlimit(resource, &wanted);
-}
-
-constexpr const char* k_discard_port = "9"; ///< nothing is sent there
-
-socklen_t length_of(const sockaddr* address) {
-  if (address == nullptr) return 0;
-  return address->sa_family == AF_INET    ? sizeof(sockaddr_in)
-         : address->sa_family == AF_INET6 ? sizeof(sockaddr_in6)
-                                          : 0;
-}
-
-/// The address as a number, without a link's name after it.
-std::string numeric_address(const sockaddr* address, socklen_t length) {
-  char text[NI_MAXHOST] = "";
-  if (length == 0 || ::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
-    return {};
-  const std::string number = text;
-  return number.substr(0, number.find('%'));
-}
-
-/// Connecting a datagram socket sends nothing; the kernel chooses the route and its address.
-std::string source_to(const addrinfo& target) {
-  const int fd = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return {};
-  sockaddr_storage own{};
-  socklen_t length = sizeof own;
-  std::string text;
-  if (::connect(fd, target.ai_addr, target.ai_addrlen) == 0 &&
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0)
-    text = numeric_address(reinterpret_cast<sockaddr*>(&own), length);
-  ::close(fd);
-  return text;
-}
-
-std::string source_to(const std::string& host) {
-  addrinfo wanted{}, *list = nullptr;
-  wanted.ai_socktype = SOCK_DGRAM;
-  if (::getaddrinfo(host.c_str(), k_discard_port, &wanted, &list) != 0) return {};
-  std::string text;
-  for (const addrinfo* entry = list; entry != nullptr && text.empty(); entry = entry->ai_next)
-    text = source_to(*entry);
-  ::freeaddrinfo(list);
-  return text;
 }
 
 /// Returns the names of all interfaces of this node, up or not; empty if unknown.
@@ -161,24 +113,6 @@ std::string read_locking_fabric(const std::filesystem::path& root) {
     fabric = "RoCE";
   }
   return fabric;
-}
-
-NetworkView read_network(const std::vector<std::string>& hosts) {
-  NetworkView network;
-  ifaddrs* list = nullptr;
-  if (hosts.empty() || ::getifaddrs(&list) != 0) return network;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
-    if (const auto text = numeric_address(entry->ifa_addr, length_of(entry->ifa_addr));
-        !text.empty() && (entry->ifa_flags & IFF_UP) != 0)
-      network.addresses.push_back({entry->ifa_name, text, (entry->ifa_flags & IFF_LOOPBACK) != 0});
-  ::freeifaddrs(list);
-  for (const auto& host : hosts) {
-    const auto source = source_to(host);
-    if (source.empty() || util::is_loopback_address(source)) continue;
-    network.source = source;
-    break;
-  }
-  return network;
 }
 
 bool SystemQueries::has_file(const std::string& path) const {

@@ -30,10 +30,6 @@ void apply_limits(const ProcessLimits& limits);
 /// below `root`; empty if it has none.
 std::string read_locking_fabric(const std::filesystem::path& root = "/");
 
-/// Returns the node's way to the first of these hosts that is not this node itself, as far as names show.
-/// Nothing if there are none.
-NetworkView read_network(const std::vector<std::string>& hosts);
-
 /// Asks the system. `context` must live as long as this object.
 class SystemQueries : public NodeQueries {
 public:

@@ -20,7 +20,4 @@ struct JobChannel {
   std::string origin = {}; ///< for users: "HPCML_JOB_SECRET"; without a shared key: why there is none
 };
 
-/// Returns what a launch reports of its key: "key from HPCML_JOB_SECRET", "no key (why)".
-std::string describe_channel(const JobChannel& channel);
-
 } // namespace hpcml::launch

@@ -60,6 +60,12 @@ struct LaunchRequest {
   std::vector<std::string> command;
 };
 
+/// Returns the site of the request, or one without any facts.
+inline const model::Site& site_or_none(const LaunchRequest& request) {
+  static const model::Site k_none{};
+  return request.site ? *request.site : k_none;
+}
+
 /// What a process knows of itself when it starts.
 struct Environment {
   util::EnvSnapshot env;

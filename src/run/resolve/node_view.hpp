@@ -30,7 +30,4 @@ struct NodeView {
   NetworkView network = {};        ///< its way to the other nodes, where there are any
 };
 
-/// The site of the request, or one that says nothing.
-const model::Site& site_or_none(const LaunchRequest& request);
-
 } // namespace hpcml::launch

@@ -45,6 +45,12 @@ std::string gpus_text(const RankSetup& setup) {
   return own == setup.gpus ? own : fmt::format("{} of {}", own, setup.gpus);
 }
 
+/// "key from HPCML_JOB_SECRET", "no key (why)".
+std::string describe_channel(const JobChannel& channel) {
+  return channel.is_shared && !channel.is_open ? fmt::format("key from {}", channel.origin)
+                                               : fmt::format("no key ({})", channel.origin);
+}
+
 std::string render_rank(const RankSetup& setup, const std::vector<std::string>& command) {
   std::string text;
   for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";
@@ -91,7 +97,7 @@ std::string gpus_of_rank(const RankSetup& setup) {
 std::string render_dry_run(const ResolvedLaunch& resolved, const LaunchRequest& request) {
   std::string text;
   for (const auto& setup : resolved.make_ranks(request)) {
-    if (starts_ranks(resolved.role))
+    if (resolved.starts_ranks)
       text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
     text += render_rank(setup, request.command);
   }

@@ -74,8 +74,10 @@ bool is_same(const slurm::StepLayout& a, const slurm::StepLayout& b) {
 
 std::vector<RankSetup> ResolvedLaunch::make_ranks(const LaunchRequest& request) const {
   std::vector<RankSetup> ranks;
-  const unsigned first = starts_ranks(role) ? 0 : node->world.layout.local_rank;
-  for (unsigned i = 0; i < rank_count(role); ++i) {
+  const auto& layout = node->world.layout;
+  const unsigned first = starts_ranks ? 0 : layout.local_rank;
+  const unsigned count = starts_ranks ? layout.local_world_size : 1;
+  for (unsigned i = 0; i < count; ++i) {
     ranks.push_back(make_rank_setup(request, node, first + i));
     set_container_variables(ranks.back(), request);
   }
@@ -110,20 +112,19 @@ LaunchDecision resolve(const LaunchRequest& request, const Environment& environm
   if (const auto placed = place_caches(request, environment, setup); !placed)
     return fail("cache", placed.error());
   if (selects_store(request, *role)) setup->store = select_store(request, setup, queries);
-  return ResolvedLaunch{std::move(*role), std::move(setup)};
+  return ResolvedLaunch{starts_ranks(*role), std::move(setup)};
 }
 
 std::optional<ResolvedLaunch> adopt_world(const ResolvedLaunch& resolved, const LaunchRequest& request,
                                           const Environment& environment, const World& world) {
   const auto& planned = resolved.node->world;
   // The address decides by which network this node reaches the others.
-  if (!starts_ranks(resolved.role) || !is_same(planned.layout, world.layout) ||
-      planned.address != world.address)
+  if (!resolved.starts_ranks || !is_same(planned.layout, world.layout) || planned.address != world.address)
     return std::nullopt;
   auto node = std::make_shared<NodeSetup>(*resolved.node);
   node->world = world;
   if (!place_caches(request, environment, node)) return std::nullopt;
-  return ResolvedLaunch{StartsRanks{world}, std::move(node)};
+  return ResolvedLaunch{true, std::move(node)};
 }
 
 } // namespace hpcml::launch

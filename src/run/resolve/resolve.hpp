@@ -17,7 +17,7 @@ namespace hpcml::launch {
 
 /// The decisions for one process.
 struct ResolvedLaunch {
-  LaunchRole role;
+  bool starts_ranks = false;       ///< and supervises them; false: this process becomes the one rank
   std::shared_ptr<NodeSetup> node; ///< the same for all ranks that this process becomes or starts
 
   /// Returns the ranks of this process by their local numbers, each with its complete environment, also that

@@ -43,10 +43,6 @@ const World& first_world(const LaunchRole& role) {
   return starts != nullptr ? starts->first : std::get<ExecsRank>(role).world;
 }
 
-unsigned rank_count(const LaunchRole& role) {
-  return starts_ranks(role) ? first_world(role).layout.local_world_size : 1;
-}
-
 Result<LaunchRole> decide_role(const LaunchRequest& request, const Environment& environment,
                                const NodeView& node, const NodeQueries& queries, const InnerLauncher& inner) {
   TRY(auto role, find_role(request, environment, node, queries, inner));

@@ -26,8 +26,6 @@ using LaunchRole = std::variant<ExecsRank, StartsRanks>;
 
 /// The world as the first rank of this process sees it.
 const World& first_world(const LaunchRole& role);
-/// Ranks of this process.
-unsigned rank_count(const LaunchRole& role);
 inline bool starts_ranks(const LaunchRole& role) { return std::holds_alternative<StartsRanks>(role); }
 
 /// Decides from the flags and from who started this process. Without --nproc-per-node, outside a step, as

@@ -91,8 +91,7 @@ Fault take_signals_to_handle(TorchrunRequest& line, const std::string& text) {
 Fault take_event_handler(TorchrunRequest& /*line*/, const std::string& text) {
   if (text == "null") return {};
   return "must be \"null\": other handlers are part of torch's own agent (the run record in --log-dir has "
-         "the "
-         "events)";
+         "the events)";
 }
 
 using Line = TorchrunRequest;

@@ -91,9 +91,14 @@ TEST_CASE("batch and its store use at most 12 MB", "[program]") {
                 "  sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\) kB/\\1/p' /proc/$pid/status\n"
                 "done") == 0);
   unsigned long long kilobytes = 0;
-  for (const auto& line : util::split(job.output(), '\n'))
-    if (!line.empty()) kilobytes += util::parse_unsigned(line).value_or(1U << 30U);
+  unsigned processes = 0;
+  for (const auto& line : util::split(job.output(), '\n')) {
+    if (line.empty()) continue;
+    kilobytes += util::parse_unsigned(line).value_or(1U << 30U);
+    ++processes;
+  }
   CAPTURE(job.output());
+  CHECK(processes == 2);
   CHECK(kilobytes > 1000);
   CHECK(kilobytes <= 12 * 1024);
 }

@@ -256,6 +256,7 @@ void add_runners(std::vector<TorchRow>& rows) {
   add("a shell's text", {"bash", "-c", "exec python -u 'x y.py' --lr \"$LR\""}, "1.13.0");
   add("a shell's text with substitutions", {"bash", "-c", "torchrun --node_rank $( (id) | wc -l) x.py `pwd`"},
       "1.13.0");
+  add("a shell's text of two lines", {"bash", "-c", "torchrun \\\n  x.py # the first test"}, "1.13.0");
   add("a shell's text that sets variables", {"sh", "-xc", "PATH=/other/.venv/bin A=1 python x.py"}, "2.6.0");
   add("a runner in a shell's text", {"bash", "-c", "conda run -n train torchrun x.py"}, "2.4.0");
   add("poetry", {"poetry", "run", "python", "x.py"}, "2.1.0");

@@ -7,6 +7,7 @@
 
 #include "core/util/file.hpp"
 #include "run/launch/process_helper.hpp"
+#include "run/launch/rendezvous.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/gloo_interface.hpp"
 #include "run/resolve/process_limits.hpp"

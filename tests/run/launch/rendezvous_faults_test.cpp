@@ -79,6 +79,7 @@ void judge(const Step& step) {
     zero_started = zero_started || (step.who[i] == 0 && output.out.starts_with("started "));
   }
   CAPTURE(step.ranks, step.store, step.taken, step.missing, step.killed, all);
+  CHECK(step.outputs.size() == step.tasks.size());
   CHECK(places.size() <= 1);
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const auto& output = step.outputs[i];
