@@ -56,7 +56,7 @@ def messages(root: str) -> List[Message]:
     return found
 
 
-def unescape(text: str) -> str:
+def _unescape(text: str) -> str:
     """Returns the text of a literal."""
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)
 
@@ -67,7 +67,7 @@ def is_hint(text: str) -> bool:
 
 
 def _messages_of(product: str, source: CppSource) -> Iterator[Message]:
-    for literals in _statements(source):
+    for _, literals in statements(source):
         literals = [(line, text.strip()) for line, text in literals]
         hints = []
         for _, text in literals:
@@ -80,16 +80,19 @@ def _messages_of(product: str, source: CppSource) -> Iterator[Message]:
                 yield Message(product, source.path, line, text, hints)
 
 
-def _statements(source: CppSource) -> Iterator[List[Tuple[int, str]]]:
-    """Yields the literals of each statement, with their lines."""
+def statements(source: CppSource) -> Iterator[Tuple[str, List[Tuple[int, str]]]]:
+    """Yields the code of each statement that has literals, and these with their lines."""
     code = source.code()
     literals: List[Tuple[int, str]] = []
-    end = 0
+    begin, end = 0, 0
     for literal in source.literal_texts():
-        if ";" in code[end : literal.begin] and literals:
-            yield literals
+        between = code[end : literal.begin]
+        if ";" in between and literals:
+            yield code[begin:end], literals
             literals = []
-        literals.append((source.lines.line_of(literal.begin), unescape(literal.text)))
+        if not literals:
+            begin = end + between.rfind(";") + 1
+        literals.append((source.lines.line_of(literal.begin), _unescape(literal.text)))
         end = literal.end
     if literals:
-        yield literals
+        yield code[begin:end], literals

@@ -10,13 +10,12 @@ import os
 import random
 import re
 import sys
-from typing import Iterator, List, NamedTuple, Tuple
+from typing import List, NamedTuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
-import message_scan  # noqa: E402
-from message_scan import WITHOUT_MESSAGES, is_hint  # noqa: E402  (also finds tests/language)
+from message_scan import WITHOUT_MESSAGES, is_hint, statements  # noqa: E402  (also finds tests/language)
 
 from corpora import files_below, read  # noqa: E402
 from cpp_tokens import CppSource  # noqa: E402
@@ -41,24 +40,6 @@ class Drawn(NamedTuple):
     line: int
     text: str
     hints: List[str]
-
-
-def statements(source: CppSource) -> Iterator[Tuple[str, List[Tuple[int, str]]]]:
-    """Yields the code of each statement that has literals, and these with their lines."""
-    code = source.code()
-    literals: List[Tuple[int, str]] = []
-    end, begin = 0, 0
-    for literal in source.literal_texts():
-        between = code[end : literal.begin]
-        if ";" in between and literals:
-            yield code[begin:end], literals
-            literals = []
-        if not literals:
-            begin = end + between.rfind(";") + 1
-        literals.append((source.lines.line_of(literal.begin), message_scan.unescape(literal.text)))
-        end = literal.end
-    if literals:
-        yield code[begin:end], literals
 
 
 def messages(root: str) -> List[Drawn]:

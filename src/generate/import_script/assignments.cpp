@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <iterator>
 
-#include "core/model/gpu_vendor.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/visible_devices.hpp"
 #include "hpcml/rank_env.hpp"
 
 namespace hpcml::import_script {
@@ -100,14 +100,9 @@ bool is_owned(const std::string& name) {
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) ||
-         is_in(model::k_visible_devices_variables) ||
+  return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) || is_device_list(name) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-bool is_device_list(const std::string& name) {
-  return util::contains(model::k_visible_devices_variables, name);
 }
 
 bool is_of_image(const std::string& name) {

@@ -23,8 +23,6 @@ std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node);
 bool is_owned(const std::string& name);
 /// Whether an engine reads its binds in the variable: APPTAINER_BIND.
 bool is_of_image(const std::string& name);
-/// Whether a runtime reads its visible devices in the variable.
-bool is_device_list(const std::string& name);
 /// Reports exports that are kept although the new script or its launcher sets them as well, each once.
 /// `inner`: statements inside `if`, loops and functions, which may be the only ones there.
 void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<AssignmentStatement>& outermost,

@@ -13,6 +13,7 @@
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
+#include "generate/import_script/visible_devices.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -119,14 +120,13 @@ private:
   /// `CUDA_VISIBLE_DEVICES=0,1 torchrun …`: the launcher shows each rank its devices.
   void cut_device_prefix(const FoundLaunch& launch) {
     const auto line = x_cuts.line_begin(launch.begin);
-    const auto before = std::string(x_text.substr(line, launch.begin - line));
-    const auto name = before.find("_VISIBLE_DEVICES=");
-    if (name == std::string::npos || without_device_settings(before) == before) return;
-    const auto first = before.find_last_of(" \t;&|(", name);
-    const auto last = before.find_first_of(" \t", name);
-    if (last == std::string::npos) return;
-    x_cuts.cut(
-        {line + (first == std::string::npos ? 0 : first + 1), line + before.find_first_not_of(" \t", last)});
+    const auto before = x_text.substr(line, launch.begin - line);
+    std::size_t at = 0;
+    while (const auto setting = find_device_setting(before, at)) {
+      at = std::min(before.find_first_not_of(" \t", setting->end), before.size());
+      const bool is_of_launch = before.find_first_of(";&|", setting->end) == std::string_view::npos;
+      if (is_of_launch) x_cuts.cut({line + setting->begin, line + at});
+    }
   }
 
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.

@@ -2,7 +2,6 @@
 #include "generate/import_script/import_numbers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 #include "core/shell/shell_names.hpp"
@@ -11,8 +10,6 @@
 
 namespace hpcml::import_script {
 namespace {
-
-constexpr auto k_nowhere = std::string_view::npos;
 
 model::GpuVendor vendor_of_target(const ImportState& porting) {
   const auto* node = target_node(porting);
@@ -47,10 +44,11 @@ std::vector<FoundLaunch>::const_iterator find_launch(const std::vector<FoundLaun
 void replace_counts(ImportState& porting, TextCuts& cuts, const std::vector<FoundLaunch>& launches,
                     const Sizes& after) {
   const auto text = porting.text;
-  for (auto at = text.find("=$("); at != k_nowhere; at = text.find("=$(", at + 1)) {
+  for (auto at = text.find("=$("); at != std::string_view::npos; at = text.find("=$(", at + 1)) {
     const auto end = text.find('\n', at);
-    const auto last = text.rfind(')', end == k_nowhere ? end : end - 1);
-    if (last == k_nowhere || last <= at || text[at + 3] == '(' || cuts.holds(at) || cuts.in_comment(at))
+    const auto last = text.rfind(')', end == std::string_view::npos ? end : end - 1);
+    if (last == std::string_view::npos || last <= at || text[at + 3] == '(' || cuts.holds(at) ||
+        cuts.in_comment(at))
       continue;
     const auto command = text.substr(at + 1, last - at);
     if (!counts_gpus(command) || after.counted_gpus(command) > 0 ||
@@ -77,20 +75,19 @@ bool is_looked_for(std::string_view before) {
 /// Returns the place after a command that only prints the table, or whose failure would stop what follows;
 /// npos for another one.
 std::size_t end_of_tool(std::string_view text, std::size_t end) {
-  const auto stop = text.find_first_of(";&|\n)\"'>", end);
-  const auto options = util::trim(text.substr(end, stop == k_nowhere ? stop : stop - end));
-  if (options.empty() || options == "\\" || options == "-L" || options == "--list-gpus")
-    return end + (options.size() > 1 ? text.substr(end).find(options) + options.size() : 0);
-  return stop != k_nowhere && text.substr(stop, 2) == "&&"
-             ? end + text.substr(end).find(options) + options.size()
-             : k_nowhere;
+  const auto stop = std::min(text.find_first_of(";&|\n)\"'>", end), text.size());
+  const auto options = util::trim(text.substr(end, stop - end));
+  const bool continues = options == "\\"; // in the next line
+  const bool prints_table = options.empty() || continues || options == "-L" || options == "--list-gpus";
+  if (!prints_table && text.substr(stop, 2) != "&&") return std::string_view::npos;
+  return options.empty() || continues ? end : text.find(options, end) + options.size();
 }
 
 /// Returns the text with the other vendor's program.
 std::string with_tool(std::string_view text, const VendorTool& tool) {
   std::string result;
   std::size_t begin = 0;
-  for (auto at = text.find(tool.before); at != k_nowhere; at = text.find(tool.before, at + 1)) {
+  for (auto at = text.find(tool.before); at != std::string_view::npos; at = text.find(tool.before, at + 1)) {
     const auto end = at + tool.before.size();
     const bool starts =
         at == 0 || !(shell::is_name_char(text[at - 1]) || text[at - 1] == '-' || text[at - 1] == '/');
@@ -98,64 +95,14 @@ std::string with_tool(std::string_view text, const VendorTool& tool) {
         end == text.size() || !(shell::is_name_char(text[end]) || text[end] == '-' || text[end] == '.');
     if (!starts || !ends || is_looked_for(text.substr(0, at))) continue;
     const auto last = end_of_tool(text, end);
-    if (last == k_nowhere) continue;
+    if (last == std::string_view::npos) continue;
     result += std::string(text.substr(begin, at - begin)) + std::string(tool.after);
     begin = last;
   }
   return result + std::string(text.substr(begin));
 }
 
-/// Returns the place after a value of shell text that begins at `at`: quotes and brackets contain anything.
-std::size_t end_of_value(std::string_view text, std::size_t at) {
-  unsigned depth = 0;
-  char quote = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '(' || c == '{') ++depth;
-    if ((c == ')' || c == '}') && depth > 0) --depth;
-    if (c == '"' || c == '\'') quote = quote == 0 ? c : quote == c ? '\0' : quote;
-    if (depth == 0 && quote == 0 && std::string_view(" \t\n;&|").find(c) != k_nowhere) return at;
-  }
-  return at;
-}
-
-/// Whether the value lists devices, or is chosen by the local rank.
-bool is_device_value(std::string_view value) {
-  for (const std::string_view rank : {"LOCALID", "LOCAL_RANK", "LOCAL_ID"})
-    if (value.find(rank) != k_nowhere) return true;
-  return !value.empty() && value.find_first_not_of("0123456789,\"'\\") == k_nowhere;
-}
-
 } // namespace
-
-std::string without_device_settings(const std::string& text) {
-  constexpr std::string_view k_equals = "_VISIBLE_DEVICES=";
-  std::string result;
-  std::size_t begin = 0;
-  for (auto at = text.find(k_equals); at != std::string::npos; at = text.find(k_equals, at + 1)) {
-    auto first = at;
-    while (first > begin && shell::is_name_char(text[first - 1])) --first;
-    const auto value = at + k_equals.size();
-    // In "export X=1" within quotes the quote that ends the text ends the value as well.
-    auto last = end_of_value(text, value);
-    if (last == text.size() && last > value && (text.back() == '"' || text.back() == '\'')) --last;
-    if (!is_device_value(std::string_view(text).substr(value, last - value))) continue;
-    const bool exported = first >= begin + 7 && text.compare(first - 7, 7, "export ") == 0;
-    if (exported) first -= 7;
-    result += text.substr(begin, first - begin) + (exported ? "true" : "");
-    begin = exported ? last : std::min(text.find_first_not_of(" \t", last), text.size());
-    at = std::max(at, begin > 0 ? begin - 1 : 0);
-  }
-  return result + text.substr(begin);
-}
-
-void drop_device_settings(std::vector<std::string>& words) {
-  if (words.empty()) return;
-  const bool by_env = words.front() == "env";
-  for (auto& word : words)
-    if (by_env || word.find_first_of(" \n") != std::string::npos) word = without_device_settings(word);
-  if (by_env) std::erase(words, "");
-}
 
 std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                                        const std::vector<FoundLaunch>& launches, const Sizes& sizes) {

@@ -21,12 +21,6 @@ struct TextEdit {
 std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                                        const std::vector<FoundLaunch>& launches, const Sizes& sizes);
 
-/// Removes settings of visible devices from a program's shell text: the new launcher shows each rank its
-/// devices. Keeps those that neither list devices nor choose one by the local rank.
-std::string without_device_settings(const std::string& text);
-/// The same for the words of a program: in the texts of shells, and after env.
-void drop_device_settings(std::vector<std::string>& words);
-
 /// Replaces nvidia-smi by rocm-smi, or the reverse, if only the other one exists on the new site and both
 /// print the same kind of table.
 void replace_vendor_tools(ImportState& porting, model::ImportedBody& body);

@@ -5,8 +5,8 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <span>
 
+#include "core/model/mpi_ranks.hpp"
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
@@ -104,27 +104,24 @@ void report_no_program(ImportState& porting, const shell::View& view) {
 }
 
 /// Variables of a rank, as a starter of tasks sets them, and as every launcher of hpcml does.
-using RankNames = std::span<const std::pair<std::string_view, std::string_view>>;
+using RankNames = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// Variables that only srun sets in its tasks.
-constexpr std::pair<std::string_view, std::string_view> k_slurm_ranks[] = {
-    {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
-/// Variables that only MPI's launchers set.
-constexpr std::pair<std::string_view, std::string_view> k_mpi_rank_names[] = {
-    {"OMPI_COMM_WORLD_LOCAL_RANK", "LOCAL_RANK"},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE"},
-    {"OMPI_COMM_WORLD_RANK", "RANK"},
-    {"OMPI_COMM_WORLD_SIZE", "WORLD_SIZE"},
-    {"MV2_COMM_WORLD_LOCAL_RANK", "LOCAL_RANK"},
-    {"MV2_COMM_WORLD_RANK", "RANK"},
-    {"MV2_COMM_WORLD_SIZE", "WORLD_SIZE"},
-    {"MPI_LOCALRANKID", "LOCAL_RANK"},
-    {"PMI_RANK", "RANK"},
-    {"PMI_SIZE", "WORLD_SIZE"}};
+/// Returns the variables of a rank that only other starters of tasks than the new site's set.
+RankNames names_of_other_starters(bool by_srun) {
+  if (!by_srun)
+    return {{"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
+  RankNames names;
+  for (const auto& mpi : model::k_mpi_ranks)
+    for (const auto& [old, now] :
+         {std::pair{mpi.rank, "RANK"}, std::pair{mpi.local_rank, "LOCAL_RANK"},
+          std::pair{mpi.world_size, "WORLD_SIZE"}, std::pair{mpi.local_size, "LOCAL_WORLD_SIZE"}})
+      if (*old != '\0') names.emplace_back(old, now);
+  return names;
+}
 
 /// A shell in the task reads variables that the new site's launcher does not set: it reads those that do the
 /// same.
-void read_launchers_ranks(ImportState& porting, FoundLaunch& found, RankNames names) {
+void read_launchers_ranks(ImportState& porting, FoundLaunch& found, const RankNames& names) {
   const auto& first = found.program.command.front();
   if (first != "bash" && first != "sh") return;
   for (const auto& [old, now] : names)
@@ -236,10 +233,9 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   port_size(porting, requests[0], sizes, programs);
   port_launchers(porting, programs);
   port_image(porting, header, programs);
+  const auto old_names = names_of_other_starters(has_srun(to));
   for (auto& found : programs)
-    if (!found.in_batch)
-      read_launchers_ranks(porting, found,
-                           has_srun(to) ? RankNames(k_mpi_rank_names) : RankNames(k_slurm_ranks));
+    if (!found.in_batch) read_launchers_ranks(porting, found, old_names);
   for (auto& found : programs) name_directory(found);
   auto& job = porting.result.job;
   job.command = main_program(programs).command;

@@ -95,6 +95,8 @@ public:
   Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
   /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
   Count read(const shell::Argument& word) const;
+  /// The value of arithmetic such as "$((SLURM_NNODES * 4))"; nothing if it is unknown.
+  std::optional<long> evaluate(std::string_view text) const;
   /// The value of Slurm's or the script's own variable; nothing if it is unknown or not set.
   std::optional<unsigned> value_of(std::string_view name) const;
   /// What a command that counts the GPUs of its node prints; 0 if it does not work there.
@@ -108,7 +110,6 @@ public:
   bool lists_gpus = true; ///< Slurm sets the variables of visible devices
 
 private:
-  std::optional<long> evaluate(std::string_view text) const;
   std::optional<unsigned> assigned(std::string_view name) const;
   std::string_view x_text;
   mutable unsigned x_depth = 0; ///< of variables that name others

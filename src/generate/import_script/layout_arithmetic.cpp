@@ -2,7 +2,6 @@
 #include "generate/import_script/layout_arithmetic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -12,15 +11,16 @@
 namespace hpcml::import_script {
 namespace {
 
-constexpr auto k_no_end = std::string_view::npos;
 constexpr std::size_t k_longest_expression = 2000;
 
-bool contains_text(std::string_view text, std::string_view word) { return text.find(word) != k_no_end; }
+bool contains_text(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
 
 /// Whether one of the words is in the text as a word.
 bool has_word_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    for (auto at = text.find(word); at != k_no_end; at = text.find(word, at + 1)) {
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
       const auto end = at + word.size();
       const bool starts = at == 0 || !(shell::is_name_char(text[at - 1]) || text[at - 1] == '-');
       if (starts && (end == text.size() || !shell::is_name_char(text[end]))) return true;
@@ -37,7 +37,7 @@ std::size_t end_of_bracket(std::string_view text, std::size_t begin) {
     if (text[at] == '(') ++depth;
     if (text[at] == ')' && --depth == 0) return at + 1;
   }
-  return k_no_end;
+  return std::string_view::npos;
 }
 
 /// A part of an expression that stands for a number of the layout.
@@ -74,7 +74,7 @@ private:
     const auto end = x_text[at] == '`'       ? x_text.find('`', at + 1)
                      : x_text[at + 1] == '[' ? x_text.find(']', at) + 1
                                              : end_of_bracket(x_text, at + 1);
-    if (end == 0 || end == k_no_end || end - at > k_longest_expression) return at;
+    if (end == 0 || end == std::string_view::npos || end - at > k_longest_expression) return at;
     const auto inner = x_text.substr(at, end - at);
     if (!arithmetic && !has_word_of(inner, {"bc", "expr", "awk", "python", "python3"})) return at;
     add({at, end}, arithmetic);
@@ -86,20 +86,17 @@ private:
   std::size_t end_of_statement(std::size_t at) const {
     const auto rest = x_text.substr(at);
     if (!rest.starts_with("let ") && !rest.starts_with("declare -i ") && !rest.starts_with("((")) return at;
-    const auto last = at == 0 ? k_no_end : x_text.find_last_not_of(" \t", at - 1);
-    if (last != k_no_end && x_text[last] != '\n') return at;
+    const auto last = at == 0 ? std::string_view::npos : x_text.find_last_not_of(" \t", at - 1);
+    if (last != std::string_view::npos && x_text[last] != '\n') return at;
     return std::min(x_text.find_first_of("\n;", at), x_text.size());
   }
 
   /// Adds the expression if its value would change.
   void add(Range range, bool bare_names) {
     const auto text = x_text.substr(range.begin, range.end - range.begin);
-    if (text.find_first_of("*/%") == k_no_end || (!bare_names && counts_gpus(text))) return;
+    if (text.find_first_of("*/%") == std::string_view::npos || (!bare_names && counts_gpus(text))) return;
     const auto tokens = tokens_of(range, bare_names);
-    // In a product of nodes and GPUs per node the changes cancel out.
-    double ratio = 1;
-    for (const auto& token : tokens) ratio *= static_cast<double>(token.after) / token.before;
-    if (tokens.empty() || std::abs(ratio - 1) < 1e-9) return;
+    if (tokens.empty() || keeps_value(text, tokens)) return;
     LayoutExpression expression{range, {}, {}};
     auto at = range.begin;
     for (const auto& token : tokens) {
@@ -110,6 +107,21 @@ private:
     }
     expression.text += x_text.substr(at, range.end - at);
     x_found.push_back(std::move(expression));
+  }
+
+  /// Whether the expression has the same value in the new job, as far as that is known.
+  bool keeps_value(std::string_view text, const std::vector<LayoutToken>& tokens) const {
+    const auto before = x_before.evaluate(text), after = x_after.evaluate(text);
+    if (before && after) return *before == *after;
+    // In a product of nodes and GPUs per node the changes cancel out, whatever its other factors are.
+    if (contains_text(text, "+")) return false;
+    double ratio = 1;
+    for (const auto& token : tokens) {
+      const auto change = static_cast<double>(token.after) / token.before;
+      const auto left = x_text.find_last_not_of(" $\"", token.range.begin - 1);
+      ratio *= left != std::string_view::npos && x_text[left] == '/' ? 1 / change : change;
+    }
+    return std::abs(ratio - 1) < 1e-9;
   }
 
   /// The variables and counts of an expression that have another value in the new job.
@@ -144,7 +156,7 @@ private:
   /// A command in an expression that counts the GPUs of its node.
   LayoutToken count_at(std::size_t at, std::size_t end) const {
     const auto close = end_of_bracket(x_text, at + 1);
-    if (close == k_no_end || close > end) return {{at, at}, {}, 0, 0};
+    if (close == std::string_view::npos || close > end) return {{at, at}, {}, 0, 0};
     const auto command = x_text.substr(at, close - at);
     if (!counts_gpus(command)) return {{at, at}, {}, 0, 0};
     return {{at, close}, "the number of GPUs", x_before.gpus_per_node, x_after.counted_gpus(command)};
@@ -173,7 +185,7 @@ bool is_in_arithmetic(std::string_view text, std::size_t at) {
   before.remove_prefix(before.rfind('\n') + 1);                                     // npos + 1 is 0
   for (const auto& [open, close] : {std::pair{"((", "))"}, std::pair{"$[", "]"}}) {
     const auto begin = before.rfind(open);
-    if (begin != k_no_end && before.find(close, begin) == k_no_end) return true;
+    if (begin != std::string_view::npos && before.find(close, begin) == std::string_view::npos) return true;
   }
   const auto word = util::trim(before);
   return word.starts_with("let ") || word.starts_with("declare -i ");

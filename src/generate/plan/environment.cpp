@@ -3,13 +3,13 @@
 #include "generate/plan/environment.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 #include "core/model/gpu_arch.hpp"
 #include "core/model/tf32.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/program_signs.hpp"
 #include "generate/plan/software.hpp"
 #include "generate/plan/threads.hpp"
 #include "generate/plan/user_command.hpp"
@@ -80,21 +80,6 @@ void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
   if (result.value.backend.value == Backend::nccl && !gpus)
     result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
                          "use --backend gloo, or request GPUs");
-}
-
-/// True if a Python program seems to take LOCAL_RANK as the number of its device, as most examples do, and
-/// not LOCAL_RANK % torch.cuda.device_count().
-bool numbers_device_by_rank(const std::string& program) {
-  constexpr std::array<std::string_view, 5> k_uses = {"set_device(", "cuda:{", "device_ids=[",
-                                                      "device(\"cuda\", ", "device('cuda', "};
-  if (program.find("device_count") != std::string::npos) return false;
-  return std::ranges::any_of(k_uses, [&](std::string_view use) {
-    for (auto at = program.find(use); at != std::string::npos; at = program.find(use, at + 1)) {
-      const auto line = util::to_lower(program.substr(at, program.find('\n', at) - at));
-      if (line.find("rank") != std::string::npos) return true;
-    }
-    return false;
-  });
 }
 
 /// Warns about a program whose ranks would use devices that they do not see.

@@ -9,6 +9,7 @@
 #include "core/site_rules/site_text.hpp"
 #include "core/slurm/version.hpp"
 #include "core/util/node_local_path.hpp"
+#include "generate/plan/program_signs.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -68,23 +69,6 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
         "use a --save-before shorter than --time");
 }
 
-/// True if a script seems to wait for the signal, or cannot be read.
-bool seems_to_listen(const std::string& text) {
-  static constexpr std::array<std::string_view, 12> c_signs = {
-      "signal", "SIGUSR",   "SIGTERM", "SIGHUP", "HPCML_SAVE_SIGNAL", "preempt", "lightning", "exit_signal",
-      "ignite", "composer", "nemo",    "hpcml"};
-  return text.empty() || std::any_of(c_signs.begin(), c_signs.end(),
-                                     [&](auto sign) { return text.find(sign) != std::string::npos; });
-}
-
-/// Whether the program leaves the signal to Lightning, which handles USR1 unless its plugin names another one
-/// (lightning.ai, "Run on an on-prem cluster", requeue_signal).
-bool leaves_signal_to_lightning(const std::string& text) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  return has("lightning") && has("Trainer") && !has("requeue_signal") && !has(model::k_save_variable) &&
-         !has("signal.signal");
-}
-
 /// Warns if the program does not seem to handle the signal.
 void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving,
                        StepDiagnostics& diagnostics) {
@@ -95,7 +79,7 @@ void remark_on_program(const LayoutInput& input, const model::PlannedSaving& sav
         fmt::format("Lightning saves and requeues on USR1, but the ranks get {}", signal),
         fmt::format("use SLURMEnvironment(requeue_signal=signal.SIG{}) in the program, or --save-signal USR1",
                     signal));
-  if (seems_to_listen(input.job.program_text)) return;
+  if (seems_to_handle_signals(input.job.program_text)) return;
   diagnostics.warning(
       "request/save-before",
       saving.by_launch()

@@ -78,7 +78,7 @@ private:
     }
     const auto& endpoint = x_plan.rendezvous;
     // A port that the site prescribes is the programs' own: the launchers find another one by themselves.
-    const bool is_prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
+    const bool is_prescribed = has_site_port(endpoint);
     // Agents serve a store for each start of their ranks.
     const bool has_rendezvous = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
     if (has_rendezvous && !is_prescribed && !launcher.has_own_agent()) {
@@ -218,14 +218,14 @@ std::string describe_causes(const std::vector<std::string>& words) {
 std::string describe_requeue(const model::Plan& plan) {
   const auto& requeue = *plan.requeue;
   const auto& words = requeue.requeue_on.words();
-  const auto after = words.empty() ? std::string() : "after " + describe_causes(words);
   const bool has_spare_nodes = plan.layout.spare_nodes > 0 && util::contains(words, "node");
   const auto action =
       fmt::format("{}requeues the job up to {}", has_spare_nodes ? "restarts on spare nodes or " : "",
                   util::counted(requeue.most, "time"));
-  if (!plan.saving) return fmt::format(" It {}{}{}.", action, after.empty() ? "" : " ", after);
-  return fmt::format(" Then{}{}{} it {}.", after.empty() ? "" : ", or ", after, after.empty() ? "" : ",",
-                     action);
+  if (words.empty()) return fmt::format(" {} {}.", plan.saving ? "Then it" : "It", action);
+  const auto causes = describe_causes(words);
+  return plan.saving ? fmt::format(" Then, or after {}, it {}.", causes, action)
+                     : fmt::format(" It {} after {}.", action, causes);
 }
 
 /// What readers of the script must know of hpcml internal batch: what happens at the time limit and after

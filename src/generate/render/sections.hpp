@@ -38,6 +38,8 @@ ScriptLines make_shell_node_setup(const model::Plan& plan);
 bool removes_directories(const model::Plan& plan);
 /// Exports for the whole job.
 ScriptLines make_environment(const model::Plan& plan);
+/// True if the site prescribes the port at which the programs' own store is served.
+bool has_site_port(const model::PlannedRendezvous& endpoint);
 /// Where the ranks of a plain script connect; empty with hpcml, which finds it.
 ScriptLines make_rendezvous(const model::Plan& plan);
 /// The same for the shell of an interactive job, with what `hpcml launch` cannot find by itself.

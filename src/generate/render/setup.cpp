@@ -153,13 +153,12 @@ ScriptLines make_plain_rendezvous(const model::Plan& plan, std::string host) {
   const auto& endpoint = plan.rendezvous;
   if (!endpoint.from_env.empty()) host = required_variable(endpoint.from_env);
   if (!endpoint.suffix.empty()) host += quote_word(endpoint.suffix);
-  const bool is_site_port = !endpoint.port_from_env.empty() || endpoint.port != 0;
   TemplateData data{{"host", false},
                     {"name", false},
                     {"lookup", false},
                     {"comment", std::string()},
                     {"port", port_word(endpoint)},
-                    {"why", std::string(is_site_port ? "the site's port" : "a port per job")}};
+                    {"why", std::string(has_site_port(endpoint) ? "the site's port" : "a port per job")}};
   if (!endpoint.interface.empty()) {
     data["lookup"] = fmt::format("ip -4 -o addr show dev {} | awk -F '[ /]+' 'NR == 1 {{ print $4 }}'",
                                  quote_word(endpoint.interface));
@@ -210,6 +209,10 @@ ScriptLines make_environment(const model::Plan& plan) {
     if (variable.scope == model::Scope::batch)
       exports.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
   return pack_exports(exports);
+}
+
+bool has_site_port(const model::PlannedRendezvous& endpoint) {
+  return endpoint.port != 0 || !endpoint.port_from_env.empty();
 }
 
 ScriptLines make_rendezvous(const model::Plan& plan) {

@@ -387,8 +387,11 @@ ScriptLines describe_step(const ScriptStep& step) {
   };
   if (!endpoint.suffix.empty() && endpoint.interface.empty() && endpoint.from_env.empty())
     explain_address("Ranks connect to the first node by --host above, its name in the fast network.");
-  if (endpoint.port != 0 || !endpoint.port_from_env.empty())
-    explain_address("Rank 0 serves the rendezvous store at --master-port, which the site prescribes.");
+  if (has_site_port(endpoint))
+    explain_address(
+        plan.launcher.has_own_agent()
+            ? "Rank 0's agent serves the rendezvous store at --master-port, which the site prescribes."
+            : "Rank 0 serves the rendezvous store at --master-port, which the site prescribes.");
   return lines;
 }
 

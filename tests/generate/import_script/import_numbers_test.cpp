@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the old script computes from its nodes and GPUs: the same results on other nodes.
 #include "generate/import_script/import_helper.hpp"
-#include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
+#include "generate/import_script/visible_devices.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -35,6 +35,13 @@ TEST_CASE("batch sizes computed from nodes and GPUs keep their value") {
        "--bs $((64/4))"},
       {"for w in 1 2; do\n  BS=$((w * 512 / SLURM_NNODES))\n  srun python x.py --bs $BS\ndone",
        "BS=$((w * 512 / 2))"},
+      {"BS=$((SLURM_NNODES * 64 / SLURM_GPUS_ON_NODE))\nsrun python x.py --bs $BS", "BS=$((2 * 64 / 4))"},
+      {"BS=$((64 * SLURM_NNODES + SLURM_GPUS_ON_NODE))\nsrun python x.py --bs $BS", "BS=$((64 * 2 + 4))"},
+      {"for w in 1 2; do\n  BS=$((SLURM_NNODES * w / SLURM_GPUS_ON_NODE))\n  srun python x.py --bs $BS\ndone",
+       "BS=$((2 * w / 4))"},
+      {"for w in 1 2; do\n  BS=$((w * (SLURM_NNODES + SLURM_GPUS_ON_NODE)))\n  srun python x.py --bs "
+       "$BS\ndone",
+       "BS=$((w * (2 + 4)))"},
       {"N=$SLURM_NNODES\nBS=$((1024 / N))\nsrun python x.py --bs $BS", "BS=$((1024 / 2))"},
       {"BS=$((1024 / SLURM_GPUS_ON_NODE))\nsrun python x.py --bs $BS", "BS=$((1024 / 4))"},
       {"G=$(nvidia-smi -L | wc -l)\nBS=$((1024 / G))\nsrun python x.py --bs $BS", "BS=$((1024 / 4))"},
@@ -53,7 +60,8 @@ TEST_CASE("batch sizes computed from nodes and GPUs keep their value") {
 TEST_CASE("expressions whose value does not change stay") {
   for (const std::string lines :
        {"BS=$((1024 / (SLURM_NNODES * SLURM_GPUS_ON_NODE)))", "BS=$((1024 / SLURM_NTASKS))",
-        "LAST=$((SLURM_NNODES - 1))", "BS=$((1024 / 4))"}) {
+        "BS=$((1024 / SLURM_NNODES / SLURM_GPUS_ON_NODE))", "LAST=$((SLURM_NNODES - 1))",
+        "BS=$((1024 / 4))"}) {
     INFO(lines);
     const auto script = written(job(k_two_nodes, lines + "\nsrun python x.py --bs $BS $LAST"), "lumi");
     CHECK(has(script, lines));
@@ -175,6 +183,16 @@ TEST_CASE("a list of devices before a launch is removed") {
       "narval");
   CHECK_FALSE(has(script, "CUDA_VISIBLE_DEVICES"));
   CHECK(has(script, "A=1 srun"));
+  for (const std::string before :
+       {"CUDA_VISIBLE_DEVICES=0,1 ", "ROCR_VISIBLE_DEVICES=0,1 CUDA_VISIBLE_DEVICES=0,1 ",
+        "if true; then CUDA_VISIBLE_DEVICES=0,1 ", "echo a; export CUDA_VISIBLE_DEVICES=0,1; "}) {
+    INFO(before);
+    const auto end = before.starts_with("if") ? "; fi" : "";
+    CHECK_FALSE(
+        has(written(job("--nodes=1 --gpus-per-node=4", before + "torchrun --nproc_per_node=2 x.py" + end),
+                    "narval"),
+            "VISIBLE_DEVICES="));
+  }
 }
 
 TEST_CASE("ranks of MPI launchers are those of the new launcher") {
@@ -183,4 +201,7 @@ TEST_CASE("ranks of MPI launchers are those of the new launcher") {
           "mpirun -np 8 bash -c 'python x.py --rank $OMPI_COMM_WORLD_RANK --world $OMPI_COMM_WORLD_SIZE'"),
       "narval");
   CHECK(has(script, "--rank $RANK --world $WORLD_SIZE"));
+  const auto mvapich = written(
+      job(k_two_nodes, "mpirun -np 8 bash -c 'python x.py --local $MV2_COMM_WORLD_LOCAL_SIZE'"), "narval");
+  CHECK(has(mvapich, "--local $LOCAL_WORLD_SIZE"));
 }

@@ -119,7 +119,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   chosen.node_count = 1;
   CHECK(says(ported(text, "zurada", chosen), "port/nodes",
              "--nodes 1 gives 2 ranks on zurada, but the old job had 4"));
-  CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "makes"));
+  CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "--nodes 1 gives"));
 }
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {

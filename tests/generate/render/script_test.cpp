@@ -127,6 +127,8 @@ TEST_CASE("a script explains the names in its lines") {
   plan.launcher.spawns = true;
   plan.layout.tasks_per_node = 1;
   CHECK(has_comment("One task per node: hpcml launch starts its ranks, and binds each to "));
+  CHECK(has_comment(
+      "Rank 0's agent serves the rendezvous store at --master-port, which the site prescribes.\n"));
   plan = test::make_plan_for("srun");
   CHECK_FALSE(has_comment("One task per rank"));
 }
