@@ -67,8 +67,8 @@ def is_hint(text: str) -> bool:
 
 
 def _messages_of(product: str, source: CppSource) -> Iterator[Message]:
-    for _, literals in statements(source):
-        literals = [(line, text.strip()) for line, text in literals]
+    for _, found in statements(source):
+        literals = [(line, text.strip()) for line, text, _ in found]
         hints = []
         for _, text in literals:
             hint = text if is_hint(text) else text.partition("\nhint: ")[2]
@@ -80,10 +80,10 @@ def _messages_of(product: str, source: CppSource) -> Iterator[Message]:
                 yield Message(product, source.path, line, text, hints)
 
 
-def statements(source: CppSource) -> Iterator[Tuple[str, List[Tuple[int, str]]]]:
-    """Yields the code of each statement that has literals, and these with their lines."""
+def statements(source: CppSource) -> Iterator[Tuple[str, List[Tuple[int, str, int]]]]:
+    """Yields the code of each statement that has literals, and these with their lines and the offsets of their ends."""
     code = source.code()
-    literals: List[Tuple[int, str]] = []
+    literals: List[Tuple[int, str, int]] = []
     begin, end = 0, 0
     for literal in source.literal_texts():
         between = code[end : literal.begin]
@@ -92,7 +92,7 @@ def statements(source: CppSource) -> Iterator[Tuple[str, List[Tuple[int, str]]]]
             literals = []
         if not literals:
             begin = end + between.rfind(";") + 1
-        literals.append((source.lines.line_of(literal.begin), _unescape(literal.text)))
+        literals.append((source.lines.line_of(literal.begin), _unescape(literal.text), literal.end))
         end = literal.end
     if literals:
         yield code[begin:end], literals

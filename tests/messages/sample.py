@@ -33,13 +33,45 @@ SKIPPED = re.compile(r"^src/(?:check/rules|core/site_rules)/|_(?:help|page|rows)
 MIN_WORDS = 4
 
 
+_FIELD = re.compile(r"\{(\d*)(?::[^{}]*)?\}")
+
+
 class Drawn(NamedTuple):
-    """A message with its hints."""
+    """A message with its hints; values are written as the expressions that give them."""
 
     path: str
     line: int
     text: str
     hints: List[str]
+
+
+def _arguments(code: str, begin: int) -> List[str]:
+    """Returns the arguments that follow a literal in its call."""
+    found, depth, start = [], 0, begin
+    for index in range(begin, min(len(code), begin + 2000)):
+        char = code[index]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        if depth < 0 or (depth == 0 and char in ",;"):
+            found.append(" ".join(code[start:index].split()))
+            start = index + 1
+            if char != ",":
+                break
+    return found[1:] if found and found[0] in ("", ":") else []
+
+
+def _with_names(text: str, arguments: List[str]) -> str:
+    """Returns the text with the expressions of its values between braces."""
+    position = -1
+
+    def name(match: "re.Match[str]") -> str:
+        nonlocal position
+        position = int(match.group(1)) if match.group(1) else position + 1
+        return "{" + arguments[position] + "}" if position < len(arguments) else match.group()
+
+    return _FIELD.sub(name, text)
 
 
 def messages(root: str) -> List[Drawn]:
@@ -48,16 +80,20 @@ def messages(root: str) -> List[Drawn]:
     for path in files_below(root, "src", (".cpp", ".hpp")):
         if SKIPPED.search(path) or path in WITHOUT_MESSAGES:
             continue
-        for code, literals in statements(CppSource(path, read(root, path))):
-            if not REPORTS.search(code):
+        source = CppSource(path, read(root, path))
+        code = source.code()
+        for statement, literals in statements(source):
+            if not REPORTS.search(statement):
                 continue
-            texts = [(line, *text.partition("\nhint: ")[::2]) for line, text in literals]
-            hints = [hint for _, text, hint in texts if hint] + [text for _, text, _ in texts if is_hint(text)]
-            found.extend(
-                Drawn(path, line, text, hints)
-                for line, text, _ in texts
-                if len(text.split()) >= MIN_WORDS and not is_hint(text) and "\n" not in text
-            )
+            texts, hints = [], []
+            for line, text, end in literals:
+                if is_hint(text):
+                    hints.append(_with_names(text, _arguments(code, end)))
+                elif len(text.partition("\nhint: ")[0].split()) >= MIN_WORDS:
+                    message, _, hint = _with_names(text, _arguments(code, end)).partition("\nhint: ")
+                    hints.extend([hint] if hint else [])
+                    texts.append((line, message))
+            found.extend(Drawn(path, line, text, hints) for line, text in texts if "\n" not in text)
     return found
 
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <poll.h>
 #include <sys/wait.h>
@@ -20,9 +21,10 @@ namespace {
 const util::EnvSnapshot k_env({{"PATH", "/usr/bin:/bin"}, {"NAME", "value"}});
 constexpr std::chrono::seconds k_minute(60);
 
-/// Waits as the batch process does.
+/// Waits as the batch process does, for at most a minute. How often it must wait depends on the sizes of the command's writes.
 std::string take_all(BackgroundCommand& command) {
-  for (int count = 0; count < 60; ++count) {
+  const auto deadline = std::chrono::steady_clock::now() + k_minute;
+  while (std::chrono::steady_clock::now() < deadline) {
     pollfd wait{command.descriptor(), POLLIN, 0};
     ::poll(&wait, 1, 1000);
     if (const auto output = command.take()) return *output;
