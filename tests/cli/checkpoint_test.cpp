@@ -129,7 +129,8 @@ TEST_CASE("checkpoint latest recognises files of torch.save by their zip directo
     workspace.put("c/step_10.pt", intact.substr(0, length));
     CAPTURE(length);
     CHECK(latest(workspace).out == "c/step-5\n");
-    CHECK(holds(latest(workspace).err, "hpcml: warning: cannot use checkpoint c/step_10.pt: truncated: "));
+    CHECK(holds(latest(workspace).err,
+                "hpcml: warning: cannot use checkpoint c/step_10.pt: the checkpoint is truncated: "));
   }
   auto flipped = intact;
   flipped[100] = static_cast<char>(flipped[100] ^ 1);

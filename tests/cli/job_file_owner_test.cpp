@@ -33,7 +33,7 @@ TEST_CASE("job files of other users need --job") {
     const auto output = workspace.hpcml(words);
     CHECK(output.exit_code == 3);
     CHECK_FALSE(holds(output.out, "/shared/"));
-    CHECK(holds(output.err, "hpcml.json belongs to another user (uid 65534)"));
+    CHECK(holds(output.err, "hpcml.json: it belongs to another user (uid 65534)"));
     CHECK(holds(output.err, "hint: use --job hpcml.json to accept the file"));
     CHECK_FALSE(holds(output.err, "is read"));
   }

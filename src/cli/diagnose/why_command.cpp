@@ -37,7 +37,7 @@ util::Result<int> open_log(const std::string& path) {
   if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
     return util::Error{fmt::format("'{}' is a device, not a log", path), "use the log of a job"};
   auto fd = util::open_input(path);
-  if (fd || !fd.error().hint.empty()) return fd;
+  if (fd || (exists && S_ISFIFO(found.st_mode))) return fd;
   return util::Error{fd.error().what,
                      "use the file of --output, or slurm-JOBID.out in the directory of sbatch"};
 }

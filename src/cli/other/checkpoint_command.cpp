@@ -112,7 +112,10 @@ std::string problem_of(const CheckpointCandidate& candidate, bool verify) {
         .text;
   const auto checked = util::check_torch_archive(candidate.path, verify ? util::ZipCheck::checksums
                                                                         : util::ZipCheck::directory);
-  return checked ? "" : fmt::format("{}: {}", candidate.path.string(), checked.error().what);
+  if (checked) return {};
+  const auto& error = checked.error();
+  return fmt::format("{}: {}{}{}", candidate.path.string(), error.what, error.hint.empty() ? "" : "; ",
+                     error.hint);
 }
 
 int run_latest(const CheckpointOptions& options, const Context& context) {

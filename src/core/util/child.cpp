@@ -56,7 +56,9 @@ bool set_up(const ChildOptions& options, pid_t parent) {
   return true;
 }
 
-Error cannot(const char* what) { return Error{fmt::format("cannot {}: {}", what, std::strerror(errno))}; }
+Error cannot(const char* action, const char* hint) {
+  return Error{fmt::format("cannot {}: {}", action, std::strerror(errno)), hint};
+}
 
 } // namespace
 
@@ -93,7 +95,8 @@ void Child::close_output() {
 
 Result<Child> Child::fork(const ChildOptions& options, const std::function<int()>& body) {
   int ends[2] = {-1, -1};
-  if (options.pipes_output && ::pipe2(ends, O_CLOEXEC) != 0) return cannot("make a pipe");
+  if (options.pipes_output && ::pipe2(ends, O_CLOEXEC) != 0)
+    return cannot("create a pipe to a process", "check the number of open files (ulimit -n)");
   const pid_t parent = options.is_sibling ? ::getppid() : ::getpid();
   const pid_t pid = start_process(options.is_sibling);
   if (pid == 0) {
@@ -106,7 +109,7 @@ Result<Child> Child::fork(const ChildOptions& options, const std::function<int()
   child.x_output = ends[0];
   if (pid < 0) {
     errno = error;
-    return cannot("fork");
+    return cannot("start a process (fork)", "check the number of processes (ulimit -u) and the memory");
   }
   child.x_pid = pid;
   child.x_has_group = options.group != ChildOptions::Group::inherited;
@@ -116,9 +119,16 @@ Result<Child> Child::fork(const ChildOptions& options, const std::function<int()
 
 Result<Child> Child::run(const std::vector<std::string>& argv, const EnvSnapshot& env,
                          const ChildOptions& options) {
-  if (argv.empty()) return Error{"no program to run"};
+  if (argv.empty())
+    return Error{"no program to run: the command is empty",
+                 "run hpcml again with -v, and report the output as a bug in hpcml"};
   const auto program = find_program(argv[0], env);
-  if (!program) return Error{fmt::format("cannot run {}: not found in PATH", argv[0])};
+  if (!program && argv[0].find('/') != std::string::npos)
+    return Error{fmt::format("cannot run {}: it is not an executable file", argv[0]),
+                 "check the path and its permissions"};
+  if (!program)
+    return Error{fmt::format("cannot run {}: not found in PATH", argv[0]),
+                 "add its directory to PATH, or load the module that provides it"};
   auto words = argv, variables = env.to_envp();
   const auto argument_list = exec_pointers(words), variable_list = exec_pointers(variables);
   return fork(options, [&] {
@@ -166,7 +176,8 @@ Status leave_process(const ChildOptions& options, const std::function<int()>& bo
   TRY(auto between,
       Child::fork(outer_options, [&] { return Child::fork(inner_options, body).ok() ? 0 : 1; }));
   if (between.wait() == 0) return Done{};
-  return Error{"cannot start a background process: fork failed", "check `ulimit -u`"};
+  return Error{"cannot start a background process: fork failed",
+               "check the number of processes (ulimit -u) and the memory"};
 }
 
 } // namespace hpcml::util

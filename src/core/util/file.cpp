@@ -17,7 +17,8 @@ namespace hpcml::util {
 
 namespace {
 Error file_error(const char* doing, const std::filesystem::path& path, int code) {
-  return Error{fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code))};
+  return Error{fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code)),
+               "check the path, its permissions and the free space"};
 }
 
 /// 0, or the errno of the write that failed.
@@ -129,7 +130,8 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
   if (!S_ISREG(old.st_mode))
-    return Error{fmt::format("cannot rewrite {}: it is not a regular file", path.string())};
+    return Error{fmt::format("cannot rewrite {}: it is not a regular file", path.string()),
+                 "use a regular file"};
   if (::access(target.c_str(), W_OK) != 0)
     return file_error("write", path, errno); // the directory may allow what the file's mode forbids
   return replace_file(target, text, old.st_mode & 07777U, &old);

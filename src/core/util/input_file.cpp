@@ -20,7 +20,8 @@ namespace hpcml::util {
 namespace {
 
 Error input_error(const std::filesystem::path& path, int code) {
-  return Error{fmt::format("cannot read {}: {}", path.string(), std::strerror(code))};
+  return Error{fmt::format("cannot read {}: {}", path.string(), std::strerror(code)),
+               "check the path and its permissions"};
 }
 
 /// The descriptor of this process that the path names.
@@ -62,9 +63,9 @@ Status check_owner(const std::filesystem::path& path, const struct stat& opened,
   struct stat link {};
   const bool linked = ::lstat(path.c_str(), &link) == 0 && !is_trusted(link.st_uid);
   if (is_trusted(opened.st_uid) && !linked) return Done{};
-  return Error{
-      fmt::format("{} belongs to another user (uid {})", path.string(), linked ? link.st_uid : opened.st_uid),
-      hint};
+  return Error{fmt::format("hpcml does not read {}: it belongs to another user (uid {})", path.string(),
+                           linked ? link.st_uid : opened.st_uid),
+               hint};
 }
 
 } // namespace
@@ -80,7 +81,7 @@ Result<int> open_input(const std::filesystem::path& path) {
   if (S_ISDIR(found.st_mode)) return input_error(path, EISDIR);
   if (S_ISFIFO(found.st_mode) && !wait_for_writer(file.get()))
     return Error{fmt::format("cannot read {}: no process writes to this pipe", path.string()),
-                 "start the program that writes to it first, or use a regular file"};
+                 "run the program that writes to the pipe first, or use a regular file"};
   const int flags = ::fcntl(file.get(), F_GETFL);
   if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) return input_error(path, errno);
   return file.release();
@@ -96,13 +97,15 @@ Result<std::string> read_input(const std::filesystem::path& path, const InputRul
   struct stat found {};
   // Before it is opened: to open a pipe or a device may have an effect.
   if (rule.regular_only && ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-    return Error{fmt::format("{} is not a regular file", path.string())};
+    return Error{fmt::format("cannot read {}: it is not a regular file", path.string()),
+                 "use a regular file"};
   TRY(const int descriptor, open_input(path));
   const ScopedDescriptor file(descriptor);
   if (::fstat(descriptor, &found) != 0) return input_error(path, errno);
   if (rule.owner_hint != nullptr) TRY_DONE(check_owner(path, found, rule.owner_hint));
   const auto too_large = [&] {
-    return Error{fmt::format("{} exceeds {} MiB (limit)", path.string(), rule.limit >> 20U)};
+    return Error{fmt::format("cannot read {}: it exceeds {} MiB (limit)", path.string(), rule.limit >> 20U),
+                 "check that this is the intended file"};
   };
   if (S_ISREG(found.st_mode) && found.st_size > 0 && static_cast<std::size_t>(found.st_size) > rule.limit)
     return too_large();

@@ -16,19 +16,23 @@ namespace {
 constexpr int k_directory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Error directory_error(const char* action, const std::filesystem::path& path, int code) {
-  return Error{fmt::format("cannot {} directory {}: {}", action, path.string(), std::strerror(code))};
+  return Error{fmt::format("cannot {} directory {}: {}", action, path.string(), std::strerror(code)),
+               "check its permissions and those of its parents, or use another directory"};
 }
 
 /// A descriptor of a directory that belongs to the caller.
 Result<int> open_own_directory(const std::filesystem::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
-    return Error{fmt::format("{} is a symbolic link, not a directory", path.string())};
+    return Error{fmt::format("cannot use {}: it is a symbolic link, not a directory", path.string()),
+                 "remove the link, or use another directory"};
   const int fd = ::open(path.c_str(), k_directory);
   if (fd < 0) return directory_error("open", path, errno);
   if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid()) return fd;
   ::close(fd);
-  return Error{fmt::format("directory {} belongs to another user (uid {})", path.string(), found.st_uid)};
+  return Error{fmt::format("cannot use directory {}: it belongs to another user (uid {})", path.string(),
+                           found.st_uid),
+               "use a directory that belongs to you"};
 }
 
 } // namespace
@@ -57,8 +61,11 @@ Result<int> append_own_file(const std::filesystem::path& path) {
   const int code = errno;
   ::close(directory);
   if (fd >= 0) return fd;
-  return Error{fmt::format("cannot open {}: {}", path.string(),
-                           code == ELOOP ? "it is a symbolic link" : std::strerror(code))};
+  if (code == ELOOP)
+    return Error{fmt::format("cannot write to {}: it is a symbolic link", path.string()),
+                 "remove the link, or use another directory"};
+  return Error{fmt::format("cannot open {} for writing: {}", path.string(), std::strerror(code)),
+               "check its permissions, or use another directory"};
 }
 
 } // namespace hpcml::util

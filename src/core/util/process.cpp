@@ -120,12 +120,14 @@ std::optional<std::string> find_program(const std::string& name, const EnvSnapsh
 
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
                                   std::optional<std::chrono::milliseconds> limit, const std::string& input) {
-  if (argv.empty()) return Error{"no program to run"};
+  if (argv.empty())
+    return Error{"no program to run: the command is empty",
+                 "run hpcml again with -v, and report the output as a bug in hpcml"};
   log_debug(fmt::format("runs {}", join(argv, " ")));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
     return Error{fmt::format("cannot create a pipe for {}: {}", argv[0], std::strerror(errno)),
-                 "check `ulimit -n`"};
+                 "check the number of open files (ulimit -n)"};
   ChildOptions options;
   options.group = ChildOptions::Group::own;
   options.death_signal = SIGINT; // a terminal's Ctrl-C does not reach its process group
@@ -166,10 +168,11 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (too_much)
     return Error{fmt::format("{} was stopped, because its output exceeds {} MiB (limit)", argv[0],
                              k_most_output >> 20U),
-                 "run it in a terminal to see its output"};
+                 "run the program in a terminal to see its output"};
   if (stopped)
     return Error{
-        fmt::format("{}{}{} and was stopped", argv[0], k_time_limit_exceeded, describe_limit(*limit))};
+        fmt::format("{}{}{} and was stopped", argv[0], k_time_limit_exceeded, describe_limit(*limit)),
+        "run the program in a terminal to see why it takes longer"};
   result.exit_code = exit_code_of_status(status);
   log_trace(fmt::format("{} exited with code {}", argv[0], result.exit_code));
   return result;

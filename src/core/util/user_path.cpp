@@ -19,20 +19,20 @@ UserDirectories user_places(const EnvSnapshot& env) {
 }
 
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
-  if (text.empty()) return Error{"a path is empty", "remove it, or use a path"};
+  if (text.empty()) return Error{"a path is empty", "set a path, or remove its option"};
   if (text.front() == '/') return std::string(text);
   if (text.front() == '$')
-    return Error{fmt::format("'{}' begins with a variable that is not expanded", text),
-                 "use the shell to expand it, or the whole path; put ./ before a name that begins with $"};
+    return Error{fmt::format("the path '{}' begins with a variable, which hpcml does not expand here", text),
+                 "use the value of the variable, or put ./ before a name that begins with $"};
   std::filesystem::path path;
   if (text == "~" || text.starts_with("~/")) {
     if (places.home.empty())
-      return Error{fmt::format("'{}' is below your home directory, but HOME is not set", text),
-                   "use the whole path"};
+      return Error{fmt::format("the path '{}' is below your home directory, but HOME is not set", text),
+                   "use the whole path, or set HOME"};
     path = std::filesystem::path(places.home) / text.substr(std::min<std::size_t>(2, text.size()));
   } else if (text.front() == '~') {
     return Error{
-        fmt::format("'{}' is below the home directory of another user, which hpcml does not look up", text),
+        fmt::format("the path '{}' is in another user's home directory, which hpcml does not look up", text),
         "use the whole path, or ./ before a name that begins with ~"};
   } else {
     path = places.directory / text;
@@ -59,7 +59,7 @@ Result<std::string> cache_directory(const EnvSnapshot& env, std::string_view kin
   const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
   const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";
   if (!caches.empty()) return (caches / "hpcml" / kind).string();
-  return Error{"no directory for builds: neither HOME nor XDG_CACHE_HOME is an absolute path",
+  return Error{"no directory for what hpcml builds: neither HOME nor XDG_CACHE_HOME is an absolute path",
                "set XDG_CACHE_HOME to a directory that you can write to"};
 }
 

@@ -26,6 +26,8 @@ constexpr std::uint64_t k_local_bytes = 30, k_central_bytes = 46, k_end_bytes = 
 constexpr std::uint64_t k_largest_directory = 1U << 30U;
 constexpr std::uint32_t k_in_extra = 0xFFFFFFFFU;     ///< the value is in the extra field of zip64
 constexpr std::uint64_t k_unsupported_flags = 0x2061; ///< encrypted, patched, masked: torch.load rejects them
+constexpr const char* k_no_end = "it has no end-of-central-directory record";
+constexpr const char* k_other_checkpoint_hint = "use another checkpoint: torch.load cannot read this one";
 constexpr std::uint64_t k_directory_attribute = 0x10; ///< torch.load reads no bytes of such an entry
 
 /// A number in little-endian order.
@@ -44,7 +46,8 @@ public:
   Result<std::uint64_t> size() const {
     struct stat found {};
     if (x_file.get() < 0 || ::fstat(x_file.get(), &found) != 0) return Error{std::strerror(errno)};
-    if (!S_ISREG(found.st_mode)) return Error{"not a regular file"};
+    if (!S_ISREG(found.st_mode))
+      return Error{"the checkpoint is not a regular file", "use a file that torch.save wrote"};
     return static_cast<std::uint64_t>(found.st_size);
   }
 
@@ -55,7 +58,9 @@ public:
           ::pread(x_file.get(), bytes.data() + done, count - done, static_cast<off_t>(at + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Error{std::strerror(errno)};
-      if (got == 0) return Error{"the file became shorter while it was read"};
+      if (got == 0)
+        return Error{"the checkpoint became shorter while it was read",
+                     "check whether a program still writes to it"};
       done += static_cast<std::uint64_t>(got);
     }
     return bytes;
@@ -77,7 +82,13 @@ struct Entry {
   std::uint32_t crc = 0;
 };
 
-Error damaged(const std::string& what) { return {fmt::format("the zip archive is damaged: {}", what)}; }
+Error damaged(const std::string& what) {
+  return {fmt::format("the zip archive is damaged: {}", what), k_other_checkpoint_hint};
+}
+
+Error truncated(const char* what) {
+  return {fmt::format("the checkpoint is truncated: {}", what), k_other_checkpoint_hint};
+}
 
 /// The end-of-central-directory record, which a truncated archive lacks.
 Result<Directory> read_end(const ArchiveFile& file, std::uint64_t size) {
@@ -89,7 +100,7 @@ Result<Directory> read_end(const ArchiveFile& file, std::uint64_t size) {
     if (tail.size() - next >= k_end_bytes &&
         next + k_end_bytes + number_at(tail, next + 20, 2) == tail.size())
       at = next;
-  if (at == std::string::npos) return Error{"truncated: no end-of-central-directory record"};
+  if (at == std::string::npos) return truncated(k_no_end);
   Directory found{number_at(tail, at + 16, 4), number_at(tail, at + 12, 4), number_at(tail, at + 10, 2),
                   size - tail_bytes + at};
   if (number_at(tail, at + 4, 4) != 0 || number_at(tail, at + 8, 2) != found.entries)
@@ -156,7 +167,9 @@ Result<std::vector<Entry>> read_directory(const ArchiveFile& file, const Directo
         (number_at(rest, 38, 4) & k_directory_attribute) != 0)
       return damaged(fmt::format("its flags, disk or attributes are inconsistent{}", at));
     if (number_at(rest, 10, 2) != 0 || stored != entry.bytes)
-      return Error{fmt::format("entry '{}' is compressed, which torch.save never does", entry.name)};
+      return Error{
+          fmt::format("entry '{}' of the zip archive is compressed, which torch.save never does", entry.name),
+          "use a file that torch.save wrote"};
     rest.remove_prefix(k_central_bytes + name + extra + comment);
     entries.push_back(std::move(entry));
   }
@@ -195,8 +208,9 @@ Status check_bytes(const ArchiveFile& file, const Entry& entry, std::uint64_t be
 Error other_kind(std::string_view begin) {
   // Pickle's protocol 2: files of torch 1.5 and earlier, which have no record at their end.
   if (begin.starts_with("\x80\x02"))
-    return {"in the format of torch 1.5 and earlier, which has no end record to check"};
-  return {"not a zip archive of torch.save"};
+    return {"the file is in the format of torch 1.5 and earlier, which has no end record to check",
+            "use torch 1.6 or later to save checkpoints"};
+  return {"the file is not a zip archive of torch.save", "use a file that torch.save wrote"};
 }
 
 } // namespace
@@ -204,10 +218,10 @@ Error other_kind(std::string_view begin) {
 Status check_torch_archive(const std::filesystem::path& path, ZipCheck check) {
   const ArchiveFile file(path);
   TRY(const auto size, file.size());
-  if (size == 0) return Error{"truncated: the file is empty"};
+  if (size == 0) return truncated("the file is empty");
   TRY(const auto begin, file.read(0, std::min<std::uint64_t>(size, 4)));
   if (begin != k_local) {
-    if (k_local.starts_with(begin)) return Error{"truncated: no end-of-central-directory record"};
+    if (k_local.starts_with(begin)) return truncated(k_no_end);
     return other_kind(begin);
   }
   TRY(const auto directory, read_end(file, size));
@@ -217,9 +231,12 @@ Status check_torch_archive(const std::filesystem::path& path, ZipCheck check) {
     has_pickle = has_pickle || entry.name.ends_with("/data.pkl");
     has_checksums = has_checksums || entry.crc != 0;
   }
-  if (!has_pickle) return Error{"not an archive of torch.save: it has no entry data.pkl"};
+  if (!has_pickle)
+    return Error{"the zip archive is not an archive of torch.save: it has no entry data.pkl",
+                 "use a file that torch.save wrote"};
   if (check == ZipCheck::checksums && !has_checksums)
-    return Error{"saved without checksums (torch.serialization.set_crc32_options(False))"};
+    return Error{"the checkpoint has no checksums to verify: set_crc32_options(False) of torch was used",
+                 "remove --verify, or set_crc32_options(False) from the program"};
   for (const auto& entry : entries) {
     TRY(const auto at, read_local(file, entry, directory));
     if (check == ZipCheck::checksums) TRY_DONE(check_bytes(file, entry, at));

@@ -45,7 +45,9 @@ TEST_CASE("Child runs a program without a shell") {
   CHECK_FALSE(child->is_running());
   CHECK(Child::run({"no-such-program"}, EnvSnapshot::of_process()).error().what ==
         "cannot run no-such-program: not found in PATH");
-  CHECK(Child::run({}, EnvSnapshot::of_process()).error().what == "no program to run");
+  CHECK(Child::run({}, EnvSnapshot::of_process()).error().what == "no program to run: the command is empty");
+  CHECK(Child::run({"/no/such/program"}, EnvSnapshot::of_process()).error().what ==
+        "cannot run /no/such/program: it is not an executable file");
 }
 
 TEST_CASE("Child gives the program only the variables of its environment") {

@@ -35,7 +35,8 @@ TEST_CASE("read_input accepts files up to the limit") {
   REQUIRE(util::write_file(folder / "over", std::string(k_limit + 1, 'x')));
   CHECK(read_input(folder / "small", {k_limit}).value_or("") == "text");
   CHECK(read_input(folder / "limit", {k_limit}).value_or("").size() == k_limit);
-  CHECK(error_of(folder / "over") == (folder / "over").string() + " exceeds 1 MiB (limit)");
+  CHECK(error_of(folder / "over") ==
+        "cannot read " + (folder / "over").string() + ": it exceeds 1 MiB (limit)");
   CHECK(util::read_input_head(folder / "over", 5).value_or("") == "xxxxx");
 }
 
@@ -43,8 +44,8 @@ TEST_CASE("read_input rejects what has no end or no text") {
   const test::TempDirectory folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   std::filesystem::create_symlink("loop", folder / "loop");
-  CHECK(error_of("/dev/zero") == "/dev/zero exceeds 1 MiB (limit)");
-  CHECK(error_of("/dev/zero", {k_limit, true}) == "/dev/zero is not a regular file");
+  CHECK(error_of("/dev/zero") == "cannot read /dev/zero: it exceeds 1 MiB (limit)");
+  CHECK(error_of("/dev/zero", {k_limit, true}) == "cannot read /dev/zero: it is not a regular file");
   CHECK(error_of(folder / "pipe").ends_with("no process writes to this pipe"));
   CHECK(error_of(folder / "pipe", {k_limit, true}).ends_with("is not a regular file"));
   CHECK(error_of(folder / "loop").ends_with("Too many levels of symbolic links"));
@@ -108,7 +109,8 @@ TEST_CASE("read_input rejects files of other users on request") {
   for (const char* name : {"theirs", "link"}) {
     const auto read = read_input(folder / name, rule);
     REQUIRE_FALSE(read);
-    CHECK(read.error().what == (folder / name).string() + " belongs to another user (uid 65534)");
+    CHECK(read.error().what ==
+          "hpcml does not read " + (folder / name).string() + ": it belongs to another user (uid 65534)");
     CHECK(read.error().hint == "a hint");
   }
 }

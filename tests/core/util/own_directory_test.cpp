@@ -50,7 +50,7 @@ TEST_CASE("make_own_directory rejects links, files and loops with a sentence") {
   REQUIRE(util::write_file(folder / "file", ""));
   const auto path = [&](const std::string& name) { return (folder / name).string(); };
   CHECK(error_of(util::make_own_directory(folder / "link")) ==
-        path("link") + " is a symbolic link, not a directory");
+        "cannot use " + path("link") + ": it is a symbolic link, not a directory");
   CHECK(util::make_own_directory(folder / "link/below")); // the parents may be links
   CHECK(error_of(util::make_own_directory(folder / "loop/below")) ==
         "cannot create directory " + path("loop/below") + ": Too many levels of symbolic links");
@@ -69,7 +69,8 @@ TEST_CASE("make_own_directory rejects a directory of another user") {
   const test::TempDirectory folder;
   fs::create_directory(folder / "theirs");
   REQUIRE(::chown((folder / "theirs").c_str(), k_other_user, k_other_user) == 0);
-  const auto what = "directory " + (folder / "theirs").string() + " belongs to another user (uid 65534)";
+  const auto what =
+      "cannot use directory " + (folder / "theirs").string() + ": it belongs to another user (uid 65534)";
   CHECK(error_of(util::make_own_directory(folder / "theirs")) == what);
   CHECK(append_error(folder / "theirs/file") == what);
 }
@@ -82,7 +83,7 @@ TEST_CASE("append_own_file does not follow links") {
   fs::create_symlink("real", folder / "alias");
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK(append_error(folder / "link") ==
-        "cannot open " + (folder / "link").string() + ": it is a symbolic link");
+        "cannot write to " + (folder / "link").string() + ": it is a symbolic link");
   CHECK(append_error(folder / "alias/file").ends_with("is a symbolic link, not a directory"));
   CHECK(append_error(folder / "pipe").ends_with("No such device or address"));
   CHECK(append_error(folder / "new").empty());

@@ -152,7 +152,7 @@ TEST_CASE("load_saved_job rejects files of another user") {
     REQUIRE(::chown((places[0] / name).c_str(), k_nobody, k_nobody) == 0);
     const auto kept = load_saved_job("4711_3", places);
     REQUIRE_FALSE(kept);
-    CHECK(holds(kept.error().what, std::string(name) + " belongs to another user (uid 65534)"));
+    CHECK(holds(kept.error().what, std::string(name) + ": it belongs to another user (uid 65534)"));
     CHECK(kept.error().hint == "remove this file, and submit your original script again");
   }
   REQUIRE(::chown(places[0].c_str(), k_nobody, k_nobody) == 0);
