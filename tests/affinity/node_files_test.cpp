@@ -150,9 +150,9 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
     "gpu": {"0": {"numa": 7, "pci": 12}}, "reserved": "x-y"})");
   REQUIRE_FALSE(node.ok());
   INFO(node.error().what);
-  for (const char* part :
-       {"cores: must be a number", "smt: must be from 1 to 16", "numa.a: the key must be a number",
-        "numa.1: must be a list of CPUs", "gpu.0.pci: must be a text", "reserved: \"x-y\""})
+  for (const char* part : {"cores: must be a number", "smt: must be from 1 to 16",
+                           "numa.a: the key must be a number", "numa.1: must be a list of CPUs",
+                           "gpu.0.pci: must be a text", "reserved: the list of numbers has \"x-y\""})
     CHECK(says(node.error(), part));
   const auto broken = topo::parse_node_json("{\"cores\": 4,");
   REQUIRE_FALSE(broken.ok());

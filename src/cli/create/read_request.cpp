@@ -134,7 +134,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
     if (fault)
       findings.push_back({diag::Severity::error,
                           "usage/" + key.name,
-                          fmt::format("{} {}", key.flag(), fault->what),
+                          fmt::format("{}: {}", key.flag(), fault->what),
                           {},
                           fault->hint});
   };

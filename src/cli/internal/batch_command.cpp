@@ -48,10 +48,10 @@ util::Error unknown_option(const std::string& word, const std::vector<std::strin
 util::Status read_saving(const BatchOptions& options, batch::BatchRequest& request) {
   if (options.save_before.empty()) return util::Done{};
   const auto time = model::LeadTime::parse(options.save_before);
-  if (!time) return util::Error{fmt::format("--save-before {}", time.error().what), time.error().hint};
+  if (!time) return util::Error{fmt::format("--save-before: {}", time.error().what), time.error().hint};
   request.save_before = time->seconds();
   const auto signal = model::SaveSignal::parse(options.save_signal);
-  if (!signal) return util::Error{fmt::format("--save-signal {}", signal.error().what), signal.error().hint};
+  if (!signal) return util::Error{fmt::format("--save-signal: {}", signal.error().what), signal.error().hint};
   request.save_signal = *signal;
   return util::Done{};
 }
@@ -82,7 +82,7 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   if (!options.requeue_on.empty()) {
     auto classes = model::RetryClasses::parse(options.requeue_on);
     if (!classes)
-      return util::Error{fmt::format("--requeue-on {}", classes.error().what), classes.error().hint};
+      return util::Error{fmt::format("--requeue-on: {}", classes.error().what), classes.error().hint};
     request.requeue_on = *std::move(classes);
   }
   if (options.chain.empty()) return request;

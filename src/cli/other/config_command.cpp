@@ -168,7 +168,7 @@ int set_value(ConfigEditor& editor, const model::Site& site, const std::string& 
     const auto keys = config::config_keys();
     const auto near = util::nearest(key, keys);
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
-    print_error(fmt::format("'{}' {}", known ? value : key, fault->what),
+    print_error(known ? fmt::format("{}: {}", key, fault->what) : fault->what,
                 known  ? fault->hint
                 : near ? fmt::format("did you mean {}?", *near)
                        : fmt::format("use one of site, {}", util::join(keys, ", ")),

@@ -180,7 +180,7 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
     const auto text = env.get_or(name, "");
     if (text.empty() || flag.origin(request) != nullptr) continue;
     if (const auto fault = flag.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
-      return util::Error{fmt::format("{} {}", name, fault->what), fault->hint};
+      return util::Error{fmt::format("{}: {}", name, fault->what), fault->hint};
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "core/config/job_file.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/config/text_file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::config {
 
@@ -35,7 +36,7 @@ void read_site(Config& config, const std::string& id, ObjectReader& object) {
     const auto value = object.text(key);
     if (!value) continue;
     if (const auto fault = check_config_value(key, *value))
-      object.report_value(key, object.path() + "." + key + " " + fault->what, fault->hint);
+      object.report_value(key, object.path() + "." + key + ": " + fault->what, fault->hint);
     else
       values[key] = *value;
   }
@@ -94,7 +95,9 @@ std::vector<std::string> config_keys() {
 std::optional<util::Error> check_config_value(const std::string& key, const std::string& value) {
   model::JobSpec ignored;
   const auto* found = find_key(key);
-  return found ? found->from_text(ignored, value, {}) : util::Error{"is not a key of the configuration"};
+  return found ? found->from_text(ignored, value, {})
+               : util::Error{fmt::format("\"{}\" is not a key of the configuration", key),
+                             fmt::format("use one of: {}", util::join(config_keys(), ", "))};
 }
 
 model::JobSpec job_from_config(const Config& config, const std::string& site, const std::string& path) {

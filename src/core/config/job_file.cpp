@@ -44,8 +44,8 @@ void read_steps(model::JobSpec& job, ObjectReader& object) {
     job.steps.push_back(std::move(job_step));
   });
   if (has_command)
-    object.report_value("steps", "\"command\" and \"steps\" exclude each other",
-                        "use the command as one of the steps");
+    object.report_value("steps", "the job sets both \"command\" and \"steps\", which exclude each other",
+                        "remove \"command\", and add its program as one of the \"steps\"");
   if (job.steps.empty()) return;
   const auto main =
       std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
@@ -62,18 +62,20 @@ void read_components(model::JobSpec& job, ObjectReader& object) {
         key.from_file(own, component);
       } else if (component.has(key.name)) {
         component.raw(key.name);
-        component.report_value(key.name, fmt::format("\"{}\" belongs to the whole job", key.name),
-                               "use it next to \"components\"");
+        component.report_value(
+            key.name, fmt::format("a component sets \"{}\", which only the whole job can set", key.name),
+            fmt::format("set \"{}\" next to \"components\"", key.name));
       }
     }
     own.command = component.texts("command");
     if (!own.command.empty() && !job.steps.empty())
-      component.report_value("command", "the programs of \"steps\" run on all components, in their order",
-                             "remove \"steps\", or this \"command\"");
+      component.report_value(
+          "command", "a component sets \"command\", but the programs of \"steps\" run on all components",
+          "remove \"steps\", or remove \"command\" from the component");
   });
   if (job.components.size() == 1)
     object.report_value("components", "\"components\" has one component, but needs two or more",
-                        "use its keys next to \"command\", or add a second component");
+                        "add a component, or remove \"components\" and set its keys next to \"command\"");
 }
 
 /// Reads "chain" and "chain-if".
@@ -82,7 +84,7 @@ void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optio
   chain_if = object.choice("chain-if", {"any", "ok"});
   if (chain_if && !chain)
     object.report_value("chain-if", "\"chain-if\" has no effect without \"chain\"",
-                        "set the number of jobs in the chain: \"chain\": 4");
+                        "set the number of jobs in the chain, for example \"chain\": 4");
 }
 
 PartEntry read_part(ObjectReader& object) {
@@ -112,16 +114,16 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!names[i].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
                                        names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
-      context.report("jobs", fmt::format("two jobs have the name \"{}\"", names[i]), entries[i].place,
-                     "use a different name for each");
+      context.report("jobs", fmt::format("two jobs of the job file have the name \"{}\"", names[i]),
+                     entries[i].place, "set a different \"name\" for each job");
     for (const auto& name : entries[i].part.after) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       const auto near = util::nearest(name, names);
       context.report(
           "jobs",
-          fmt::format("\"{}\" waits for \"{}\", but no job of this file has this name", names[i], name),
+          fmt::format("job \"{}\" waits for \"{}\", but no job of this file has this name", names[i], name),
           entries[i].place,
-          near ? fmt::format("use \"{}\" if that is meant", *near)
+          near ? fmt::format("use \"after\": \"{}\" if that is meant", *near)
                : "use \"after\" for jobs of this file, and \"dependency\": \"afterok:123\" for jobs of the "
                  "queue");
     }
@@ -145,7 +147,7 @@ std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> e
       for (const auto& entry : entries) names.push_back(entry.part.name);
       context.report("jobs",
                      fmt::format("these jobs wait for each other in a circle: {}", util::join(names, ", ")),
-                     entries.front().place, "remove \"after\" from one of them");
+                     entries.front().place, "remove \"after\" from one of these jobs");
       return placed;
     }
     placed.push_back(next->part);
@@ -174,10 +176,10 @@ JobLoad failed(const std::string& path, std::string message, std::string hint) {
 /// `owner_hint`: as load_text_file has it.
 JobLoad load_file(const std::string& path, const char* owner_hint) {
   auto text = load_text_file(path, owner_hint);
+  const bool is_foreign = owner_hint != nullptr && !text && text.error().hint == owner_hint;
   if (!text)
     return failed(path, text.error().what,
-                  text.error().hint.empty() ? "use hpcml.json in the working directory, or --job FILE"
-                                            : text.error().hint);
+                  is_foreign ? owner_hint : "use hpcml.json in the working directory, or --job FILE");
 
   JobLoad load;
   load.source = std::move(*text);
@@ -193,8 +195,8 @@ JobLoad load_file(const std::string& path, const char* owner_hint) {
   read_chain(root, load.chain, load.chain_if);
   load.jobs = read_parts(context, root);
   if (root.has("jobs") && (!job.command.empty() || load.chain))
-    root.report_value("jobs", "a file with \"jobs\" sets the programs and chains in its jobs",
-                      "use \"command\", \"steps\" and \"chain\" inside the jobs");
+    root.report_value("jobs", "\"command\", \"steps\" and \"chain\" cannot be set next to \"jobs\"",
+                      "set them inside the jobs of \"jobs\"");
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
@@ -230,7 +232,7 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
       load.diagnostics.push_back(
           {diag::Severity::error,
            "env/value",
-           fmt::format("the variable {} {}", name, fault->what),
+           fmt::format("the variable {} is invalid: {}", name, fault->what),
            {},
            fault->hint.empty() ? fmt::format("set a valid value, or run: unset {}", name) : fault->hint});
   }

@@ -22,7 +22,7 @@ constexpr unsigned k_most = 1000000;
 util::Result<bool> parse_bool(const std::string& text) {
   if (text == "1" || text == "true" || text == "yes") return true;
   if (text == "0" || text == "false" || text == "no") return false;
-  return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
+  return util::Error{fmt::format("the value \"{}\" is neither true nor false", text), "use true or false"};
 }
 
 /// What is wrong with a text that was typed: line breaks, characters that hide or turn the writing. Bytes
@@ -36,7 +36,7 @@ Fault typed_fault(const std::string& text) {
     rest.remove_prefix(character.length);
   }
   const auto fault = text_fault(readable, TextRule::line);
-  return fault.empty() ? std::nullopt : Fault(util::Error{fault});
+  return fault.empty() ? std::nullopt : Fault(util::Error{"the value " + fault, text_advice(TextRule::line)});
 }
 
 } // namespace
@@ -66,7 +66,8 @@ JobKey number_key(const std::string& name, KeyHelp help, Known<unsigned> JobSpec
     const auto number = util::parse_unsigned(text);
     if (!number || *number < least || *number > k_most)
       return util::Error{
-          fmt::format("must be a whole number from {} to {}, not \"{}\"", least, k_most, text)};
+          fmt::format("the value \"{}\" is not a whole number from {} to {}", text, least, k_most),
+          fmt::format("use a whole number, {} or more", least)};
     job.*member = Sourced<unsigned>{static_cast<unsigned>(*number), origin};
     return std::nullopt;
   };
@@ -137,11 +138,11 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   key.from_text = [](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return util::Error{fmt::format("'{}' must have the form NAME=VALUE", text),
+      return util::Error{fmt::format("the variable '{}' must have the form NAME=VALUE", text),
                          "use for example --env OMP_PLACES=cores"};
     const auto variable = text.substr(0, equals);
     if (const auto fault = text_fault(variable, TextRule::variable); !fault.empty()) // as in a job file
-      return util::Error{fmt::format("'{}' {}", variable, fault), text_advice(TextRule::variable)};
+      return util::Error{fmt::format("the name '{}' {}", variable, fault), text_advice(TextRule::variable)};
     job.env.emplace_back(variable, Sourced<std::string>{text.substr(equals + 1), origin});
     return std::nullopt;
   };

@@ -83,7 +83,7 @@ JobKey parsed_key(std::string name, KeyHelp help, model::Known<T> model::JobSpec
   key.from_text = [member](model::JobSpec& job, const std::string& text,
                            const model::Origin& origin) -> std::optional<util::Error> {
     auto value = T::parse(text);
-    if (!value) return util::Error{fmt::format("is not valid: {}", value.error().what), value.error().hint};
+    if (!value) return value.error();
     job.*member = model::Sourced<T>{*value, origin};
     return std::nullopt;
   };

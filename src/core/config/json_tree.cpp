@@ -148,8 +148,9 @@ JsonNode Builder::scalar(JsonKind kind) {
 bool Builder::open(JsonKind kind) {
   auto node = scalar(kind);
   if (x_open.size() >= k_max_depth) {
-    report("json", fmt::format("the values are nested more than {} levels deep", k_max_depth), node.place,
-           "use fewer levels");
+    report("json",
+           fmt::format("the JSON file has values nested more than {} levels deep (limit)", k_max_depth),
+           node.place, "remove levels of objects and lists");
     return false;
   }
   x_open.push_back(std::move(node));
@@ -181,8 +182,9 @@ bool Builder::key(string_t& value) {
   for (const auto& member : x_open.back().members) {
     if (member.key != value) continue;
     report("duplicate-key",
-           fmt::format("\"{}\" is given twice; the first is in line {}", value, member.place.line), where,
-           "remove one of them: JSON readers differ in which one they use");
+           fmt::format("the key \"{}\" is given twice in one object; the first is in line {}", value,
+                       member.place.line),
+           where, "remove one of them: JSON readers differ in which one they use");
     break;
   }
   x_keys.push_back({std::move(value), where, {}});
@@ -216,6 +218,19 @@ std::string_view name_of(JsonKind kind) {
   return "a value";
 }
 
+std::string_view example_of(JsonKind kind) {
+  switch (kind) {
+  case JsonKind::null: return "null";
+  case JsonKind::boolean: return "true or false, without quotes";
+  case JsonKind::integer: return "a number without quotes, such as 4";
+  case JsonKind::real: return "a number such as 0.5";
+  case JsonKind::string: return "double quotes, as in \"text\"";
+  case JsonKind::array: return "brackets, as in [\"a\", \"b\"]";
+  case JsonKind::object: return "braces, as in {\"key\": \"value\"}";
+  }
+  return "another value";
+}
+
 const JsonNode* JsonNode::find(std::string_view key) const {
   for (const auto& member : members) {
     if (member.key == key) return &member.value;
@@ -246,8 +261,11 @@ JsonParse parse_json(std::string_view input, const std::string& file, const std:
   const auto text = blank_comments(std::string(input));
   Builder builder(text, file, code);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    builder.result.diagnostics.push_back(
-        {diag::Severity::error, code + "/json", "invalid JSON: the file is empty", {file, 1, 1, 1}, {}});
+    builder.result.diagnostics.push_back({diag::Severity::error,
+                                          code + "/json",
+                                          "invalid JSON: the file is empty",
+                                          {file, 1, 1, 1},
+                                          "add a JSON object, at least {}, or use another file"});
     return std::move(builder.result);
   }
   const CountingIterator first{text.data(), &builder.count};

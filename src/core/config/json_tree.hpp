@@ -18,6 +18,8 @@ enum class JsonKind { null, boolean, integer, real, string, array, object };
 
 /// "an object", "a text": for messages.
 std::string_view name_of(JsonKind kind);
+/// Returns how a value of the kind is written, for hints: "double quotes, as in …".
+std::string_view example_of(JsonKind kind);
 
 /// Where a token is. The file's name is shared by all nodes of a file.
 struct JsonPlace {

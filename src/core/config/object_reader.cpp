@@ -48,9 +48,9 @@ ObjectReader::ObjectReader(ReadContext& context, const JsonNode* node, std::stri
     : x_context(&context), x_node(node), x_path(std::move(path)) {
   if (x_node && !x_node->is(JsonKind::object)) {
     x_context->report("type",
-                      fmt::format("{} must be an object, not {}", x_path.empty() ? "the file" : x_path,
+                      fmt::format("{} must be an object, not {}", x_path.empty() ? "the JSON file" : x_path,
                                   name_of(x_node->kind)),
-                      x_node->place);
+                      x_node->place, fmt::format("use {}", example_of(JsonKind::object)));
     x_node = nullptr;
   }
 }
@@ -73,8 +73,9 @@ const JsonNode* ObjectReader::take(std::string_view key) {
   if (&value != node) {
     for (const auto& about : node->members) {
       if (about.key == "value" || is_about(about.key)) continue;
-      x_context->report("unknown-key", fmt::format("\"{}\" is unknown next to \"value\"", about.key),
-                        about.place, "use value, source, checked, alternatives or note");
+      x_context->report("unknown-key",
+                        fmt::format("the key \"{}\" is unknown in an object with \"value\"", about.key),
+                        about.place, "use only value, source, checked, alternatives and note");
     }
   }
   return &value;
@@ -85,7 +86,7 @@ const JsonNode* ObjectReader::take(std::string_view key, JsonKind kind) {
   if (!node || node->is(kind)) return node;
   x_context->report("type",
                     fmt::format("{} must be {}, not {}", path_of(key), name_of(kind), name_of(node->kind)),
-                    node->place);
+                    node->place, fmt::format("use {}", example_of(kind)));
   return nullptr;
 }
 
@@ -100,7 +101,7 @@ bool ObjectReader::is_text(const JsonNode& node, TextRule rule) const {
 void ObjectReader::report_text(const JsonNode& node, const std::string& path, TextRule rule) {
   if (!node.is(JsonKind::string))
     return x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)),
-                             node.place);
+                             node.place, fmt::format("use {}", example_of(JsonKind::string)));
   x_context->report("value", fmt::format("{} {}", path, text_fault(node.text, rule)), node.place,
                     text_advice(rule));
 }
@@ -119,7 +120,7 @@ std::optional<unsigned> ObjectReader::number(std::string_view key, unsigned leas
   if (node->integer < least || node->integer > most) {
     x_context->report(
         "value", fmt::format("{} is {}, but must be from {} to {}", path_of(key), node->integer, least, most),
-        node->place);
+        node->place, fmt::format("set {} to a number from {} to {}", key, least, most));
     return std::nullopt;
   }
   return static_cast<unsigned>(node->integer);
@@ -155,7 +156,7 @@ std::vector<unsigned> ObjectReader::numbers(std::string_view key) {
     else
       x_context->report("type",
                         fmt::format("{}[{}] must be a whole number from 0 to 1000000", path_of(key), i),
-                        item.place);
+                        item.place, fmt::format("use {}", example_of(JsonKind::integer)));
   }
   return list;
 }
@@ -170,8 +171,8 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
     const auto& value = unwrapped(entry.value);
     const auto fault = x_context->checks ? text_fault(entry.key, key_rule) : std::string();
     if (!fault.empty())
-      x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place,
-                        text_advice(key_rule));
+      x_context->report("value", fmt::format("the name \"{}\" in {} {}", entry.key, path_of(key), fault),
+                        entry.place, text_advice(key_rule));
     else if (is_text(value, value_rule))
       map[entry.key] = value.text;
     else
@@ -235,8 +236,8 @@ void ObjectReader::each_member(std::string_view key,
     if (is_about(entry.key)) continue;
     if (const auto fault = x_context->checks ? text_fault(entry.key, TextRule::name) : std::string();
         !fault.empty()) {
-      x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place,
-                        text_advice(TextRule::name));
+      x_context->report("value", fmt::format("the name \"{}\" in {} {}", entry.key, path_of(key), fault),
+                        entry.place, text_advice(TextRule::name));
       continue;
     }
     const auto path = member_path(path_of(key), entry.key);
@@ -322,11 +323,12 @@ void ObjectReader::finish() {
     // A typo for "nodes" is likelier than one for "note".
     auto near = util::nearest(entry.key, x_known);
     if (!near) near = util::nearest(entry.key, {k_about.begin(), k_about.end()});
-    x_context->report("unknown-key",
-                      fmt::format("\"{}\" is unknown in {}", entry.key, x_path.empty() ? "the file" : x_path),
-                      entry.place,
-                      near ? fmt::format("use \"{}\" if that is meant", *near)
-                           : fmt::format("use one of: {}", util::join(x_known, ", ")));
+    x_context->report(
+        "unknown-key",
+        fmt::format("the key \"{}\" is unknown in {}", entry.key, x_path.empty() ? "the file" : x_path),
+        entry.place,
+        near ? fmt::format("use \"{}\" if that is meant", *near)
+             : fmt::format("use one of: {}", util::join(x_known, ", ")));
   }
 }
 

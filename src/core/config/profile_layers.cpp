@@ -98,8 +98,8 @@ private:
     append(std::move(parsed.diagnostics));
     if (!parsed.root) return std::nullopt;
     if (!parsed.root->is(JsonKind::object)) {
-      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)),
-             parsed.root->place, "");
+      report("type", fmt::format("a site profile must be an object, not {}", name_of(parsed.root->kind)),
+             parsed.root->place, fmt::format("use {}", example_of(JsonKind::object)));
       return std::nullopt;
     }
     x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
@@ -112,8 +112,9 @@ private:
     const auto* extends = own.find("extends");
     if (!extends) return own;
     if (!extends->is(JsonKind::array)) {
-      report("type", fmt::format("extends must be a list, not {}", name_of(extends->kind)), extends->place,
-             R"(write "extends": ["alliance"])");
+      report("type",
+             fmt::format("\"extends\" of a site profile must be a list, not {}", name_of(extends->kind)),
+             extends->place, R"(use a list of ids of profiles: "extends": ["alliance"])");
       x_result.whole = false;
       return own;
     }
@@ -132,8 +133,10 @@ private:
 
   std::optional<JsonNode> load_base(const JsonNode& own, const JsonNode& entry, const ProfileFile& file) {
     if (!entry.is(JsonKind::string)) {
-      report("type", fmt::format("extends must be a list of ids of profiles, not of {}", name_of(entry.kind)),
-             entry.place, "");
+      report(
+          "type",
+          fmt::format("\"extends\" of a site profile must list ids of profiles, not {}", name_of(entry.kind)),
+          entry.place, R"(use texts: "extends": ["alliance"])");
       return std::nullopt;
     }
     const auto* id = own.find("id");
@@ -141,7 +144,8 @@ private:
     const bool same = id && id->is(JsonKind::string) && id->text == entry.text;
     const auto found = x_find(entry.text, same ? file.place + 1 : 0);
     if (!found) {
-      report("extends", fmt::format("extends the profile \"{}\", which was not found", entry.text),
+      report("extends",
+             fmt::format("the site profile extends the profile \"{}\", which was not found", entry.text),
              entry.place,
              fmt::format(
                  "add {}.json to one of the profile directories, or use another name (see hpcml sites list)",
@@ -153,12 +157,13 @@ private:
       report("extends",
              fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "),
                          found->path),
-             entry.place, "remove one of them from \"extends\"");
+             entry.place, "remove one of them from the \"extends\" of another");
       return std::nullopt;
     }
     if (x_open.size() >= k_deepest) {
-      report("extends", fmt::format("the profiles extend each other in more than {} layers", k_deepest),
-             entry.place, "use fewer layers");
+      report("extends",
+             fmt::format("the profiles extend each other in more than {} layers (limit)", k_deepest),
+             entry.place, "remove profiles from the chain of \"extends\"");
       return std::nullopt;
     }
     auto layer = load(*found);

@@ -55,8 +55,10 @@ void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
   const auto* version = object.raw(form.key);
   if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
     object.report_value(
-        form.key, fmt::format("the profile must have \"schema\": {}, the only version that this hpcml reads",
-                              form.least));
+        form.key,
+        fmt::format("the profile must have \"schema\": {}, the only version that this hpcml reads",
+                    form.least),
+        fmt::format("set \"schema\": {}, or use the hpcml for which the profile was written", form.least));
 }
 
 const ObjectForm<Site>& state_form() {
@@ -103,7 +105,9 @@ const ObjectForm<Site>& constraints_form() {
                    for (const auto& sign : site.constraint_operators)
                      if (sign != "&" && sign != "|")
                        object.report_value(
-                           "operators", fmt::format("\"{}\" is not an operator that combines features", sign),
+                           "operators",
+                           fmt::format("constraints.operators has \"{}\", which does not combine features",
+                                       sign),
                            "use one of: &, |");
                  }),
   });
@@ -118,14 +122,15 @@ void check_interactive(ObjectReader& root, const Site& site) {
   root.report_value(
       of_slurm ? "interactive_options" : "interactive",
       of_slurm
-          ? fmt::format("interactive_options has no effect with {}, which accepts Slurm's own options",
-                        program)
+          ? fmt::format(
+                "interactive_options has no effect: \"interactive\" is {}, which accepts Slurm's options",
+                program)
           : fmt::format(
-                "\"{}\" is neither salloc nor srun, and interactive_options does not state how to request it",
+                "\"interactive\" is \"{}\", neither salloc nor srun, but interactive_options is missing",
                 program),
-      of_slurm
-          ? "remove interactive_options"
-          : "add its options, for example \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
+      of_slurm ? "remove interactive_options"
+               : "add the program's options, for example \"interactive_options\": {\"nodes\": \"-N\", "
+                 "\"time\": \"-t\"}");
 }
 
 void finish_site(ObjectReader& root, Site& site) {

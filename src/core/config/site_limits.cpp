@@ -31,8 +31,10 @@ template <class T> constexpr auto limit_members() {
 void check_limits(ObjectReader& object, const Limits& limits) {
   const auto below = [&](std::string_view key, const auto& least, const auto& most, const auto& show) {
     if (least && most && least->value > most->value)
-      object.report_value(key, fmt::format("{}.{} is {}, which exceeds the limit {}", object.path(), key,
-                                           show(least->value), show(most->value)));
+      object.report_value(key,
+                          fmt::format("{0}.{1} is {2}, which exceeds {0}.max_{3} ({4})", object.path(), key,
+                                      show(least->value), key.substr(4), show(most->value)),
+                          fmt::format("set {} to {} or less", key, show(most->value)));
   };
   const auto as_time = [](Walltime value) { return value.to_slurm(); };
   const auto as_count = [](unsigned value) { return std::to_string(value); };
@@ -45,15 +47,19 @@ void check_partition(ObjectReader& object, model::Partition& partition) {
   check_limits(object, partition);
   if (partition.default_time && partition.max_time &&
       partition.default_time->value > partition.max_time->value)
-    object.report_value("default_time", fmt::format("{}.default_time is {}, which exceeds the limit {}",
-                                                    object.path(), partition.default_time->value.to_slurm(),
-                                                    partition.max_time->value.to_slurm()));
+    object.report_value("default_time",
+                        fmt::format("{0}.default_time is {1}, which exceeds {0}.max_time ({2})",
+                                    object.path(), partition.default_time->value.to_slurm(),
+                                    partition.max_time->value.to_slurm()),
+                        fmt::format("set default_time to {} or less", partition.max_time->value.to_slurm()));
 }
 
 void check_ends(ObjectReader& row, std::string_view least, std::string_view most, unsigned from,
                 unsigned to) {
   if (to != 0 && to < from)
-    row.report_value(most, fmt::format("{}.{} must not be below {}", row.path(), most, least));
+    row.report_value(
+        most, fmt::format("{0}.{1} is {2}, which is below {0}.{3} ({4})", row.path(), most, to, least, from),
+        fmt::format("set {} to {} or more, or remove it for no upper limit", most, from));
 }
 
 } // namespace

@@ -30,7 +30,11 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
   if (node->is(JsonKind::integer)) {
     count = cpu.number(key, 1, 1024).value_or(0);
     if (count > 0 && shape.cores % count != 0)
-      cpu.report_value(key, fmt::format("{} cores cannot be split into {} equal parts", shape.cores, count));
+      cpu.report_value(
+          key,
+          fmt::format("{}.{} is {}, but the {} cores of the node do not split into {} equal parts",
+                      cpu.path(), key, count, shape.cores, count),
+          "use a number that divides cores, or a list of the CPUs of each part");
     return domains;
   }
   const auto all = shape.all();
@@ -42,7 +46,7 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
           key,
           fmt::format("\"{}\" in {}.{} must be a list of CPUs of this node that no other entry has", text,
                       cpu.path(), key),
-          fmt::format("use CPUs of the node: {}", all.to_list()));
+          fmt::format("use CPUs of the node, each in one entry: {}", all.to_list()));
       return {};
     }
     seen = seen | *cpus;
@@ -55,7 +59,10 @@ void make_cpus(ObjectReader& cpu, WrittenCpus& written) {
   const auto sockets = written.sockets.value_or(1);
   const auto cores = written.cores.value_or(sockets);
   if (cores % sockets != 0)
-    cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
+    cpu.report_value("cores",
+                     fmt::format("{}.cores is {}, which cannot be split equally over {} sockets", cpu.path(),
+                                 cores, sockets),
+                     "set cores to a multiple of sockets");
   auto& shape = written.shape;
   shape = model::make_regular_cpus(sockets, cores, written.threads_per_core, 0, 0);
   unsigned numa_count = 0;
@@ -75,7 +82,10 @@ void make_cpus(ObjectReader& cpu, WrittenCpus& written) {
   if (!reserved)
     cpu.report_value("reserved", reserved.error().what, reserved.error().hint);
   else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all())
-    cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
+    cpu.report_value("reserved",
+                     fmt::format("{}.reserved is \"{}\", but must name CPUs of the node, and not all of them",
+                                 cpu.path(), *written.reserved),
+                     fmt::format("use some of the CPUs of the node: {}", shape.all().to_list()));
   else
     shape.reserved = *reserved;
 }
@@ -87,7 +97,10 @@ void check_places(ObjectReader& gpu, const model::GpuShape& shape, const model::
     const auto check = [&](std::string_view key, const std::optional<unsigned>& id, std::size_t count) {
       if (id && *id >= count)
         items[i].report_value(
-            key, fmt::format("{} {} does not exist: the node's cpu section has {}", key, *id, count));
+            key,
+            fmt::format("{}.{} is {}, but the node's \"cpu\" describes only {}, numbered from 0",
+                        items[i].path(), key, *id, count),
+            fmt::format("add \"{}\" to \"cpu\", or use the number of one that \"cpu\" describes", key));
     };
     check("numa", shape.places[i].numa, cpu.numa.size());
     check("l3", shape.places[i].l3, cpu.l3.size());
@@ -97,8 +110,10 @@ void check_places(ObjectReader& gpu, const model::GpuShape& shape, const model::
 void finish_gpus(ObjectReader& gpu, model::GpuShape& shape) {
   for (auto& place : shape.places) place.index = static_cast<unsigned>(&place - shape.places.data());
   if (!shape.places.empty() && shape.places.size() != shape.per_node)
-    gpu.report_value("places", fmt::format("places has {} entries, but there are {} GPUs per node",
-                                           shape.places.size(), shape.per_node));
+    gpu.report_value("places",
+                     fmt::format("{}.places has {} entries, but per_node is {}", gpu.path(),
+                                 shape.places.size(), shape.per_node),
+                     "add one entry for each GPU, or remove \"places\"");
 }
 
 void check_node(ObjectReader& object, model::NodeType& node) {
@@ -110,13 +125,16 @@ void check_node(ObjectReader& object, model::NodeType& node) {
   const unsigned gpus = node.gpu->per_node;
   if (node.cpus_per_gpu && node.cpu.cores > 0 && *node.cpus_per_gpu * gpus > node.cpu.cores)
     object.report_value("cpus_per_gpu",
-                        fmt::format("{} cores for each of {} GPUs exceed the cores of the node ({})",
-                                    *node.cpus_per_gpu, gpus, node.cpu.cores));
+                        fmt::format("{}.cpus_per_gpu is {}, which for {} GPUs exceeds the node's cores ({})",
+                                    object.path(), *node.cpus_per_gpu, gpus, node.cpu.cores),
+                        "set a lower cpus_per_gpu, or check per_node of the GPUs and cores of the CPUs");
   // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
   if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)
     object.report_value("mem_per_gpu",
-                        fmt::format("{} for each of {} GPUs exceeds the node's {}",
-                                    node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
+                        fmt::format("{}.mem_per_gpu is {}, which for {} GPUs exceeds the node's memory ({})",
+                                    object.path(), node.mem_per_gpu->to_slurm(), gpus,
+                                    node.memory->value.to_slurm()),
+                        "set a lower mem_per_gpu, or check per_node of the GPUs and memory of the node");
 }
 
 /// Features with & and |, as --constraint takes them.
@@ -129,9 +147,10 @@ void read_constraint(ObjectReader& object, const MemberForm& form, model::NodeTy
   if (good)
     node.constraint = text;
   else
-    object.report_value(form.key,
-                        fmt::format("{}.constraint is not an expression of features", object.path()),
-                        "use names with & and |, for example gpu&hbm80g");
+    object.report_value(
+        form.key,
+        fmt::format("{}.constraint is \"{}\", which is not an expression of features", object.path(), text),
+        "use names with & and |, for example gpu&hbm80g");
 }
 
 /// Read when the node's cores are known.

@@ -21,9 +21,11 @@ void check_source_id(const JsonNode& id, ReadContext& context) {
   std::vector<std::string> ids;
   for (const auto& [known, about] : context.sources) ids.push_back(known);
   const auto near = util::nearest(id.text, ids);
-  context.report("source", fmt::format("no source has the id \"{}\"", id.text), id.place,
-                 near ? fmt::format("use \"{}\" if that is meant", *near)
-                      : "add it to \"sources\" with its url and the day it was read");
+  context.report(
+      "source", fmt::format("the profile names the source \"{}\", which \"sources\" does not list", id.text),
+      id.place,
+      near ? fmt::format("use \"{}\" if that is meant", *near)
+           : fmt::format("add \"{}\" to \"sources\" with its url and the day on which it was read", id.text));
 }
 
 bool is_reported(const ReadContext& context, const JsonPlace& place) {
@@ -38,9 +40,10 @@ void check_about_member(const JsonMember& member, ReadContext& context) {
   if (is_reported(context, value.place)) return; // other objects have members of the same name
   const auto kind = member.key == "alternatives" ? JsonKind::array : JsonKind::string;
   if (!value.is(kind))
-    context.report("type",
-                   fmt::format("{} must be {}, not {}", member.key, name_of(kind), name_of(value.kind)),
-                   value.place);
+    context.report(
+        "type",
+        fmt::format("\"{}\" of a value must be {}, not {}", member.key, name_of(kind), name_of(value.kind)),
+        value.place, fmt::format("use {}", example_of(kind)));
   else if (member.key == "source")
     check_source_id(value, context);
   else if (member.key == "checked" && !is_date(value.text))
@@ -90,8 +93,12 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
       const std::string_view what = member.key == "qos"          ? "QoS"
                                     : member.key == "partitions" ? "partition"
                                                                  : "node type";
-      context.report("value", fmt::format("the site has no {} \"{}\"", what, item.text), item.place,
-                     near ? fmt::format("use \"{}\" if that is meant", *near) : "");
+      context.report(
+          "value",
+          fmt::format("the profile refers to the {} \"{}\", which it does not describe", what, item.text),
+          item.place,
+          near ? fmt::format("use \"{}\" if that is meant", *near)
+               : fmt::format("add \"{}\" to \"{}\", or remove it from this list", item.text, member.key));
     }
     check_references(member.value, names, context);
   }
@@ -107,9 +114,10 @@ void check_default_time(ObjectReader& root, const model::Site& site) {
   if (std::all_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) {
         return partition.max_time && partition.max_time->value < *time;
       }))
-    root.report_value("flags",
-                      fmt::format("flags.time.default is {}, which exceeds the limit of every partition",
-                                  time->to_slurm()));
+    root.report_value(
+        "flags",
+        fmt::format("flags.time.default is {}, which exceeds max_time of every partition", time->to_slurm()),
+        "set a default that at least one partition accepts");
 }
 
 /// What only shows when the parts are seen together.
@@ -127,7 +135,7 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
     defaults += partition.is_default ? 1 : 0;
   }
   if (defaults > 1)
-    root.report_value("partitions", "more than one partition is the default",
+    root.report_value("partitions", "the profile has more than one partition with \"default\": true",
                       "remove \"default\" from all partitions but one");
   check_default_time(root, site);
   for (const auto* key : {"node_types", "qos", "partitions"}) names[key];

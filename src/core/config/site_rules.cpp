@@ -36,7 +36,8 @@ void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuReque
 
 void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
   if (!rule.name.empty() && !model::starts_tasks(rule.name))
-    object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name),
+    object.report_value("name",
+                        fmt::format("the launcher \"{}\" is not a program that starts tasks", rule.name),
                         "use srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
 }
 

@@ -19,9 +19,9 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
   if (name.empty() || (!sets(site.env) && !cached && !site.openmp.contains(name))) return;
   container.report_value(
       "enter",
-      fmt::format("{}.enter names ${}, which the profile itself sets: its value would run as a command",
+      fmt::format("{}.enter names ${}, which the profile sets: its value would run as a command",
                   container.path(), name),
-      "use a variable that the image sets");
+      "use a variable that only the image sets, or source /ABSOLUTE/PATH");
 }
 
 namespace {
@@ -43,23 +43,28 @@ void check_container(ObjectReader& object, model::ContainerRule& rule) {
   const auto name = model::word_of(rule.engine);
   const bool by_slurm = model::row_of(rule.engine).by_slurm;
   if (!rule.prefix.empty() && rule.prefix != name)
-    object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()),
-                        "use \"shifter\"");
+    object.report_value("prefix",
+                        fmt::format("{}.prefix is \"{}\", but can only be the engine \"{}\"", object.path(),
+                                    rule.prefix, name),
+                        fmt::format("use \"{}\", or remove prefix", name));
   if (by_slurm && rule.options.empty())
     object.report_value(
-        "engine", fmt::format("{} works by options of Slurm, but {}.options has none", name, object.path()),
+        "engine",
+        fmt::format("the engine {} starts images by options of Slurm, but {}.options has none", name,
+                    object.path()),
         "use for example \"options\": [\"--environment={image}\"]");
   if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos)
     object.report_value("bind_option",
-                        fmt::format("{}.bind_option has no place for the binds", object.path()),
+                        fmt::format("{}.bind_option is \"{}\", which lacks {{binds}} for the bind mounts",
+                                    object.path(), rule.bind_option),
                         "use for example --container-mounts={binds}");
   if (!is_pattern(object, "images", rule.images)) rule.images.clear();
   if (!rule.image_variable.empty() && by_slurm)
     object.report_value(
         "image_variable",
-        fmt::format("{}.image_variable is for programs before the command, but {} works by options of Slurm",
+        fmt::format("{}.image_variable has no effect: the engine {} starts images by options of Slurm",
                     object.path(), name),
-        "remove it");
+        "remove image_variable");
 }
 
 std::vector<std::string> image_builders() { return {"cotainr", "easybuild"}; }

@@ -63,7 +63,7 @@ SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
   SiteLoad load;
   load.diagnostics.push_back({diag::Severity::error,
                               "site/unreadable",
-                              fmt::format("cannot read the profile: {}", error.what),
+                              fmt::format("cannot use the site profile: {}", error.what),
                               {path},
                               error.hint.empty() ? "check the path and its permissions" : error.hint});
   return load;
@@ -97,8 +97,8 @@ SiteLoad unknown_site(const std::string& message, const std::string& id,
        "site/unknown",
        message,
        {},
-       fmt::format("{}, or add a profile: ~/.config/hpcml/sites, --sites-dir DIR, hpcml sites discover",
-                   near ? fmt::format("use '{}'", *near) : "run hpcml sites list")});
+       near ? fmt::format("use '{}', or add a profile: --sites-dir DIR, hpcml sites discover", *near)
+            : "run hpcml sites list, or add a profile: --sites-dir DIR, hpcml sites discover"});
   return load;
 }
 
@@ -145,9 +145,9 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
     load.diagnostics.push_back(
         {diag::Severity::error,
          "site/id",
-         fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id),
+         fmt::format("the profile file is called {}.json, but its \"id\" is \"{}\"", id, load.site->id),
          {file->path},
-         "use one name for both"});
+         fmt::format("set \"id\": \"{}\", or use {}.json as the name of the file", id, load.site->id)});
     load.site.reset();
   }
   return load;

@@ -170,17 +170,20 @@ void check_unknown_facts(const JsonNode& profile, const AnyObjectForm& form, Rea
     const auto path = parse_path(entry.key);
     if (!path || !has_key(form, *path)) {
       const auto meant = find_meant_key(form, entry.key);
-      context.report("value", fmt::format("unknown lists \"{}\", which is not a key of a profile", entry.key),
+      context.report("value",
+                     fmt::format("\"unknown\" lists \"{}\", which is not a key of a profile", entry.key),
                      item.place,
                      meant ? fmt::format("use \"{}\" if that is meant", *meant)
-                           : "see the keys: hpcml sites schema --format markdown");
+                           : "run hpcml sites schema --format markdown to list the keys");
       continue;
     }
     const auto* value = entry.is_whole ? find_value(profile, *path) : nullptr;
     if (value != nullptr && !is_filled_by_other_file(item, *value, profile))
       context.report(
-          "value", fmt::format("unknown lists \"{}\", which the profile sets", entry.key), item.place,
-          fmt::format("remove one of them, or write \"{}: \" and which part is unknown", entry.key));
+          "value", fmt::format("\"unknown\" lists \"{}\", but the profile sets this key", entry.key),
+          item.place,
+          fmt::format("remove one of them, or add to the entry which part is unknown: \"{}: PART\"",
+                      entry.key));
   }
 }
 

@@ -18,7 +18,7 @@ struct LogDirectory {
   std::string path;
 
   static util::Result<LogDirectory> parse(const std::string& text) {
-    if (text.empty()) return util::Error{"requires a directory", "use for example --log-dir logs"};
+    if (text.empty()) return util::Error{"the log directory is empty", "use for example --log-dir logs"};
     // Slurm fills them in for --output; the run's own directory in this one is named by job and step already.
     constexpr std::string_view c_patterns = "AabJjNnstuxW";
     for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
@@ -30,10 +30,10 @@ struct LogDirectory {
       while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
       if (end < text.size() && c_patterns.find(text[end]) != std::string_view::npos)
         return util::Error{
-            fmt::format(
-                "accepts none of Slurm's patterns: \"{}\" in \"{}\" would be part of the directory's name",
-                text.substr(at, end + 1 - at), text),
-            "remove it: each run has a separate directory in it, named by job and step"};
+            fmt::format("the log directory \"{}\" has \"{}\", but Slurm's patterns are not replaced in it",
+                        text, text.substr(at, end + 1 - at)),
+            fmt::format("remove {}: hpcml adds a separate directory for each run, named by job and step",
+                        text.substr(at, end + 1 - at))};
     }
     return LogDirectory{text};
   }
@@ -51,10 +51,11 @@ struct NodeRange {
     const auto least = util::parse_unsigned(text.substr(0, colon));
     const auto most = colon == std::string::npos ? least : util::parse_unsigned(text.substr(colon + 1));
     if (!least || !most || *least == 0 || *most == 0 || *least > c_most || *most > c_most)
-      return util::Error{fmt::format("must be two numbers of nodes, MIN:MAX, or one, not \"{}\"", text),
-                         "use for example 3:4 for four nodes of which three are enough"};
+      return util::Error{
+          fmt::format("the numbers of nodes \"{}\" are not MIN:MAX or one number from 1 to 1000000", text),
+          "use for example 3:4 for four nodes of which three are enough"};
     if (*least > *most)
-      return util::Error{fmt::format("requires at least {} nodes, but at most {}", *least, *most),
+      return util::Error{fmt::format("the minimum of nodes ({}) exceeds the maximum ({})", *least, *most),
                          fmt::format("use the smaller number first: {}:{}", *most, *least)};
     return NodeRange{static_cast<unsigned>(*least), static_cast<unsigned>(*most)};
   }

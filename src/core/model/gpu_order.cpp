@@ -15,8 +15,9 @@ util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
   for (const auto& piece : util::split(text, ',')) {
     const auto number = util::parse_unsigned(piece);
     if (!number || *number > 65535)
-      return util::Error{fmt::format("'{}' is neither gpu, cpu, ring nor a list of GPU numbers", text),
-                         "use a list in rank order: 0,1,3,2,4,5,7,6"};
+      return util::Error{
+          fmt::format("the rank order '{}' is neither gpu, cpu, ring nor a list of GPU numbers", text),
+          "use gpu, cpu or ring, or the GPU of each rank in order: 0,1,3,2,4,5,7,6"};
     order.list.push_back(static_cast<unsigned>(*number));
   }
   return order;

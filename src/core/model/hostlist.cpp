@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t k_max_names = 100000;
 
+util::Error too_long(std::size_t offset) {
+  return {"the node list has more than 100000 names (limit)",
+          "check the ranges in it for a number that is too large", offset};
+}
+
 /// "001-004" of a bracket: numbers that are written with at least `width` digits.
 struct Range {
   unsigned long long first = 0, last = 0;
@@ -34,10 +39,14 @@ util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& pi
     const auto first = util::parse_unsigned(first_text);
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(part.substr(dash + 1));
     if (!first || !last)
-      return util::Error{fmt::format("\"{}\" is not a number or range of a node list", part), {}, offset};
-    if (*first > *last) return util::Error{fmt::format("the range {} is in reverse order", part), {}, offset};
+      return util::Error{
+          fmt::format("the node list has \"{}\" in brackets, which is not a number or range", part),
+          "use the form of Slurm, such as node[01-04,07],login1", offset};
+    if (*first > *last)
+      return util::Error{fmt::format("the range {} of the node list is in reverse order", part),
+                         "use the smaller number first", offset};
     if (*last - *first >= k_max_names || piece.count + (*last - *first) >= k_max_names)
-      return util::Error{"the node list has more than 100000 names", {}, offset};
+      return too_long(offset);
     piece.ranges.push_back({*first, *last, first_text.size()});
     piece.count += *last - *first + 1;
     offset += part.size() + 1;
@@ -78,17 +87,20 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
     const auto open = item.find('[', at);
     pieces.push_back({item.substr(at, open == std::string_view::npos ? open : open - at), {}, 1});
     if (pieces.back().literal.find(']') != std::string_view::npos)
-      return util::Error{"the node list has a ] without its [", {}, offset + at};
+      return util::Error{"the node list has a ] without its [",
+                         "use the form of Slurm, such as node[01-04,07],login1", offset + at};
     if (open == std::string_view::npos) break;
     const auto close = item.find(']', open);
     if (close == std::string_view::npos)
-      return util::Error{"the node list has a [ without its ]", {}, offset + open};
+      return util::Error{"the node list has a [ without its ]",
+                         "use the form of Slurm, such as node[01-04,07],login1", offset + open};
     TRY_DONE(read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back()));
     count *= pieces.back().count;
-    if (count > k_max_names) return util::Error{"the node list has more than 100000 names", {}, offset};
+    if (count > k_max_names) return too_long(offset);
     at = close + 1;
   }
-  if (pieces.empty()) return util::Error{"the node list has an empty name", {}, offset};
+  if (pieces.empty())
+    return util::Error{"the node list has an empty name: a comma without a name", "remove the comma", offset};
   out.reserve(out.size() + count);
   std::string name;
   append_names(pieces, 0, name, out);
@@ -108,7 +120,7 @@ util::Result<Hostlist> Hostlist::parse(std::string_view text) {
     if (i < trimmed.size() && trimmed[i] == ']') --depth;
     if (i < trimmed.size() && (trimmed[i] != ',' || depth > 0)) continue;
     TRY_DONE(expand_item(trimmed.substr(start, i - start), start, list.x_names));
-    if (list.size() > k_max_names) return util::Error{"the node list has more than 100000 names"};
+    if (list.size() > k_max_names) return too_long(std::string::npos);
     start = i + 1;
   }
   return list;

@@ -44,7 +44,7 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
     const auto first = util::parse_unsigned(piece.substr(0, dash));
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
     if (!first || !last || *first > *last || *last > k_max_id)
-      return util::Error{fmt::format("\"{}\" is not a number or range of numbers", piece),
+      return util::Error{fmt::format("the list of numbers has \"{}\", which is not a number or range", piece),
                          "use numbers such as 0-3,7, up to 65535", offset};
     for (auto id = *first; id <= *last; ++id) set.add(static_cast<unsigned>(id));
     offset += piece.size() + 1;
@@ -62,19 +62,20 @@ util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
   for (auto at = digits.size(); at-- > 0;) {
     if (digits[at] == ',') {
       if (bit % 32 != 0 || bit == 0)
-        return util::Error{"the CPU mask has a comma in the middle of a 32-bit group",
+        return util::Error{fmt::format("the CPU mask \"{}\" has a comma inside a group of 8 digits", text),
                            "use a comma after every 8 digits, counted from the right", at};
       continue;
     }
     const int value = hex_digit(digits[at]);
     if (value < 0)
-      return util::Error{fmt::format("'{}' is not a hexadecimal digit", std::string(1, digits[at])),
-                         "use a hexadecimal mask such as 0xfe00", at};
+      return util::Error{
+          fmt::format("the CPU mask \"{}\" has '{}', which is not a hexadecimal digit", text, digits[at]),
+          "use a hexadecimal mask such as 0xfe00", at};
     for (unsigned i = 0; i < 4; ++i) {
       if ((value >> i & 1) == 0) continue;
       if (bit + i > k_max_id)
-        return util::Error{"the CPU mask exceeds the highest CPU number (65535)",
-                           "use CPU numbers up to 65535", at};
+        return util::Error{"the CPU mask has a CPU number above 65535 (limit)",
+                           "remove the leading digits of the mask: each stands for 4 CPUs", at};
       set.add(bit + i);
     }
     bit += 4;

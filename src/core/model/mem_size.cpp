@@ -15,11 +15,11 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   auto unit = util::to_lower(trimmed.substr(digits));
   const std::string shown(text);
   if (!number)
-    return util::Error{fmt::format("'{}' is not an amount of memory", shown),
+    return util::Error{fmt::format("the memory size '{}' does not start with a whole number", shown),
                        "use a whole number with K, M, G or T, for example 480G"};
   if (unit.find('.') != std::string::npos)
-    return util::Error{fmt::format("the memory size '{}' must be a whole number for Slurm", shown),
-                       "use M, for example 1536M for 1.5G"};
+    return util::Error{fmt::format("the memory size '{}' has a fraction, which Slurm does not accept", shown),
+                       "use a smaller unit, for example 1536M for 1.5G"};
   if (unit.size() == 3 && unit.substr(1) == "ib")
     return util::Error{fmt::format("the memory size '{}' has the unit {}, which Slurm does not know", shown,
                                    trimmed.substr(digits)),
@@ -28,8 +28,8 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   unsigned long long mib = 0;
   constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a typo
   if (*number > k_most)
-    return util::Error{fmt::format("the memory size '{}' exceeds {} (limit)", shown, k_most),
-                       "use a smaller number"};
+    return util::Error{fmt::format("the number of the memory size '{}' exceeds {} (limit)", shown, k_most),
+                       "use a smaller number with K, M, G or T, for example 480G"};
   if (unit.empty() || unit == "m")
     mib = *number;
   else if (unit == "k")

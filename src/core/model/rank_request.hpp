@@ -92,7 +92,7 @@ template <> struct Kind<bool> {
   static util::Result<bool> parse(const std::string& text) {
     if (text == "1" || text == "true" || text == "yes") return true;
     if (text == "0" || text == "false" || text == "no") return false;
-    return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
+    return util::Error{fmt::format("the value \"{}\" is neither true nor false", text), "use true or false"};
   }
   static std::string text(bool value) { return value ? "true" : "false"; }
   static std::vector<std::string> words() { return {}; }
@@ -102,7 +102,8 @@ template <> struct Kind<unsigned> {
   static util::Result<unsigned> parse(const std::string& text) {
     const auto number = util::parse_unsigned(text);
     if (number && *number <= 1000000) return static_cast<unsigned>(*number);
-    return util::Error{fmt::format("must be a whole number from 0 to 1000000, not \"{}\"", text)};
+    return util::Error{fmt::format("the value \"{}\" is not a whole number from 0 to 1000000", text),
+                       "use a whole number, 0 or more"};
   }
   static std::string text(unsigned value) { return std::to_string(value); }
   static std::vector<std::string> words() { return {}; }
@@ -254,13 +255,13 @@ inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {
 inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& request) {
   const auto [interval, timeout] = heartbeat_seconds(request);
   if (interval == 0)
-    return util::Error{"--heartbeat-interval must be at least 1 second",
-                       "use --heartbeat-timeout 0 to disable heartbeats"};
+    return util::Error{"--heartbeat-interval is 0, but must be at least 1 second",
+                       "use 1 or more, or --heartbeat-timeout 0 to disable heartbeats"};
   if (timeout == 0 || timeout >= 3 * interval) return std::nullopt;
   return util::Error{
       fmt::format("--heartbeat-timeout ({} s) must be at least 3 times --heartbeat-interval ({} s)", timeout,
                   interval),
-      fmt::format("use --heartbeat-timeout {}", 3 * interval)};
+      fmt::format("use --heartbeat-timeout {} or more", 3 * interval)};
 }
 
 /// What of a request contradicts the rest; nothing where nothing does.
@@ -269,11 +270,11 @@ inline std::optional<util::Error> find_contradiction(const RankRequest& request)
   if (is_on(request.coordinator) && no_rendezvous)
     return util::Error{
         "--jax-coordinator needs the rendezvous of the launchers, which --rendezvous-timeout 0 disables",
-        "remove one of them"};
+        "remove one of these options"};
   if (request.agent && !request.agent->value && is_agent(request))
     return util::Error{fmt::format("{} disables the agent, but only the agent supports {}",
                                    request.agent->origin.by, options_for_agent(request)),
-                       "remove one of them"};
+                       fmt::format("remove {}, or remove the other options", request.agent->origin.by)};
   return find_heartbeat_fault(request);
 }
 

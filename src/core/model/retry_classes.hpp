@@ -47,15 +47,14 @@ public:
         return util::Error{std::move(why), "use one or more of time-limit, preempted, node, launcher"};
       };
       const auto why = find_word<FailureClass>(word);
-      if (!why) return refused(fmt::format("has the unknown cause \"{}\"", word));
+      if (!why) return refused(fmt::format("\"{}\" is not a cause after which a job can be requeued", word));
       if (*why == FailureClass::program || *why == FailureClass::out_of_memory)
-        return refused(
-            fmt::format("cannot be \"{}\", because a program that failed by itself would fail again", word));
+        return refused(fmt::format(
+            "no job is requeued after \"{}\": a program that failed by itself would fail again", word));
       if (*why == FailureClass::user)
-        return refused(
-            fmt::format("cannot be \"{}\", because a job that its user ended is not restarted", word));
+        return refused(fmt::format("no job is requeued after \"{}\": its user ended it", word));
       if (*why == FailureClass::terminated)
-        return refused(fmt::format("cannot be \"{}\", because a cancelled step is not restarted", word));
+        return refused(fmt::format("no job is requeued after \"{}\": its step was cancelled", word));
       classes.x_words.push_back(word);
     }
     return classes;

@@ -32,8 +32,8 @@ public:
     if (text.starts_with("SIG")) text.erase(0, 3);
     for (const auto name : k_names)
       if (name == text) return SaveSignal(name);
-    return util::Error{fmt::format("must be USR1, USR2, TERM or HUP, not \"{}\"", text),
-                       "use a signal that the program handles by saving"};
+    return util::Error{fmt::format("the save signal \"{}\" is not USR1, USR2, TERM or HUP", text),
+                       "use the one of these that the program handles by saving"};
   }
   /// What ranks are asked by by default: one that the libraries of their GPUs leave alone. NCCL has caught
   /// USR1 (github.com/NVIDIA/nccl/issues/704), an RCCL change catches USR2 (github.com/ROCm/rccl/pull/584).

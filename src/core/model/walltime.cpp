@@ -78,21 +78,21 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
   const auto trimmed = util::trim(text);
   const auto lower = util::to_lower(trimmed);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1")
-    return util::Error{fmt::format("the time limit cannot be '{}'", trimmed),
+    return util::Error{fmt::format("the time limit '{}' is not accepted: a job needs a finite one", trimmed),
                        "set the longest time that the job may take, for example 12:00:00"};
   const bool has_unit =
       !lower.empty() && std::string_view("dhms").find(lower.back()) != std::string_view::npos;
   const auto seconds = has_unit ? parse_units(lower) : parse_slurm(trimmed);
   if (!seconds || trimmed.empty()) return not_a_time(text);
   if (seconds->count() == 0)
-    return util::Error{"a time limit of 0 means \"unlimited\" to Slurm",
-                       "set the longest time that the job may take"};
+    return util::Error{"the time limit 0 is not accepted: it means \"unlimited\" to Slurm",
+                       "set the longest time that the job may take, for example 12:00:00"};
   return Walltime(*seconds);
 }
 
 util::Result<LeadTime> LeadTime::parse(std::string_view text) {
   if (const auto time = Walltime::parse(text)) return LeadTime(*time);
-  return util::Error{fmt::format("must be a duration before the time limit, not \"{}\"", text),
+  return util::Error{fmt::format("the time to save, \"{}\", is not a duration before the time limit", text),
                      "set how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
 }
 

@@ -85,16 +85,16 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
   };
   CHECK(findings_of(R"("checked": "soon")") == "a date is written YYYY-MM-DD");
   CHECK(findings_of(R"("checked": "2026-02-30")") == "a date is written YYYY-MM-DD");
-  CHECK(findings_of(R"("checked": 4)") == "checked must be a text, not a whole number");
-  CHECK(findings_of(R"("note": [])") == "note must be a text, not a list");
-  CHECK(findings_of(R"("source": {})") == "source must be a text, not an object");
-  CHECK(findings_of(R"("alternatives": "5")") == "alternatives must be a list, not a text");
+  CHECK(findings_of(R"("checked": 4)") == "\"checked\" of a value must be a text, not a whole number");
+  CHECK(findings_of(R"("note": [])") == "\"note\" of a value must be a text, not a list");
+  CHECK(findings_of(R"("source": {})") == "\"source\" of a value must be a text, not an object");
+  CHECK(findings_of(R"("alternatives": "5")") == "\"alternatives\" of a value must be a list, not a text");
   CHECK(findings_of(R"("alternatives": ["5"])") == "alternatives[0] must be an object, not a text");
   CHECK(findings_of(R"("alternatives": [{"value": "5"}])") == "alternatives[0].why is missing");
   CHECK(findings_of(R"("alternatives": [{"value": 5, "why": "old"}])") ==
         "alternatives[0].value must be a text, not a whole number");
   CHECK(findings_of(R"("alternatives": [{"value": "5", "why": "old", "by": "x"}])") ==
-        "\"by\" is unknown in alternatives[0]");
+        "the key \"by\" is unknown in alternatives[0]");
 }
 
 TEST_CASE("The kinds of members without effect are checked", "[spec]") {

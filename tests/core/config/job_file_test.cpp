@@ -67,10 +67,11 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
   for (const auto* wanted :
-       {":2:3: error: \"node\" is unknown in the file [job/unknown-key]", "use \"nodes\" if that is meant",
-        ":3:20: error: gpus-per-node must be a whole number, not a text",
+       {":2:3: error: the key \"node\" is unknown in the file [job/unknown-key]",
+        "use \"nodes\" if that is meant", ":3:20: error: gpus-per-node must be a whole number, not a text",
         ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'",
-        "use 'torchrun', or run hpcml gen --help", ":6:11: error: \"1A\" is not a valid name of a variable",
+        "use 'torchrun', or run hpcml gen --help",
+        ":6:11: error: the name \"1A\" in env is not a valid name of a variable",
         ":7:14: error: command must be a list, not a text"}) {
     CHECK_THAT(text, Catch::Contains(wanted));
   }
@@ -112,11 +113,11 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
   for (const auto* wanted :
-       {":4:30: error: \"job-name\" belongs to the whole job", "use it next to \"components\"",
-        ":5:6: error: ", "use \"nodes\" if that is meant",
-        ":5:28: error: the programs of \"steps\" run on all components",
+       {":4:30: error: a component sets \"job-name\", which only the whole job can set",
+        "set \"job-name\" next to \"components\"", ":5:6: error: ", "use \"nodes\" if that is meant",
+        ":5:28: error: a component sets \"command\", but the programs of \"steps\" run on all components",
         ":6:15: error: components[2].nodes must be a whole number, not a text",
-        ":6:35: error: \"container\" belongs to the whole job"})
+        ":6:35: error: a component sets \"container\""})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
   const auto loaded = config::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
@@ -163,9 +164,10 @@ TEST_CASE("Variables give values and are named in their errors", "[spec]") {
                                                                    {"HPCML_JOB_NAME", "a\nb"}}));
   CHECK_FALSE(bad.job.has_value());
   CHECK(bad.diagnostics.size() == 4);
-  CHECK_THAT(all_text(bad), Catch::Contains("HPCML_NODES must be a whole number from 1") &&
-                                Catch::Contains("HPCML_TIME") && Catch::Contains("HPCML_REQUEUE") &&
-                                Catch::Contains("HPCML_JOB_NAME"));
+  CHECK_THAT(all_text(bad),
+             Catch::Contains("HPCML_NODES is invalid: the value \"0\" is not a whole number from 1") &&
+                 Catch::Contains("HPCML_TIME") && Catch::Contains("HPCML_REQUEUE") &&
+                 Catch::Contains("HPCML_JOB_NAME"));
 }
 
 TEST_CASE("The stronger job wins value by value, lists are appended", "[spec]") {

@@ -231,7 +231,7 @@ TEST_CASE("profile can set a key that its base lists", "[spec]") {
       "mine.json",
       R"({"id": "mine", "extends": ["centre"], "slurm_version": "24.05", "unknown": ["slurm_version"]})");
   CHECK_THAT(all_text(config::load_site("mine", {directory.path()})),
-             Catch::Contains("unknown lists \"slurm_version\", which the profile sets"));
+             Catch::Contains("\"unknown\" lists \"slurm_version\", but the profile sets this key"));
 }
 
 TEST_CASE("unknown accepts parts of keys and sentences", "[spec]") {

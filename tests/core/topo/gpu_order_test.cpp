@@ -22,7 +22,7 @@ TEST_CASE("An order is written by its name or as a list, and reads back as itsel
     CAPTURE(text);
     REQUIRE(!GpuOrder::parse(text));
     CHECK(GpuOrder::parse(text).error().what ==
-          "'" + std::string(text) + "' is neither gpu, cpu, ring nor a list of GPU numbers");
+          "the rank order '" + std::string(text) + "' is neither gpu, cpu, ring nor a list of GPU numbers");
   }
 }
 

@@ -352,9 +352,9 @@ TEST_CASE("batch reports requests that it cannot carry out", "[program]") {
     std::string message;
     int code;
   } const cases[] = {
-      {{"--save-before", "never"}, {}, "--save-before ", 2},
-      {{"--save-before", "1m", "--save-signal", "KILL"}, {}, "--save-signal ", 2},
-      {{"--max-requeues", "1", "--requeue-on", "program"}, {}, "--requeue-on ", 2},
+      {{"--save-before", "never"}, {}, "--save-before: ", 2},
+      {{"--save-before", "1m", "--save-signal", "KILL"}, {}, "--save-signal: ", 2},
+      {{"--max-requeues", "1", "--requeue-on", "program"}, {}, "--requeue-on: ", 2},
       {{"--chain", "4711"}, {}, "--chain must be FIRST_JOB:JOBS_BEFORE_THIS, such as 4711:2, not '4711'", 2},
       {{}, {"--hpcml-successor=60"}, "the script's argument --hpcml-successor=60 is not valid", 2},
       {{"--checkpoint-dir", "/proc/1/none"},

@@ -102,7 +102,7 @@ TEST_CASE("an agent in a step with a task for each rank is refused with the line
   CHECK(holds(run_hpcml({"launch", "--", "true"}, exported).err, "with --log-dir one agent per node"));
   exported.set("HPCML_LOG_DIR", "logs/%j");
   CHECK(holds(run_hpcml({"launch", "--", "true"}, exported).err,
-              "HPCML_LOG_DIR accepts none of Slurm's patterns"));
+              "HPCML_LOG_DIR: the log directory \"logs/%j\" has \"%j\""));
 }
 
 TEST_CASE("a number of nodes that the step has not, or that nobody can bring together, is refused") {
@@ -117,7 +117,7 @@ TEST_CASE("a number of nodes that the step has not, or that nobody can bring tog
   CHECK(holds(outside.err, "--rdzv-endpoint HOST:PORT"));
   const auto wrong = run_hpcml({"launch", "--nnodes", "4:2", "--", "true"}, bare_environment());
   CHECK(wrong.exit_code != 0);
-  CHECK(holds(wrong.err, "requires at least 4 nodes, but at most 2"));
+  CHECK(holds(wrong.err, "the minimum of nodes (4) exceeds the maximum (2)"));
 }
 
 TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have as tasks of their own, on "
