@@ -226,8 +226,8 @@ std::vector<RedirectView> CommandInterpreter::expand_redirects(const SyntaxNode&
     else {
       std::vector<Argument> words;
       expand(redirect.target, words);
-      view.target = words.size() == 1 ? std::move(words[0])
-                                      : unknown_argument("a name of several words", redirect.place, false);
+      view.target =
+          words.size() == 1 ? std::move(words[0]) : unknown_argument("several words", redirect.place, false);
     }
     list.push_back(std::move(view));
   }

@@ -68,7 +68,10 @@ public:
     for (; x_at < x_words.size(); ++x_at) {
       const string_view word = x_words[x_at].text;
       x_place = x_words[x_at].place;
-      if (word.size() < 2 || word.front() != '-') refuse(fmt::format("'{}' is not an option", word));
+      if (word.size() < 2 || word.front() != '-')
+        refuse(fmt::format("sbatch reads this {} line as options and rejects it: '{}' is not an option",
+                           line_name(), word),
+               "remove the word, or use sbatch --ignore-pbs");
       const bool stops = word.size() < 2 || word.front() != '-' || word == "--";
       if (stops || !(word.starts_with("--") ? read_long(word.substr(2)) : read_letters(word.substr(1))))
         break;
@@ -77,12 +80,15 @@ public:
   }
 
 private:
-  void refuse(const std::string& what) {
-    x_findings.error(x_place, "slurm/value",
-                     fmt::format("sbatch treats this {} line as a directive and rejects it: {}",
-                                 x_magic == Magic::pbs ? "#PBS" : "#BSUB", what),
-                     "remove it, or use sbatch --ignore-pbs");
+  void refuse(std::string message, std::string hint) {
+    x_findings.error(x_place, "slurm/value", std::move(message), std::move(hint));
   }
+  void refuse_unknown(const std::string& option) {
+    refuse(fmt::format("sbatch reads this {} line as options and rejects the unknown option {}", line_name(),
+                       option),
+           "remove the option, or use sbatch --ignore-pbs");
+  }
+  const char* line_name() const { return x_magic == Magic::pbs ? "#PBS" : "#BSUB"; }
   void add(string_view option, std::optional<std::string> value) {
     x_settings.push_back({std::string(option), std::move(value), x_place, SettingSource::script});
   }
@@ -101,7 +107,7 @@ private:
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
     const auto* letter = find([&](const Letter& l) { return !l.name.empty() && l.name.starts_with(name); });
-    if (letter == nullptr) return refuse(fmt::format("unknown option --{}", name)), false;
+    if (letter == nullptr) return refuse_unknown(fmt::format("--{}", name)), false;
     if (equals != string_view::npos) return take(*letter, std::string(text.substr(equals + 1)));
     return letter->has_value ? take_next(*letter) : take(*letter, std::nullopt);
   }
@@ -111,8 +117,7 @@ private:
     if (x_magic == Magic::bsub && letters == "cwd") letters = "c";
     for (std::size_t i = 0; i < letters.size(); ++i) {
       const auto* letter = find([&](const Letter& l) { return l.letter == letters[i]; });
-      if (letter == nullptr)
-        return refuse(fmt::format("unknown option -{}", std::string(1, letters[i]))), false;
+      if (letter == nullptr) return refuse_unknown(fmt::format("-{}", std::string(1, letters[i]))), false;
       if (!letter->has_value) {
         if (!take(*letter, std::nullopt)) return false;
         continue;
@@ -125,7 +130,10 @@ private:
 
   bool take_next(const Letter& letter) {
     if (x_at + 1 >= x_words.size())
-      return refuse(fmt::format("-{} needs a value", std::string(1, letter.letter))), false;
+      return refuse(fmt::format("sbatch reads this {} line as options and rejects it: -{} needs a value",
+                                line_name(), std::string(1, letter.letter)),
+                    "add the value, or use sbatch --ignore-pbs"),
+             false;
     ++x_at;
     return take(letter, x_words[x_at].text);
   }
@@ -151,7 +159,12 @@ private:
       add("mem-per-cpu", !text.empty() && text.back() >= '0' && text.back() <= '9' ? text + "K" : text);
     if (letter == 'n') { // MIN,MAX
       const auto comma = text.find(',');
-      if (comma + 1 == text.size()) return refuse("-n has no number after the comma"), false;
+      if (comma + 1 == text.size())
+        return refuse(fmt::format("sbatch reads this #BSUB line as options and rejects -n '{}': it needs a "
+                                  "number of tasks",
+                                  text),
+                      "use -n MIN,MAX or -n NUMBER, or sbatch --ignore-pbs"),
+               false;
       add("ntasks", comma == std::string::npos ? text : text.substr(comma + 1));
     }
     return true;

@@ -35,7 +35,8 @@ public:
     collect();
     if (x_tasks_per_gpu > 0 && !apply_tasks_per_gpu() && from(Version::v21_08))
       return refuse("ntasks-per-gpu", "missing-dependency",
-                    "it needs GPUs (--gpus or --gpus-per-node), --ntasks or --nodes", "add one of them");
+                    "--ntasks-per-gpu needs a number of GPUs, tasks or nodes, but the job requests none",
+                    "add --gpus-per-node=N, or --ntasks=N");
     if (x_records.empty()) return std::nullopt;
     if (r.memory_mb.count("mem-per-gpu") > 0 && !x_has_gpu && from(Version::v21_08))
       return refuse_without_gpus("mem-per-gpu");
@@ -54,8 +55,8 @@ private:
   }
   static Refusal refuse_without_gpus(const std::string& option) {
     return refuse(option, "missing-dependency",
-                  fmt::format("--{} needs GPUs: --gpus, --gpus-per-node or --gpus-per-task", option),
-                  "add one of them");
+                  fmt::format("--{} applies to GPUs, but the job requests none", option),
+                  "add --gpus-per-node=N, or --gpus=N");
   }
 
   void imply_tasks() {
@@ -140,27 +141,35 @@ private:
   Refusal check(const RequestedGres& record) {
     RequestedGres g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
-      return refuse("gpus", "gpus",
-                    "--gpus, the number of the whole job, is lower than the GPUs that it requests per node, "
-                    "socket or task",
-                    "use a higher --gpus, or remove it");
+      return refuse(
+          "gpus", "gpus",
+          fmt::format("--gpus ({}) is the total of the job, but lower than its GPUs per node, socket or "
+                      "task ({})",
+                      g.per_job, std::max({g.per_node, g.per_task, g.per_socket})),
+          "use a higher --gpus, or remove it");
     if (g.per_node > 0 && (g.per_task > g.per_node || g.per_socket > g.per_node))
-      return refuse(per_node_option(), "gpus", "the GPUs of a task or socket exceed those of its node",
-                    "use more GPUs per node");
+      return refuse(per_node_option(), "gpus",
+                    fmt::format("the job requests {} GPUs per task or socket, but only {} per node",
+                                std::max(g.per_task, g.per_socket), g.per_node),
+                    fmt::format("use a higher --{}, or fewer GPUs per task or socket", per_node_option()));
     if (g.per_socket > 0 && !c.sockets_per_node)
       return refuse("gpus-per-socket", "missing-dependency", "--gpus-per-socket needs --sockets-per-node",
-                    "add it");
+                    "add --sockets-per-node=N");
     if (auto refusal = check_nodes(g)) return refusal;
     if (auto refusal = check_sockets(g)) return refusal;
     if (g.tasks_per > 0 && c.tasks && from(Version::v21_08) &&
         static_cast<Count>(*c.tasks) % g.tasks_per != 0)
-      return refuse("ntasks-per-gpu", "gpus", "--ntasks is not a multiple of --ntasks-per-gpu",
-                    "use only --ntasks-per-gpu and the GPUs");
+      return refuse(
+          "ntasks-per-gpu", "gpus",
+          fmt::format("--ntasks ({}) is not a multiple of --ntasks-per-gpu ({})", *c.tasks, g.tasks_per),
+          "use a multiple for --ntasks, or replace it with --gpus=N");
     if (auto refusal = check_tasks(g)) return refusal;
     if (auto refusal = check_cpus(g)) return refusal;
     if (g.per_job > 0 && c.min_nodes && g.per_job < static_cast<Count>(*c.min_nodes))
-      return refuse("gpus", "gpus", "--gpus is lower than the number of nodes",
-                    "request at least one GPU per node");
+      return refuse(
+          "gpus", "gpus",
+          fmt::format("--gpus ({}) is lower than the number of nodes ({})", g.per_job, *c.min_nodes),
+          "use a higher --gpus, or request fewer nodes");
     if (g.per_job > 0 && c.max_nodes && g.per_job < static_cast<Count>(*c.max_nodes))
       c.max_nodes = static_cast<long>(g.per_job);
     return std::nullopt;
@@ -171,17 +180,23 @@ private:
   Refusal check_nodes(const RequestedGres& g) {
     if (g.per_job == 0 || g.per_node == 0) return std::nullopt;
     if (g.per_job % g.per_node != 0)
-      return refuse("gpus", "gpus", "--gpus is not a multiple of the GPUs per node",
-                    "use only --gpus-per-node and --nodes");
+      return refuse(
+          "gpus", "gpus",
+          fmt::format("--gpus ({}) is not a multiple of the GPUs per node ({})", g.per_job, g.per_node),
+          "remove --gpus, and use --gpus-per-node with --nodes");
     const auto nodes = static_cast<long>(g.per_job / g.per_node);
     if ((c.min_nodes && nodes < *c.min_nodes) || (c.max_nodes && nodes > *c.max_nodes))
       return refuse(
           "gpus", "gpus",
-          fmt::format("--gpus and the GPUs per node need {} nodes, which contradicts --nodes", nodes),
-          "use only --gpus-per-node and --nodes");
+          fmt::format("--gpus ({}) and the GPUs per node ({}) need {} nodes, which contradicts --nodes",
+                      g.per_job, g.per_node, nodes),
+          "remove --gpus, and use --gpus-per-node with --nodes");
     if (c.tasks && *c.tasks < nodes && from(Version::v26_05))
-      return refuse("gpus", "gpus", "--gpus and the GPUs per node need more nodes than there are tasks",
-                    "use only --gpus-per-node and --nodes");
+      return refuse(
+          "gpus", "gpus",
+          fmt::format("--gpus ({}) and the GPUs per node ({}) need {} nodes, but the job has {} tasks",
+                      g.per_job, g.per_node, nodes, *c.tasks),
+          "request at least one task per node, or remove --gpus");
     c.min_nodes = c.max_nodes = nodes;
     return std::nullopt;
   }
@@ -189,9 +204,11 @@ private:
   Refusal check_sockets(const RequestedGres& g) {
     if (g.per_node == 0 || g.per_socket == 0) return std::nullopt;
     if (g.per_node % g.per_socket != 0 || *c.sockets_per_node != static_cast<long>(g.per_node / g.per_socket))
-      return refuse("gpus-per-socket", "gpus",
-                    "the GPUs per node are not --gpus-per-socket times --sockets-per-node",
-                    "use only --gpus-per-node");
+      return refuse(
+          "gpus-per-socket", "gpus",
+          fmt::format("the GPUs per node ({}) are not --gpus-per-socket ({}) times --sockets-per-node ({})",
+                      g.per_node, g.per_socket, *c.sockets_per_node),
+          "remove --gpus-per-socket, and keep the GPUs per node");
     return std::nullopt;
   }
 
@@ -200,22 +217,25 @@ private:
     const std::string option = r.gres.count("gpus-per-task") > 0 ? "gpus-per-task" : "tres-per-task";
     if (g.per_job > 0) {
       if (g.per_job % g.per_task != 0)
-        return refuse("gpus", "gpus", "--gpus is not a multiple of --gpus-per-task",
-                      "use only --gpus-per-task and --ntasks");
+        return refuse(
+            "gpus", "gpus",
+            fmt::format("--gpus ({}) is not a multiple of --{} ({})", g.per_job, option, g.per_task),
+            fmt::format("remove --gpus, and use --{} with --ntasks", option));
       const auto tasks = static_cast<long>(g.per_job / g.per_task);
       if (c.tasks && *c.tasks != tasks)
         return refuse(
             "gpus", "gpus",
-            fmt::format("--gpus and --gpus-per-task need {} tasks, which contradicts --ntasks or --nodes",
-                        tasks),
-            "use only --gpus-per-task and --ntasks");
+            fmt::format("--gpus ({}) and --{} ({}) need {} tasks, but --ntasks or --nodes request {}",
+                        g.per_job, option, g.per_task, tasks, *c.tasks),
+            fmt::format("remove --gpus, and use --{} with --ntasks", option));
       c.tasks = tasks;
     } else if (c.tasks)
       g.per_job = g.per_task * static_cast<Count>(*c.tasks);
     else
-      return refuse(option, "missing-dependency",
-                    fmt::format("--{} needs --ntasks, --nodes or --gpus", option),
-                    "add one of them, without which the number of GPUs is not known");
+      return refuse(
+          option, "missing-dependency",
+          fmt::format("--{} needs the number of tasks, nodes or GPUs, but the job sets none", option),
+          "add --ntasks=N, or --nodes=N");
     if (auto refusal = follow(g.per_node, g.per_task, c.tasks_per_node, option, "node")) return refusal;
     return follow(g.per_socket, g.per_task, c.tasks_per_socket, option, "socket");
   }
@@ -225,15 +245,18 @@ private:
                         const std::string& what) {
     if (place == 0) return std::nullopt;
     if (place % per_task != 0)
-      return refuse(option, "gpus", fmt::format("the GPUs per {} are not a multiple of --{}", what, option),
-                    "use only --gpus-per-node and --ntasks-per-node");
+      return refuse(
+          option, "gpus",
+          fmt::format("the GPUs per {} ({}) are not a multiple of --{} ({})", what, place, option, per_task),
+          fmt::format("remove --{}, and use --gpus-per-node with --ntasks-per-node", option));
     const auto follows = static_cast<long>(place / per_task);
     if (tasks && *tasks != follows)
       return refuse(
           option, "gpus",
-          fmt::format("the GPUs per {} and per task make {} tasks per {}, which contradicts --ntasks-per-{}",
-                      what, follows, what, what),
-          "use only --gpus-per-node and --ntasks-per-node");
+          fmt::format("{1} GPUs per {0} with {2} per task make {3} tasks per {0}, which contradicts "
+                      "--ntasks-per-{0} ({4})",
+                      what, place, per_task, follows, *tasks),
+          fmt::format("remove --{}, and use --gpus-per-node with --ntasks-per-node", option));
     tasks = follows;
     return std::nullopt;
   }
@@ -242,12 +265,11 @@ private:
     if (g.cpus_per == 0 || g.per_task == 0) return std::nullopt;
     const auto cpus = static_cast<long>(g.cpus_per * g.per_task);
     if (c.cpus_per_task && *c.cpus_per_task != cpus)
-      return refuse(
-          "cpus-per-task", "gpus",
-          fmt::format(
-              "--cpus-per-gpu and the GPUs per task make {} CPUs per task, which contradicts --cpus-per-task",
-              cpus),
-          "use only --cpus-per-task");
+      return refuse("cpus-per-task", "gpus",
+                    fmt::format("--cpus-per-gpu ({}) and the GPUs per task ({}) make {} CPUs per task, but "
+                                "--cpus-per-task is {}",
+                                g.cpus_per, g.per_task, cpus, *c.cpus_per_task),
+                    "remove --cpus-per-gpu, and keep --cpus-per-task");
     c.cpus_per_task = cpus;
     return std::nullopt;
   }
@@ -260,8 +282,10 @@ private:
     for (const auto& record : x_records)
       for (const auto& second : x_records)
         if (record.name == second.name && record.type.empty() && !second.type.empty() && counts(record))
-          return refuse(per_node_option(), "gpu-types", "GPUs are requested with and without a type",
-                        "use the type in all of them, or in none");
+          return refuse(per_node_option(), "gpu-types",
+                        fmt::format("the job requests '{0}' both without a type and with a type ('{0}:{1}')",
+                                    record.name, second.type),
+                        "add the type to each option that requests them, or remove it from all");
     return std::nullopt;
   }
 

@@ -124,7 +124,8 @@ void check_both_names(const JobOptions& request, TrackedVersion version, Located
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
-                 "--ntasks-per-gpu and --ntasks-per-tres exclude each other", "remove one of them");
+                 "sbatch rejects --ntasks-per-gpu together with --ntasks-per-tres, its older name",
+                 "remove --ntasks-per-tres");
 }
 
 /// --ntasks-per-tres is an older name of --ntasks-per-gpu.
@@ -197,9 +198,10 @@ JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion ver
     if (const auto lower =
             kind == ValueKind::gres ? util::to_lower(setting.value.value_or("")) : std::string();
         lower == "help" || lower == "list")
-      findings.error(setting.place, "slurm/value",
-                     fmt::format("--gres={} prints a list and submits nothing", lower),
-                     "run sbatch --gres=help on the command line");
+      findings.error(
+          setting.place, "slurm/value",
+          fmt::format("sbatch --gres={} only lists the resources of the cluster and submits no job", lower),
+          "use a request such as --gres=gpu:4, or remove it");
     if ((is_read_last(kind) || kind == ValueKind::text) && !is_last(setting, settings)) {
       if (is_read_last(kind) || setting.value.value_or("").size() > 1024)
         continue; // the controller sees the last

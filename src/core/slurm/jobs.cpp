@@ -36,8 +36,9 @@ util::Result<util::ProcessOutput> run_sbatch(const SbatchCall& call, const std::
   if (!answer.executed) return util::Error{answer.why_not, late};
   const bool silent = answer.output.err.empty() && answer.output.out.empty();
   if (!answer.ok() && silent && answer.output.exit_code > 128)
-    return util::Error{
-        fmt::format("{} was killed by signal {}", words.front(), answer.output.exit_code - 128), late};
+    return util::Error{fmt::format("{} was killed by signal {} before it printed a result", words.front(),
+                                   answer.output.exit_code - 128),
+                       "check squeue --me for the job before you run this again"};
   if (!answer.ok()) return explain_refusal(answer.output.err.empty() ? answer.output.out : answer.output.err);
   return answer.output;
 }

@@ -38,7 +38,7 @@ Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size
       fmt::format("cannot determine which node has which rank ({}): {} ranks do not spread evenly over {} "
                   "nodes, and SLURM_TASKS_PER_NODE='{}' does not describe them",
                   rank_variable, world_size, nodes, text),
-      "set the layout that the launcher should use with --nodes and --ntasks-per-node"};
+      "request the job with --nodes and --ntasks-per-node, so that every node has the same number of ranks"};
 }
 
 /// Nodes of the job; this node alone outside a job.
@@ -80,16 +80,16 @@ Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::Launch
   layout.host = layout.nodes[layout.node_rank];
   const auto named = number_of(env, rule.local_rank_variable);
   if (named && *named != layout.local_rank)
-    return Error{fmt::format("{} is {}, but in a block distribution rank {} has the local rank {}",
-                             rule.local_rank_variable, *named, layout.rank, layout.local_rank),
-                 fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
-                             rule.name)};
+    return Error{
+        fmt::format("{} does not place ranks in blocks, node after node: {} is {}, but rank {} would have {}",
+                    rule.name, rule.local_rank_variable, *named, layout.rank, layout.local_rank),
+        fmt::format("use the option of {} that fills one node with ranks before the next", rule.name)};
   const auto place = place_of(layout.nodes, host);
   if (place < layout.nodes.size() && place != layout.node_rank)
-    return Error{fmt::format("rank {} runs on {}, but a block distribution would place it on {}", layout.rank,
-                             host, layout.nodes[layout.node_rank]),
-                 fmt::format("use a block distribution for {}: hpcml counts ranks in blocks, node after node",
-                             rule.name)};
+    return Error{
+        fmt::format("{} does not place ranks in blocks, node after node: rank {} runs on {}, not on {}",
+                    rule.name, layout.rank, host, layout.nodes[layout.node_rank]),
+        fmt::format("use the option of {} that fills one node with ranks before the next", rule.name)};
   return layout;
 }
 
@@ -134,15 +134,17 @@ StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::L
 Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                         const std::string& host) {
   if (!in_launcher_task(env, rule))
-    return Error{fmt::format("this task has no {} and {}, which {} sets on this site", rule.rank_variable,
-                             rule.world_size_variable, rule.name),
-                 fmt::format("use {} to start the program", rule.name)};
+    return Error{fmt::format("this task was not started by {0}: {1} or {2}, which {0} sets, is missing",
+                             rule.name, rule.rank_variable, rule.world_size_variable),
+                 fmt::format("use {} to start hpcml launch on this site", rule.name)};
   StepLayout layout;
   layout.rank = *number_of(env, rule.rank_variable);
   layout.world_size = *number_of(env, rule.world_size_variable);
   if (layout.world_size == 0 || layout.rank >= layout.world_size)
     return Error{fmt::format("the variables of {} contradict each other: {} is {}, but {} is {}", rule.name,
-                             rule.rank_variable, layout.rank, rule.world_size_variable, layout.world_size)};
+                             rule.rank_variable, layout.rank, rule.world_size_variable, layout.world_size),
+                 fmt::format("remove the line of the script that sets {} or {}", rule.rank_variable,
+                             rule.world_size_variable)};
   TRY(layout.nodes, nodes_of(env, host));
   // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
   const bool known = place_of(layout.nodes, host) < layout.nodes.size();

@@ -46,7 +46,8 @@ std::string partition_of(std::string_view job) {
 util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view nodes) {
   const auto records = read_records(job, "JobId");
   if (records.empty())
-    return util::Error{"scontrol show job printed nothing about the job, which may have ended"};
+    return util::Error{"scontrol show job printed no record of this job, which may have ended",
+                       "check the state of the job with sacct -j JOB"};
   const auto& record = records.front();
   NodeCandidates choice;
   choice.excluded = nodes_of(record.get("ExcNodeList").value_or(""));
@@ -90,9 +91,10 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
   }
   if (exclude.size() == choice.excluded.size()) return left;
   if (const auto usable = remaining(choice.usable); usable < choice.needed)
-    left.words.push_back(fmt::format(
-        "the next start must wait: it needs {}, but only {} of its partition are neither excluded nor down",
-        util::counted(choice.needed, "node"), usable));
+    left.words.push_back(
+        fmt::format("Slurm delays the next start of the job until {} can run it: only {} of its "
+                    "partition are neither excluded nor down",
+                    util::counted(choice.needed, "node"), usable));
   left.exclude = std::move(exclude);
   return left;
 }

@@ -19,7 +19,7 @@ bool is_option_word(std::string_view word) {
 util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
   if (argument == TakesValue::none && option.value)
     return util::Error{fmt::format("{} accepts no value", option.name),
-                       fmt::format("use one option each: {}", option.name)};
+                       fmt::format("use {} without a value, and one option each", option.name)};
   if (argument == TakesValue::required && (!option.value || option.value->empty()))
     return util::Error{fmt::format("{} needs a value", option.name),
                        fmt::format("use {}=VALUE", option.name)};
@@ -45,7 +45,7 @@ util::Result<NamedOption> read_short(Program program, std::string_view word) {
   const auto found = find_option(program, word[1]);
   if (!found)
     return util::Error{fmt::format("{} has no option '{}'", program_name(program), word.substr(0, 2)),
-                       "use its full name"};
+                       "use the long form of the option (--NAME), or remove it"};
   NamedOption option{"--" + found->name, {}};
   if (word.size() > 2) option.value = std::string(util::trim(word.substr(2)));
   return check_value(std::move(option), found->argument);
@@ -63,8 +63,9 @@ NamedOption split_option(std::string_view word) {
 
 util::Result<NamedOption> read_option(Program program, std::string_view word) {
   if (!is_option_word(word))
-    return util::Error{fmt::format("'{}' is not an option of {}", word, program_name(program)),
-                       fmt::format("use one option each: --{}{}", program_name(program),
+    return util::Error{fmt::format("'{}' is not a single option of {}", word, program_name(program)),
+                       fmt::format("use one option each, which starts with a dash: --{}{}",
+                                   program_name(program),
                                    program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
   return word.starts_with("--") ? read_long(program, word) : read_short(program, word);
 }

@@ -43,19 +43,20 @@ void check_nodelist(const JobOptions& r, TrackedVersion version, LocatedFindings
       return std::find(without.begin(), without.end(), name) == without.end();
     });
     if (left < least_nodes(r) && version >= Version::v23_11)
-      refuse(fmt::format("--exclude leaves {} of the nodes that --nodelist names", left),
-             "remove some of the excluded nodes, or add more to --nodelist");
+      refuse(fmt::format("--exclude leaves only {} of the nodes in --nodelist, but the job needs {}", left,
+                         least_nodes(r)),
+             "remove nodes from --exclude, or add nodes to --nodelist");
     return;
   }
   for (const auto& name : names_of(r, "exclude"))
     if (distinct.count(name) > 0)
-      return refuse(fmt::format("node '{}' is both requested and excluded", name),
-                    "remove it from one of the two");
+      return refuse(fmt::format("node '{}' is in both --nodelist and --exclude", name),
+                    "remove it from one of the two options");
   if (!r.nodes || version >= Version::v23_02) return;
   const auto count = static_cast<long>(version == Version::v20_11 ? wanted.size() : distinct.size());
   if (r.nodes->max > 0 && count > r.nodes->max)
     refuse(fmt::format("--nodelist names {} nodes, which exceeds --nodes ({})", count, r.nodes->max),
-           "use a higher --nodes, fewer names, or --exclude");
+           "use a higher --nodes, or remove nodes from --nodelist");
 }
 
 } // namespace
@@ -78,7 +79,8 @@ void check_no_nodes(const JobOptions& r, TrackedVersion version, LocatedFindings
       r.text("array").empty() && version >= Version::v26_05 && has_task_count(r, version);
   const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
   if (!counted_later && !by_names)
-    findings.error(r.place("nodes"), "slurm/impossible", "--nodes requests no node", "request at least one");
+    findings.error(r.place("nodes"), "slurm/impossible", "--nodes requests 0 nodes, which sbatch rejects",
+                   "use --nodes=1 or more");
 }
 
 void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion version,
@@ -88,11 +90,12 @@ void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion 
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
   if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
-    refuse("nodes", "--nodes allows no node, which an array does not accept", "request at least one");
+    refuse("nodes", "--nodes has a minimum of 0, which sbatch rejects for a job array",
+           fmt::format("use a minimum of at least 1: --nodes=1-{}", r.nodes->max));
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
-    refuse("extra-node-info", "--extra-node-info requests 0 sockets, cores or threads, which fits no task",
-           "request at least one");
+    refuse("extra-node-info", "--extra-node-info requests 0 sockets, cores or threads, so no task can run",
+           "use at least 1 for each number of --extra-node-info");
   if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") &&
       !(r.nodes && version == Version::v20_11))
     refuse("distribution", "--distribution=arbitrary needs --nodelist",
@@ -108,8 +111,8 @@ void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion versio
     return;
   const auto needed = (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node;
   findings.error(r.place("ntasks"), "slurm/impossible",
-                 fmt::format("{} tasks, {} on a node, need {} nodes, but the job has {}", s.tasks,
-                             s.tasks_per_node, needed, s.max_nodes),
+                 fmt::format("{} tasks (--ntasks) with at most {} per node need {} nodes, but the job has {}",
+                             s.tasks, s.tasks_per_node, needed, s.max_nodes),
                  "remove --ntasks, which counts the whole job, or use a higher --nodes");
 }
 

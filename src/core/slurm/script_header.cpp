@@ -16,9 +16,11 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 void check_file(string_view text, LocatedFindings& findings) {
   if (text.empty())
-    findings.error({}, "slurm/empty", "the script is empty");
+    findings.error({}, "slurm/empty", "the job script is empty, so sbatch rejects it",
+                   "add #!/bin/bash as the first line, and the commands of the job");
   else if (std::all_of(text.begin(), text.end(), is_space))
-    findings.error({}, "slurm/empty", "the script contains only whitespace");
+    findings.error({}, "slurm/empty", "the job script contains only whitespace, so sbatch rejects it",
+                   "add #!/bin/bash as the first line, and the commands of the job");
   else if (!text.starts_with("#!"))
     findings.error({0, std::max<std::size_t>(1, std::min(text.find('\n'), text.size()))}, "slurm/first-line",
                    "the first line does not start with #!: sbatch rejects the script",
@@ -31,7 +33,7 @@ void check_file(string_view text, LocatedFindings& findings) {
                    "run sed -i 's/\\r$//' FILE to convert the file");
   if (const auto nul = text.find('\0'); nul != string_view::npos)
     findings.error({nul, 1}, "slurm/nul", "the script contains a NUL character: Slurm rejects it",
-                   "remove it");
+                   "remove it with tr -d '\\0' < FILE > NEW_FILE");
 }
 
 /// Cuts one directive line into words.
@@ -137,15 +139,15 @@ void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& 
   auto& words = directive.words;
   if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
     if (util::to_lower(words.front().text) == "packjob")
-      findings.warning(words.front().place, "slurm/packjob", "packjob is the old name of hetjob",
-                       "use #SBATCH hetjob");
+      findings.warning(words.front().place, "slurm/packjob",
+                       "'#SBATCH packjob' is the old name of '#SBATCH hetjob'", "use #SBATCH hetjob");
     ++header.components;
     return;
   }
   const auto stray = std::find_if(words.begin(), words.end(), is_separator);
   if (directive.magic == Magic::sbatch && stray != words.end()) {
     findings.warning(stray->place, "slurm/hetjob",
-                     "hetjob after an option has no effect: the job has one component",
+                     "'hetjob' after an option has no effect: the line starts no new job component",
                      "use #SBATCH hetjob on a separate line");
     words.erase(std::remove_if(words.begin(), words.end(), is_separator), words.end());
   }
@@ -173,7 +175,7 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
     if (sought) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",
-                         "use #SBATCH");
+                         "use #SBATCH in place of #SLURM");
       WordReader reader(text, start + prefix->text.size(), end, version, findings);
       add_directive(header, {prefix->magic, 0, reader.read()}, findings);
     } else if (!command && is_command(line)) {

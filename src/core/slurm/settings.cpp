@@ -195,9 +195,9 @@ std::vector<Setting> read_environment(const Invocation& invocation, TrackedVersi
     const auto match = find_option(Program::sbatch, option, version);
     if (!match.option) {
       findings.error({}, "slurm/option-unknown",
-                     fmt::format("{} stands for --{}, which sbatch {} does not have", variable, option,
+                     fmt::format("the variable {} sets --{}, which sbatch {} does not have", variable, option,
                                  name_of(version.get())),
-                     "remove it from the environment: unset it");
+                     fmt::format("run unset {} before sbatch", variable));
       continue;
     }
     Setting setting{std::string(option), std::nullopt, {}, SettingSource::environment};
@@ -260,8 +260,8 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
       append(SettingReader(arguments[c], SettingSource::command_line, version, findings).read());
     for (const auto& setting : settings)
       if (setting.option == "wrap" && setting.source == SettingSource::command_line)
-        findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other",
-                       "remove one of them");
+        findings.error({}, "slurm/exclusive-options", "sbatch rejects --wrap together with a job script",
+                       "remove --wrap, or the script");
     inherited.clear();
     for (const auto& setting : settings)
       if (!is_per_component(setting.option) && setting.source != SettingSource::environment)

@@ -47,8 +47,9 @@ Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std
   if (!variable) return missing(names);
   const auto number = util::parse_unsigned(variable->value);
   if (!number || *number > k_max_tasks)
-    return Error{fmt::format("{}='{}' is not a number of tasks or nodes", variable->name, variable->value),
-                 fmt::format("check for a line that sets {}: these variables are Slurm's", variable->name)};
+    return Error{fmt::format("{}='{}' is not a valid number, so the layout of the step is unknown",
+                             variable->name, variable->value),
+                 fmt::format("remove the line that sets {}: Slurm sets this variable", variable->name)};
   return static_cast<unsigned>(*number);
 }
 
@@ -62,7 +63,10 @@ Result<NodeList> read_nodes(const util::EnvSnapshot& env, const std::vector<std:
   if (!variable) return missing(names);
   auto list = model::Hostlist::parse(variable->value);
   if (!list) return util::with_context(list.error(), variable->name + "='" + variable->value + "'");
-  if (list->size() == 0) return Error{fmt::format("{}='{}' names no node", variable->name, variable->value)};
+  if (list->size() == 0)
+    return Error{fmt::format("{}='{}' names no node, so the layout of the step is unknown", variable->name,
+                             variable->value),
+                 fmt::format("remove the line that sets {}: Slurm sets this variable", variable->name)};
   return NodeList{*variable, std::move(*list).take()};
 }
 
@@ -209,11 +213,11 @@ Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
   }
   if (!util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary"))
     return Error{
-        fmt::format("the node of rank 0 is unknown: the step has several components, and {}", why),
-        "use #SBATCH hetjob and srun --het-group=0,1 for the components, whose tasks get the layout"};
+        fmt::format("the node of rank 0 is unknown: the step spans several job components, and {}", why),
+        "use #SBATCH hetjob and srun --het-group=0,1 to start the step, so that its tasks get the node list"};
   return Error{
-      fmt::format("the node of rank 0 is unknown: with --distribution=arbitrary it is the first of the given "
-                  "list, no file in SLURM_HOSTFILE has the nodes of this step, and {}",
+      fmt::format("the node of rank 0 is unknown: with --distribution=arbitrary a host list names it, but "
+                  "the file in SLURM_HOSTFILE does not have the nodes of this step, and {}",
                   why),
       "set SLURM_HOSTFILE=FILE with one node per task, readable on every node, or remove --distribution"};
 }

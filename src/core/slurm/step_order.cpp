@@ -106,17 +106,21 @@ Result<StepNodes> parse_step_nodes(std::string_view text) {
     if (!line.starts_with("Node ")) continue;
     const auto open = line.find('('), close = line.find("), "), colon = line.find(": ", close);
     if (open == std::string::npos || close == std::string::npos)
-      return Error{fmt::format("sattach printed '{}', which names no node", line)};
+      return Error{fmt::format("sattach --layout printed '{}', which does not name a node", line),
+                   "run sattach --layout JOB.STEP to see its whole output"};
     const auto count = util::parse_unsigned(line.substr(close + 3, line.find(' ', close + 3) - close - 3));
     if (!count || *count > 10000000)
-      return Error{fmt::format("sattach printed '{}', which has no number of tasks", line)};
+      return Error{fmt::format("sattach --layout printed '{}', which has no number of tasks", line),
+                   "run sattach --layout JOB.STEP to see its whole output"};
     nodes.names.push_back(line.substr(open + 1, close - open - 1));
     nodes.tasks.push_back(static_cast<unsigned>(*count));
     if (!nodes.first.empty() || colon == std::string::npos) continue;
     const auto numbers = util::split(line.substr(colon + 2), ' ');
     if (std::find(numbers.begin(), numbers.end(), "0") != numbers.end()) nodes.first = nodes.names.back();
   }
-  if (nodes.first.empty()) return Error{"sattach does not list task 0 of the step"};
+  if (nodes.first.empty())
+    return Error{"sattach --layout does not list task 0 of the step",
+                 "run sattach --layout JOB.STEP to see its whole output"};
   return nodes;
 }
 
@@ -125,10 +129,14 @@ Result<StepNodes> ask_step_nodes(const util::EnvSnapshot& env) {
   auto job = list ? job_of_first_task(env, list->names()) : std::string();
   if (job.empty()) job = env.get_or("SLURM_JOB_ID", "");
   const auto step = env.get_or("SLURM_STEP_ID", "");
-  if (job.empty() || step.empty()) return Error{"SLURM_JOB_ID or SLURM_STEP_ID is not set"};
+  if (job.empty() || step.empty())
+    return Error{"SLURM_JOB_ID or SLURM_STEP_ID is not set, so sattach cannot list the nodes of the step",
+                 "use srun to start hpcml launch, and keep Slurm's variables"};
   const auto answer =
       LiveCommands(env, std::chrono::seconds(60)).ask({"sattach", "--layout", job + "." + step});
-  if (!answer.ok()) return Error{fmt::format("sattach --layout {}.{} failed: {}", job, step, answer.why_not)};
+  if (!answer.ok())
+    return Error{fmt::format("sattach --layout {}.{} failed: {}", job, step, answer.why_not),
+                 "check that the commands of Slurm work on this node"};
   auto nodes = parse_step_nodes(answer.output.out);
   if (!nodes) return util::with_context(nodes.error(), answer.command());
   return nodes;

@@ -139,7 +139,8 @@ util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_vie
   }
   for (const auto& line : lines_of(err)) job.messages.push_back(bare(line));
   if (job.id.empty())
-    return util::Error{"sbatch succeeded but names no job", "check squeue --me for the job"};
+    return util::Error{"sbatch succeeded, but its output contains no job ID",
+                       "check squeue --me for the job"};
   return job;
 }
 

@@ -47,8 +47,8 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
             "node n3 is not excluded from the next start (c): the job needs 2 nodes, and its partition has "
             "no other",
             "node x9 is not excluded from the next start (d): the job's partition has no node of that name",
-            "the next start must wait: it needs 2 nodes, but only 1 of its partition "
-            "are neither excluded nor down"});
+            "Slurm delays the next start of the job until 2 nodes can run it: only 1 of its partition are "
+            "neither excluded nor down"});
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {
