@@ -79,11 +79,11 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --cpus-per-rank 20", 4, "does not have 20 cores for each of 8 ranks"},
            {"affinity --site lumi --ranks 100", 4, "some share a core"},
            {"affinity --site lumi --ranks 8 --gpus-per-rank 2", 4, "but the node has 8"},
-           {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8"},
+           {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8 GPUs"},
            {"affinity --site lumi --order 1,1", 4, "names GPU 1 twice"},
            {"affinity --site lumi --gpus c1,ff", 4, "no GPU at ff"},
            {"affinity --topology coral-lassen.xml --gpus 04", 4,
-            "GPUs 0004:04:00.0 and 0035:04:00.0 are all at 04"},
+            "several GPUs: 0004:04:00.0 and 0035:04:00.0"},
            {"affinity --topology eas-tioga.xml --allowed 0-3,300", 4, "the node has no CPUs 300"},
            {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "does not have one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
@@ -195,8 +195,8 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
             "hwloc XML of version 3.0, but hpcml reads versions 1 and 2"},
            {"echo hello", "neither JSON nor XML"},
            {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
-           {"echo '{\"cores\": 4,'", "this is not JSON"},
-           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "cores: must be a number from 0 to 65535"},
+           {"echo '{\"cores\": 4,'", "is not valid JSON"},
+           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "'cores' in the topology file must be a number"},
            {"echo '{}'", "neither CPUs nor GPUs"},
        }) {
     INFO(damaged.command);
@@ -246,7 +246,7 @@ TEST_CASE("A JSON node whose number of cores is not that of its lists is planned
     return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
   };
   CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
-             "note: cores is 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
+             "is 2, but its CPU lists have 4 cores with 1 hardware thread each: hpcml uses the lists"));
   CHECK_FALSE(
       says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
@@ -260,9 +260,9 @@ TEST_CASE("A topology that is no regular file is refused at once, with what it i
     const char* path;
     const char* says;
   };
-  for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file"},
-                                          {".", "a directory, not a file"},
-                                          {"/dev/zero", "a device, not a file"},
+  for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file with the topology"},
+                                          {".", "a directory, not a file with the topology"},
+                                          {"/dev/zero", "a device, not a file with the topology"},
                                           {"huge", "more than 64 MiB"}}) {
     INFO(row.path);
     const auto result = run_in(folder, std::string("affinity --topology ") + row.path);
@@ -391,7 +391,7 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
   CHECK(result.code == 0);
   CHECK(says(result, "this node: "));
   CHECK(says(result, "number of GPUs: "));
-  CHECK(says(result, "the profile states 8; the node's own value is used"));
+  CHECK(says(result, "the site profile states 8: hpcml uses the value of the node"));
   CHECK_FALSE(says(result, "reserved")); // those CPUs of another kind of node
 }
 

@@ -114,9 +114,9 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
   for (int i = 0; i < 5000; ++i) many += " a" + std::to_string(i) + "=\"\"";
   const std::vector<Bad> xml = {
       {"<topology version=\"3.0\"></topology>", "version 3.0, but hpcml reads versions 1 and 2"},
-      {"<html><body/></html>", "<html> is not hwloc's <topology>"},
-      {"<topology version=\"2.0\"></topology>", "it contains no CPU"},
-      {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "line 1: a PU has no os_index"},
+      {"<html><body/></html>", "starts with <html>, not with <topology>"},
+      {"<topology version=\"2.0\"></topology>", "the topology file contains no CPU"},
+      {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "line 1: a PU has no valid os_index"},
       {"<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xzz\"/></topology>",
        "is not part of a CPU mask"},
       {"<topology version=\"2.0\"><object a=\"1\" a=\"2\"/></topology>", "attribute a appears twice"},
@@ -131,7 +131,7 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
        "cpuset=\"0x1\"/></object>"
        "<object type=\"Core\" cpuset=\"0x2\"><object type=\"PU\" os_index=\"1\" "
        "cpuset=\"0x2\"/></object></topology>",
-       "CPU 1 is in two cores"},
+       "CPU 1 is in two cores of the topology file"},
   };
   for (const auto& bad : xml) {
     INFO(bad.text.substr(0, 100));
@@ -150,16 +150,20 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
     "gpu": {"0": {"numa": 7, "pci": 12}}, "reserved": "x-y"})");
   REQUIRE_FALSE(node.ok());
   INFO(node.error().what);
-  for (const char* part : {"cores: must be a number", "smt: must be from 1 to 16",
-                           "numa.a: the key must be a number", "numa.1: must be a list of CPUs",
-                           "gpu.0.pci: must be a text", "reserved: the list of numbers has \"x-y\""})
+  for (const char* part :
+       {"'cores' in the topology file must be a number", "'smt' in the topology file must be from 1 to 16",
+        "'numa.a' in the topology file must have a number from 0 to 65535 as its key, not 'a'",
+        "'numa.1' in the topology file must be a list of CPUs",
+        "'gpu.0.pci' in the topology file must be a string",
+        "'reserved' in the topology file is not a list of CPUs: \"x-y\""})
     CHECK(says(node.error(), part));
   const auto broken = topo::parse_node_json("{\"cores\": 4,");
   REQUIRE_FALSE(broken.ok());
   CHECK(says(broken.error(), "is incomplete or invalid at byte"));
   const auto contradiction = topo::parse_node_json(R"({"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 7}}})");
   REQUIRE_FALSE(contradiction.ok());
-  CHECK(contradiction.error().what == "GPU 0 is under NUMA 7, which the node does not have");
+  CHECK(contradiction.error().what ==
+        "GPU 0 is under NUMA 7, which the topology file does not define; add NUMA 7, or change GPU 0");
 }
 
 TEST_CASE("Damaged topology files are read or refused, never more") {
@@ -239,13 +243,14 @@ TEST_CASE("A profile adds to a live node what only it knows, and says where the 
   topo::complete_from_profile(changed, *profile);
   CHECK(changed.notes ==
         std::vector<std::string>{
-            "CPUs of NUMA 2: 33-47,96-111 here, but the profile states 32-47,96-111; the node's own value is "
-            "used",
-            "number of GPUs: 7 here, but the profile states 8; the node's own value is used",
-            "NUMA node of GPU 0: 0 here, but the profile states 3; the node's own value is used",
-            "address of GPU 1: 0000:c7:00.0 here, but the profile states 0000:c6:00.0; the node's own value "
-            "is used",
-            "the profile's interface hsn3 does not exist here"});
+            "CPUs of NUMA 2: 33-47,96-111 on this node, but the site profile states 32-47,96-111: hpcml uses "
+            "the value of the node",
+            "number of GPUs: 7 on this node, but the site profile states 8: hpcml uses the value of the node",
+            "NUMA node of GPU 0: 0 on this node, but the site profile states 3: hpcml uses the value of the "
+            "node",
+            "address of GPU 1: 0000:c7:00.0 on this node, but the site profile states 0000:c6:00.0: hpcml "
+            "uses the value of the node",
+            "hpcml ignores interface hsn3 of the site profile, because this node does not have it"});
   CHECK_FALSE(changed.gpus[0].place.l3);
   CHECK(changed.gpus[2].place.l3 == 2u);
 }

@@ -73,17 +73,22 @@ std::vector<std::string> share_warnings(unsigned rank, const std::vector<const C
   const std::string who = fmt::format("rank {}", rank);
   for (const CoreRequest* claim : mine)
     if (claim->bare)
-      warnings.push_back(fmt::format("{}: no dedicated core for GPU {}: {} has no free core", who,
-                                     claim->gpu_index, pools[claim->home].name));
+      warnings.push_back(
+          fmt::format("{}: no dedicated core for GPU {}: {} has no free core; request more CPUs per task",
+                      who, claim->gpu_index, pools[claim->home].name));
     else if (claim->pool != claim->home)
-      warnings.push_back(fmt::format("{}: GPU not local: {} has no free core, taken from {}", who,
-                                     pools[claim->home].name, pools[claim->pool].name));
+      warnings.push_back(fmt::format(
+          "{}: GPU not local: {} has no free core, so {} is used; use fewer ranks or cores per rank", who,
+          pools[claim->home].name, pools[claim->pool].name));
   for (const BorrowedCores& extra : share.extras)
     if (mine.front()->gpu && !extra.spilled && extra.pool != mine.front()->pool)
-      warnings.push_back(fmt::format("{}: GPU not local to {}, taken from {}", who,
-                                     cores_text(first_threads_of(extra.cores)), pools[extra.pool].name));
+      warnings.push_back(
+          fmt::format("{}: GPU not local to {}, taken from {}; use fewer cores per rank to keep it local",
+                      who, cores_text(first_threads_of(extra.cores)), pools[extra.pool].name));
   if (wanted > share.size())
-    warnings.push_back(fmt::format("{} gets {} of the {} requested cores", who, share.size(), wanted));
+    warnings.push_back(
+        fmt::format("{} gets {} of the {} requested cores: no other is free; use fewer cores per rank", who,
+                    share.size(), wanted));
   return warnings;
 }
 
@@ -121,7 +126,9 @@ std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const Af
       claim(rank, rank * count / ranks);
     }
   }
-  if (used < count) warnings.push_back(fmt::format("{} of {} GPUs have no rank", count - used, count));
+  if (used < count)
+    warnings.push_back(fmt::format(
+        "{} of {} GPUs have no rank; use more ranks per node, or more GPUs per rank", count - used, count));
   return claims;
 }
 
@@ -225,9 +232,9 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
     plan.ranks.push_back(std::move(binding));
   }
   if (cores.size() < request.ranks && !(request.whole_domain && request.cpus_per_rank == 0))
-    plan.warnings.push_back(fmt::format("only {} for {}: some share a core",
-                                        util::counted(cores.size(), "usable core"),
-                                        util::counted(request.ranks, "rank")));
+    plan.warnings.push_back(
+        fmt::format("only {} for {}: some share a core and run slower; request more CPUs, or fewer ranks",
+                    util::counted(cores.size(), "usable core"), util::counted(request.ranks, "rank")));
   return plan;
 }
 

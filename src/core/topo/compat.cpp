@@ -27,8 +27,11 @@ std::vector<std::string> compat_policies() {
 }
 
 util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request) {
-  if (request.ranks == 0) return util::Error{"the request has no ranks to place"};
-  if (node.cpus.core_threads.empty()) return util::Error{"the node's CPUs are not known"};
+  if (request.ranks == 0)
+    return util::Error{"there are no ranks to place on the node", "use --ranks N to set their number"};
+  if (node.cpus.core_threads.empty())
+    return util::Error{"the CPUs of the node are unknown, so this policy cannot place ranks",
+                       "use --policy hpcml, or --topology FILE with a file that lists the CPUs"};
   const std::vector<std::string> names = compat_policies();
   if (std::find(names.begin(), names.end(), request.policy) == names.end()) {
     return util::Error{fmt::format("unknown policy '{}'", request.policy),

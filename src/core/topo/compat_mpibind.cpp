@@ -51,7 +51,9 @@ util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatReq
         domain.gpus.push_back(gpu.place.index);
     domains.push_back(std::move(domain));
   }
-  if (domains.empty()) return util::Error{"mpibind would fail: no NUMA node is left"};
+  if (domains.empty())
+    return util::Error{"mpibind would fail: no NUMA node of the node has a CPU that the ranks may use",
+                       "use other CPUs with --allowed, or use --policy hpcml"};
   return domains;
 }
 
@@ -161,7 +163,10 @@ util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest
   TRY(const auto domains, read_domains(node, request));
   std::size_t hardware_smt = domains.front().cores.front().size();
   if (request.smt > hardware_smt)
-    return util::Error{fmt::format("mpibind would fail: the cores have {} hardware threads", hardware_smt)};
+    return util::Error{
+        fmt::format("mpibind would fail: --threads-per-core {} exceeds the hardware threads of a core ({})",
+                    request.smt, hardware_smt),
+        fmt::format("use --threads-per-core {}", hardware_smt)};
   CompatPlan plan;
   if (request.greedy && request.ranks < domains.size()) {
     place_greedily(plan, node, domains, request);

@@ -35,7 +35,9 @@ util::Result<std::vector<Near>> read_near(const Node& node, const CompatRequest&
     const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(),
                                   [&](const Gpu& g) { return g.place.index == index; });
     if (gpu == node.gpus.end())
-      return util::Error{fmt::format("gpu_affinity would fail: GPU {} does not exist", index)};
+      return util::Error{
+          fmt::format("gpu_affinity would fail: rank {0} needs GPU {0}, which the node does not have", index),
+          "use --ranks with at most one rank per GPU, or --policy hpcml"};
     const auto* numa = find_domain(node.cpus.numa, numa_or_zero(*gpu));
     const auto* package = gpu->place.package ? find_domain(node.cpus.packages, *gpu->place.package) : nullptr;
     const IdSet close = (numa ? numa->cpus : node.cpus.all()) & seen;
@@ -149,7 +151,8 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
     for (const Near& b : near)
       if (a.node != b.node && std::any_of(a.node.begin(), a.node.end(),
                                           [&](const IdSet& core) { return util::contains(b.node, core); }))
-        return util::Error{"gpu_affinity would fail: the GPUs' sets of cores overlap"};
+        return util::Error{"gpu_affinity would fail: the cores near one GPU overlap with those near another",
+                           "use --policy hpcml"};
   const bool single = request.policy == "nvidia-single" || request.policy == "nvidia-single-unique";
   std::vector<Cores> dealt;
   if (request.policy == "nvidia-all") {
@@ -169,7 +172,8 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
     if (cores.size() < std::max(1u, request.min_cores))
       return util::Error{
           fmt::format("gpu_affinity would fail: GPU {} has {} cores near it, but each rank needs at least {}",
-                      rank, cores.size(), std::max(1u, request.min_cores))};
+                      rank, cores.size(), std::max(1u, request.min_cores)),
+          "use a lower --cpus-per-rank, or --policy hpcml"};
     if (cores.size() > most) cores.resize(most);
     IdSet cpus;
     for (const IdSet& core : cores)

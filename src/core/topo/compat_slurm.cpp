@@ -92,7 +92,8 @@ util::Result<CompatPlan> plan_like_slurm(const Node& node, const CompatRequest& 
   const std::vector<IdSet> masks = distribute(node, request);
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     if (rank >= masks.size() || masks[rank].empty())
-      return util::Error{fmt::format("srun would fail: no cores are left for task {}", rank)};
+      return util::Error{fmt::format("srun would fail: no cores are left for task {}", rank),
+                         "use fewer --ranks, or a lower --cpus-per-rank"};
     std::vector<unsigned> gpus;
     for (const Gpu& gpu : node.gpus)
       if (local_cpus(node, gpu).intersects(masks[rank])) gpus.push_back(gpu.place.index);

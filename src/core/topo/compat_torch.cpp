@@ -35,7 +35,9 @@ util::Result<IdSet> exclusive_cpus(const Node& node, unsigned rank, unsigned num
   const std::size_t each = cores.size() / gpus, larger = cores.size() % gpus;
   if (each == 0)
     return util::Error{
-        fmt::format("torchrun would fail: {} cores on NUMA node {} for {} GPUs", cores.size(), numa, gpus)};
+        fmt::format("torchrun would fail: NUMA node {} has {} cores for {} GPUs, but each GPU needs one",
+                    numa, cores.size(), gpus),
+        "use --policy torch-node, or more CPUs with --allowed"};
   IdSet cpus;
   const std::size_t begin = index * each + std::min(index, larger);
   for (std::size_t i = begin; i < begin + each + (index < larger ? 1 : 0); ++i)
@@ -77,7 +79,9 @@ util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& 
         std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& g) { return g.place.index == rank; });
     if (gpu == node.gpus.end())
       return util::Error{
-          fmt::format("torchrun would fail: GPU {} does not exist for local rank {}", rank, rank)};
+          fmt::format("torchrun would fail: local rank {0} needs GPU {0}, which the node does not have",
+                      rank),
+          "use --ranks with at most one rank per GPU, or --policy hpcml"};
     const unsigned numa = numa_or_zero(*gpu);
     const CpuDomain* domain = find_domain(node.cpus.numa, numa);
     const IdSet local = domain ? domain->cpus & seen : IdSet();

@@ -62,9 +62,9 @@ void add_nvidia(const fs::path& root, const Gpu& gpu, Node& node) {
     node.gpus.push_back(own);
   }
   if (!parts.empty())
-    node.notes.push_back(
-        fmt::format("GPU {} is divided into {} MIG instances; nvidia-smi -L shows their UUIDs", gpu.place.pci,
-                    parts.size()));
+    node.notes.push_back(fmt::format(
+        "GPU {} is divided into {} MIG instances, shown without UUIDs; run nvidia-smi -L to list them",
+        gpu.place.pci, parts.size()));
 }
 
 /// The UUID that HIP and amd-smi show, which part of the function a device is, and its XGMI links.

@@ -117,10 +117,12 @@ util::Result<IdSet> read_allowed_cpus() {
     if (read) return allowed;
     if (reason != EINVAL)
       return util::Error{
-          fmt::format("cannot read which CPUs this process may use: {}", std::strerror(reason))};
+          fmt::format("cannot read which CPUs this process may use: {}", std::strerror(reason)),
+          "check that the container or sandbox allows the system call sched_getaffinity"};
   }
   return util::Error{
-      "cannot read which CPUs this process may use: the kernel has more than 65536 CPUs (limit)"};
+      "cannot read which CPUs this process may use: the kernel has more than 65536 CPUs (limit)",
+      "request support for such nodes from the developers of hpcml"};
 }
 
 } // namespace hpcml::topo

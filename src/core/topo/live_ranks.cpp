@@ -214,12 +214,15 @@ LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
     return a.second.ranks.size() < b.second.ranks.size();
   });
   if (chosen == steps.end()) return found;
+  const auto origin = [](const std::string& step) {
+    return step.empty() ? "outside steps" : "of step " + step;
+  };
   for (const auto& [step, others] : steps)
     if (step != chosen->first)
-      found.notes.push_back(fmt::format(
-          "{} on this node ({} ranks) are not checked, but those of {}",
-          step.empty() ? "ranks outside of steps" : fmt::format("ranks of step {}", step),
-          others.ranks.size(), chosen->first.empty() ? "no step" : fmt::format("step {}", chosen->first)));
+      found.notes.push_back(
+          fmt::format("only the ranks {} on this node are checked; run this again after they exit to check "
+                      "{} {}",
+                      origin(chosen->first), util::counted(others.ranks.size(), "rank"), origin(step)));
   found.env = chosen->second.env;
   for (auto& [number, rank] : chosen->second.ranks)
     if (!rank.cpus.empty()) found.ranks.push_back(std::move(rank));

@@ -25,7 +25,9 @@ util::Result<std::vector<Entry>> split_entries(std::string_view text) {
     if (star != std::string::npos) {
       const auto count = util::parse_unsigned(piece.substr(star + 1));
       if (!count || *count == 0 || *count > 65535)
-        return util::Error{fmt::format("\"{}\" has no count from 1 to 65535 after its *", piece)};
+        return util::Error{
+            fmt::format("'{}' in the list of CPU masks needs a count from 1 to 65535 after *", piece),
+            "use MASK*COUNT, such as 0xff*2"};
       entry.count = static_cast<unsigned>(*count);
     }
     entries.push_back(std::move(entry));
@@ -43,7 +45,8 @@ util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
     const char* const end = entry.text.data() + entry.text.size();
     const auto read = std::from_chars(begin, end, cpu, hex ? 16 : 10);
     if (read.ec != std::errc() || read.ptr != end || cpu > 65535)
-      return util::Error{fmt::format("\"{}\" is not a CPU number", entry.text)};
+      return util::Error{fmt::format("'{}' in the list of CPUs is not a number from 0 to 65535", entry.text),
+                         "use a list such as map_cpu:0,8,16"};
     sets.insert(sets.end(), entry.count, IdSet::of({static_cast<unsigned>(cpu)}));
   }
   return sets;
@@ -67,7 +70,8 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
     if (found == std::string_view::npos) continue;
     std::string_view rest = text.substr(found + std::string_view(name).size());
     if (rest.empty() || (rest.front() != ':' && rest.front() != '='))
-      return util::Error{fmt::format("{} has no list after it", name), fmt::format("use {}:LIST", name)};
+      return util::Error{fmt::format("{} in the CPU binding has no list of CPUs after it", name),
+                         fmt::format("use {}:LIST", name)};
     rest.remove_prefix(1);
     const bool masks = std::string_view(name) == "mask_cpu";
     TRY(auto list, masks ? parse_mask_list(rest) : parse_map_list(rest));
@@ -75,7 +79,8 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
     for (unsigned task = 0; task < tasks; ++task) sets.push_back(list[task % list.size()]);
     return sets;
   }
-  return util::Error{fmt::format("\"{}\" names no CPUs", text), "use mask_cpu:… or map_cpu:…"};
+  return util::Error{fmt::format("the CPU binding '{}' contains neither mask_cpu nor map_cpu", text),
+                     "use mask_cpu:LIST or map_cpu:LIST"};
 }
 
 std::string render_cpu_bind(const std::vector<IdSet>& masks) {

@@ -75,16 +75,21 @@ bool natural_less(const std::string& a, const std::string& b) {
 void check_place(const Node& node, const std::string& who, const std::optional<unsigned>& l3,
                  const std::optional<unsigned>& numa, std::vector<std::string>& findings) {
   if (numa && !node.cpus.numa.empty() && !find_domain(node.cpus.numa, *numa))
-    findings.push_back(fmt::format("{} is under NUMA {}, which the node does not have", who, *numa));
+    findings.push_back(fmt::format(
+        "{0} is under NUMA {1}, which the topology file does not define; add NUMA {1}, or change {0}", who,
+        *numa));
   if (l3 && !node.cpus.l3.empty() && !find_domain(node.cpus.l3, *l3))
-    findings.push_back(fmt::format("{} is under L3 {}, which the node does not have", who, *l3));
+    findings.push_back(fmt::format(
+        "{0} is under L3 {1}, which the topology file does not define; add L3 {1}, or change {0}", who, *l3));
 }
 
 void check_cpus(const Node& node, std::vector<std::string>& findings) {
   IdSet seen;
   for (const IdSet& core : node.cpus.core_threads) {
     if (core.intersects(seen))
-      findings.push_back(fmt::format("CPU {} is in two cores", (core & seen).to_list()));
+      findings.push_back(
+          fmt::format("CPU {} is in two cores of the topology file; remove it from one of them",
+                      (core & seen).to_list()));
     seen = seen | core;
   }
   const auto check_level = [&](const char* name, const std::vector<CpuDomain>& domains) {
@@ -92,9 +97,13 @@ void check_cpus(const Node& node, std::vector<std::string>& findings) {
     for (const CpuDomain& domain : domains) {
       const std::string who = std::string(name) + " " + std::to_string(domain.id);
       if (const IdSet twice = domain.cpus & level; !twice.empty())
-        findings.push_back(fmt::format("CPU {} of {} is also in another one", twice.to_list(), who));
+        findings.push_back(
+            fmt::format("CPU {} is both in {} and in another {} of the topology file; remove it from one",
+                        twice.to_list(), who, name));
       if (const IdSet unknown = domain.cpus - seen; !unknown.empty())
-        findings.push_back(fmt::format("{} has CPU {}, which is in no core", who, unknown.to_list()));
+        findings.push_back(fmt::format(
+            "{} has CPU {}, which is in no core of the topology file; add the core, or remove the CPU", who,
+            unknown.to_list()));
       level = level | domain.cpus;
     }
   };
@@ -183,7 +192,9 @@ std::vector<std::string> check_node(const Node& node) {
   std::vector<std::string> findings;
   check_cpus(node, findings);
   if (const IdSet unknown = node.allowed - node.cpus.all(); !unknown.empty() && !node.cpus.all().empty())
-    findings.push_back(fmt::format("CPU {} is allowed, but the node does not have it", unknown.to_list()));
+    findings.push_back(
+        fmt::format("the topology file allows CPU {}, which is in no core; add the core, or remove the CPU",
+                    unknown.to_list()));
   std::map<unsigned, unsigned> indices;
   for (const Gpu& gpu : node.gpus) {
     const std::string who = "GPU " + std::to_string(gpu.place.index);
@@ -193,7 +204,9 @@ std::vector<std::string> check_node(const Node& node) {
   for (const GpuLink& link : node.links)
     for (const unsigned end : {link.first, link.second})
       if (indices.count(end) == 0)
-        findings.push_back(fmt::format("a link ends at GPU {}, which the node does not have", end));
+        findings.push_back(fmt::format("a link of the topology file ends at GPU {0}, which is not defined; "
+                                       "add GPU {0}, or remove the link",
+                                       end));
   for (const Nic& nic : node.nics) check_place(node, "NIC " + nic.name, nic.l3, nic.numa, findings);
   return findings;
 }

@@ -27,11 +27,12 @@ util::Result<std::vector<bool>> named_gpus(const Node& node, const std::string& 
     if (named[i]) util::add_once(addresses, gpu.place.pci);
   }
   if (addresses.empty())
-    return util::Error{fmt::format("the node has no GPU at {}", wanted),
+    return util::Error{fmt::format("the node has no GPU at {} (PCI address or UUID)", wanted),
                        "run hpcml affinity to list the GPUs of a node"};
   if (addresses.size() > 1)
-    return util::Error{fmt::format("GPUs {} are all at {}", util::join(addresses, " and "), wanted),
-                       "use the whole PCI address"};
+    return util::Error{fmt::format("'{}' is part of the PCI addresses of several GPUs: {}", wanted,
+                                   util::join(addresses, " and ")),
+                       fmt::format("use the whole PCI address, such as {}", addresses.front())};
   return named;
 }
 
@@ -157,9 +158,9 @@ util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::
     const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(),
                                   [&](const Gpu& g) { return index && g.place.index == *index; });
     if (gpu == node.gpus.end())
-      return util::Error{
-          fmt::format("\"{}\" is not one of the node's {} GPUs", util::trim(entries[i]), node.gpus.size()),
-          "check the list: the GPUs from this one on would be ignored silently"};
+      return util::Error{fmt::format("'{}' in the list of visible GPUs is not one of the node's {} GPUs",
+                                     util::trim(entries[i]), node.gpus.size()),
+                         "remove it from the list: programs would ignore this and all later GPUs silently"};
     addresses.push_back(gpu->place.pci);
   }
   return addresses;
@@ -175,7 +176,7 @@ util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest
     inner.allowed = inner.allowed & node.allowed;
   if (!node.allowed.empty() && inner.allowed.empty())
     return util::Error{"none of the requested CPUs is allowed on this node",
-                       fmt::format("use CPUs of {}", node.allowed.to_list())};
+                       fmt::format("use CPUs of the list {} in --allowed", node.allowed.to_list())};
   if (node.cpus.core_threads.empty()) return plan_places(gpus, inner);
   AffinityPlan plan = plan_affinity(node.cpus, places_of(gpus), inner);
   const std::vector<NicChoice> choices = nearest_nics(visible, node.nics);

@@ -27,7 +27,8 @@ public:
     for (Gpu& gpu : x_node.gpus) compare_gpu(gpu);
     for (const Nic& nic : x_profile.nics)
       if (!has_nic(nic.name))
-        x_node.notes.push_back(fmt::format("the profile's interface {} does not exist here", nic.name));
+        x_node.notes.push_back(fmt::format(
+            "hpcml ignores interface {} of the site profile, because this node does not have it", nic.name));
     // On another node type these numbers would mean other CPUs.
     if (x_profile.cpus.core_threads.size() == x_node.cpus.core_threads.size())
       x_node.cpus.reserved = x_node.cpus.reserved | (x_profile.cpus.reserved & x_node.cpus.all());
@@ -38,8 +39,8 @@ private:
   void compare(const std::string& what, const std::string& promised, const std::string& found) {
     if (promised != found)
       x_node.notes.push_back(
-          fmt::format("{}: {} here, but the profile states {}; the node's own value is used", what,
-                      found.empty() ? "none" : found, promised));
+          fmt::format("{}: {} on this node, but the site profile states {}: hpcml uses the value of the node",
+                      what, found.empty() ? "none" : found, promised));
   }
 
   static model::IdSet cpus_of(const std::vector<CpuDomain>& domains, std::optional<unsigned> id) {

@@ -52,11 +52,13 @@ util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOr
     const auto found =
         std::find_if(gpus.begin(), gpus.end(), [&](const auto& gpu) { return gpu.index == number; });
     if (found == gpus.end())
-      return util::Error{fmt::format("the list names GPU {}, but there are only {}", number, gpus.size()),
-                         "use numbers from 0, as the step sees the GPUs"};
+      return util::Error{
+          fmt::format("the order of the GPUs names GPU {}, but there are only {} GPUs", number, gpus.size()),
+          "use numbers from 0 in --rank-order, as the step sees the GPUs"};
     const auto position = static_cast<std::size_t>(found - gpus.begin());
     if (std::find(positions.begin(), positions.end(), position) != positions.end())
-      return util::Error{fmt::format("the list names GPU {} twice", number)};
+      return util::Error{fmt::format("the order of the GPUs names GPU {} twice", number),
+                         "remove one of them from --rank-order"};
     positions.push_back(position);
   }
   return positions;

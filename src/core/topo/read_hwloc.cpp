@@ -43,7 +43,7 @@ public:
   util::Result<Node> read(const pugi::xml_node& topology) {
     Place top;
     for (const pugi::xml_node& child : topology.children("object")) read_object(child, top);
-    if (x_findings.empty() && x_pus.empty()) x_findings.push_back("it contains no CPU");
+    if (x_findings.empty() && x_pus.empty()) x_findings.push_back("the topology file contains no CPU");
     if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
     finish_cpus();
     finish_numa();
@@ -86,7 +86,9 @@ private:
       const auto group = IdSet::parse_mask(groups[i]);
       const std::size_t shift = (groups.size() - 1 - i) * 32;
       if (!group || groups[i].size() > 10 || shift > 65535 - 31) {
-        report(object, fmt::format("\"{}\" is not part of a CPU mask", groups[i]));
+        report(object,
+               fmt::format("'{}' is not part of a CPU mask; run lstopo on the node to export a new file",
+                           groups[i]));
         return std::nullopt;
       }
       for (unsigned bit : group->ids()) set.add(bit + static_cast<unsigned>(shift));
@@ -116,7 +118,8 @@ private:
   void read_normal(const pugi::xml_node& object, const std::string& type, const Place& place) {
     if (type == "PU") {
       const auto id = number(object, "os_index");
-      if (!id) return report(object, "a PU has no os_index");
+      if (!id)
+        return report(object, "a PU has no valid os_index; run lstopo on the node to export a new file");
       x_pus.add(*id);
     } else if (type == "Core") {
       x_node.cpus.core_threads.push_back(place.cpus);
@@ -126,7 +129,9 @@ private:
       x_node.cpus.packages.push_back({0, place.cpus});
     } else if (type == "NUMANode") {
       const auto id = number(object, "os_index");
-      if (!id) return report(object, "a NUMANode has no os_index");
+      if (!id)
+        return report(object,
+                      "a NUMANode has no valid os_index; run lstopo on the node to export a new file");
       const std::string subtype = attribute_of(object, "subtype");
       const bool device = place.cpus.empty() || subtype == "GPUMemory" || subtype == "MCDRAM";
       const std::string memory = attribute_of(object, "local_memory");
@@ -290,13 +295,16 @@ util::Result<Node> parse_hwloc_xml(std::string_view text) {
   TRY(const auto document, XmlDocument::parse(text));
   const pugi::xml_node root = document.root();
   if (!has_name(root, "topology") && !has_name(root, "root"))
-    return util::Error{fmt::format("<{}> is not hwloc's <topology>", root.name())};
+    return util::Error{
+        fmt::format("the XML file starts with <{}>, not with <topology> as files of hwloc do", root.name()),
+        "run lstopo --of xml NEW.xml on the node, and use that file"};
   // Files of 1.x carry no version.
   if (const std::string version = attribute_of(root, "version");
       !version.empty() && version[0] != '1' && version[0] != '2')
     return util::Error{
-        fmt::format("this is hwloc XML of version {}, but hpcml reads versions 1 and 2", version),
-        "export it again on the node: lstopo --of xml --export-xml-flags v2 NEW.xml"};
+        fmt::format("the topology file is hwloc XML of version {}, but hpcml reads versions 1 and 2",
+                    version),
+        "run lstopo --of xml --export-xml-flags v2 NEW.xml on the node to export it again"};
   return HwlocReader(document).read(root);
 }
 

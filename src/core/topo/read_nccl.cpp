@@ -19,7 +19,8 @@ public:
 
   util::Result<Node> read(const pugi::xml_node& system) {
     for (const pugi::xml_node& cpu : system.children("cpu")) read_cpu(cpu);
-    if (x_findings.empty() && x_node.cpus.numa.empty()) x_findings.push_back("it contains no <cpu>");
+    if (x_findings.empty() && x_node.cpus.numa.empty())
+      x_findings.push_back("the topology file contains no <cpu>");
     make_cores();
     std::stable_sort(x_node.gpus.begin(), x_node.gpus.end(),
                      [](const Gpu& a, const Gpu& b) { return a.place.pci < b.place.pci; });
@@ -43,8 +44,8 @@ private:
   void read_cpu(const pugi::xml_node& cpu) {
     const auto id = util::parse_unsigned(attribute_of(cpu, "numaid"));
     const auto cpus = IdSet::parse_mask(attribute_of(cpu, "affinity"));
-    if (!id || *id > 65535) return report(cpu, "<cpu> has no numaid");
-    if (!cpus) return report(cpu, "<cpu> has no CPU mask in affinity");
+    if (!id || *id > 65535) return report(cpu, "<cpu> has no valid numaid; add the number of its NUMA node");
+    if (!cpus) return report(cpu, "<cpu> has no valid affinity attribute; add the mask of its CPUs");
     const auto numa = static_cast<unsigned>(*id);
     x_node.cpus.numa.push_back({numa, *cpus});
     std::vector<std::string> path;
@@ -58,7 +59,7 @@ private:
     if (!has_name(pci, "pci")) return;
     const std::string bus = util::to_lower(attribute_of(pci, "busid")),
                       kind = attribute_of(pci, "class").substr(0, 6);
-    if (bus.empty()) return report(pci, "<pci> has no busid");
+    if (bus.empty()) return report(pci, "<pci> has no busid; add the PCI address of the device");
     if (kind == "0x0302" || kind == "0x0300" || kind == "0x0380" || kind == "0x1200") {
       Gpu gpu;
       gpu.place.pci = bus;
@@ -108,9 +109,11 @@ private:
         x_node.cpus.core_threads.push_back(IdSet::of({cpu}));
       else if (cpu < half)
         x_node.cpus.core_threads.push_back(IdSet::of({cpu, cpu + half}));
-    x_node.notes.push_back(fmt::format("an NCCL file has no cores, caches or packages: {}",
-                                       halves ? "two hardware threads per core follow from its masks"
-                                              : "each CPU counts as a core"));
+    x_node.notes.push_back(
+        halves
+            ? "an NCCL file lists no cores: hpcml assumes two hardware threads per core; use hwloc XML for "
+              "exact ones"
+            : "an NCCL file lists no cores: hpcml treats each CPU as a core; use hwloc XML for exact ones");
   }
 
   const XmlDocument& x_document;
@@ -124,9 +127,14 @@ private:
 util::Result<Node> parse_nccl_xml(std::string_view text) {
   TRY(const auto document, XmlDocument::parse(text));
   const pugi::xml_node root = document.root();
-  if (!has_name(root, "system")) return util::Error{fmt::format("<{}> is not NCCL's <system>", root.name())};
+  if (!has_name(root, "system"))
+    return util::Error{
+        fmt::format("the XML file starts with <{}>, not with <system> as topology files of NCCL do",
+                    root.name()),
+        "use a file that NCCL wrote with NCCL_TOPO_DUMP_FILE"};
   if (const std::string version = attribute_of(root, "version"); version != "1")
-    return util::Error{fmt::format("the NCCL topology file must have version 1, not \"{}\"", version)};
+    return util::Error{fmt::format("the NCCL topology file must have version 1, not '{}'", version),
+                       "use a file that NCCL wrote with NCCL_TOPO_DUMP_FILE, or hwloc XML"};
   return NcclReader(document).read(root);
 }
 

@@ -63,9 +63,9 @@ util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
     while (std::next_permutation(order.begin() + 1, order.end()))
       if (order[1] < order.back() && rate(order, widths) > rate(best, widths)) best = order;
   if (rate(best, widths).first == 0)
-    return util::Error{links.empty() ? "the node's topology has no links between its GPUs"
-                                     : "no ring through the GPUs follows their links",
-                       "use --rank-order 0,1,3,2 to set the order of the ring"};
+    return util::Error{links.empty() ? "cannot find a ring: the node's topology has no links between its GPUs"
+                                     : "cannot find a ring: the links between the GPUs do not form one",
+                       "use --rank-order with a list such as 0,1,3,2, or --rank-order gpu"};
   std::vector<unsigned> ring;
   ring.reserve(best.size());
   for (const std::size_t place : best) ring.push_back(sorted[place]);

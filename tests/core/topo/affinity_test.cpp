@@ -203,7 +203,9 @@ TEST_CASE("A GPU whose domain has no allowed core gets the nearest cores, and th
       topo::plan_affinity(model::make_regular_cpus(4, 288, 1, 4, 0), under_numa({0, 1, 2, 3}), wanted);
   CHECK(lists(plan) == Texts{"0-35", "72-107", "108-143", "36-71"});
   REQUIRE(plan.warnings.size() == 2);
-  CHECK(plan.warnings[0] == "rank 2: GPU not local: NUMA 2 has no free core, taken from NUMA 1");
+  CHECK(
+      plan.warnings[0] ==
+      "rank 2: GPU not local: NUMA 2 has no free core, so NUMA 1 is used; use fewer ranks or cores per rank");
 }
 
 TEST_CASE("Ranks whose domain has no allowed core each get a free domain that holds them whole") {
@@ -234,8 +236,9 @@ TEST_CASE("More GPUs than ranks can use, and more cores than there are, are said
   CHECK(plan.ranks[2].gpus == std::vector<unsigned>{2});
   // 56 cores for 3 times 20: a level share.
   for (const auto& rank : plan.ranks) CHECK((rank.cpus.size() == 18 || rank.cpus.size() == 19));
-  CHECK(plan.warnings.front() == "5 of 8 GPUs have no rank");
-  CHECK(plan.warnings.back() == "rank 2 gets 18 of the 20 requested cores");
+  CHECK(plan.warnings.front() == "5 of 8 GPUs have no rank; use more ranks per node, or more GPUs per rank");
+  CHECK(plan.warnings.back() ==
+        "rank 2 gets 18 of the 20 requested cores: no other is free; use fewer cores per rank");
 }
 
 TEST_CASE("Ranks with several GPUs share no core while there is one for each rank") {
@@ -243,8 +246,9 @@ TEST_CASE("Ranks with several GPUs share no core while there is one for each ran
   const CpuShape shape = model::make_regular_cpus(1, 4, 1, 1, 0);
   const auto plan = topo::plan_affinity(shape, under_numa({0, 0, 0, 0, 0, 0}), request(3));
   CHECK(lists(plan) == Texts{"0-1", "2", "3"});
-  CHECK(plan.warnings == Texts{"rank 1: no dedicated core for GPU 3: NUMA 0 has no free core",
-                               "rank 2: no dedicated core for GPU 5: NUMA 0 has no free core"});
+  CHECK(plan.warnings ==
+        Texts{"rank 1: no dedicated core for GPU 3: NUMA 0 has no free core; request more CPUs per task",
+              "rank 2: no dedicated core for GPU 5: NUMA 0 has no free core; request more CPUs per task"});
 }
 
 TEST_CASE("Ranks that are to have the whole domain stay in it, however many they are") {
@@ -254,7 +258,7 @@ TEST_CASE("Ranks that are to have the whole domain stay in it, however many they
   const auto plan =
       topo::plan_affinity(model::make_regular_cpus(2, 6, 1, 2, 0), under_numa({0, 0, 1, 1}), wanted);
   CHECK(lists(plan) == Texts{"0-2", "0-2", "0-2", "0-2", "0-2", "0-2", "0-2", "0-2"});
-  CHECK(plan.warnings == Texts{"2 of 4 GPUs have no rank"});
+  CHECK(plan.warnings == Texts{"2 of 4 GPUs have no rank; use more ranks per node, or more GPUs per rank"});
 }
 
 TEST_CASE("Each choice carries its reason") {

@@ -40,8 +40,9 @@ TEST_CASE("GPUs are ordered by number, by CPU, as listed, or along their links; 
   REQUIRE(ring);
   CHECK((*ring == Positions{0, 2, 1, 3} ||
          *ring == Positions{0, 3, 1, 2})); // the only circle, either way round
-  CHECK(order_of({RankOrder::list, {0, 4}}).error().what == "the list names GPU 4, but there are only 4");
-  CHECK(order_of({RankOrder::list, {0, 1, 0}}).error().what == "the list names GPU 0 twice");
+  CHECK(order_of({RankOrder::list, {0, 4}}).error().what ==
+        "the order of the GPUs names GPU 4, but there are only 4 GPUs");
+  CHECK(order_of({RankOrder::list, {0, 1, 0}}).error().what == "the order of the GPUs names GPU 0 twice");
   CHECK(!topo::find_rank_order(gpus, {}, {RankOrder::ring}));
 }
 

@@ -67,8 +67,8 @@ TEST_CASE("ranks are the tasks of the largest step of the caller's job and node,
   CHECK(topo::render_memory(*found.ranks[0].memory) == "memory preferred from NUMA 3");
   CHECK(found.ranks[1].nic.empty()); // it may use two
   CHECK(topo::render_memory(*found.ranks[1].memory) == "memory bound to NUMA 0-1");
-  CHECK(found.notes == std::vector<std::string>{
-                           "ranks of step 2 on this node (1 ranks) are not checked, but those of step 0"});
+  CHECK(found.notes == std::vector<std::string>{"only the ranks of step 0 on this node are checked; run this "
+                                                "again after they exit to check 1 rank of step 2"});
   // LOCAL_RANK counts more than the task that started the ranks, and in the caller's own step, too.
   proc.add(50, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=0"}), "4");
   proc.add(51, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=1"}), "5");

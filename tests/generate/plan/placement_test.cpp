@@ -105,9 +105,10 @@ TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and l
 TEST_CASE("An order that nobody can keep is refused, and said where there is nothing to order") {
   auto job = lumi_job();
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 8}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list names GPU 8, but there are only 8");
+  CHECK(error_of(job, "lumi", "request/rank-order").message ==
+        "the order of the GPUs names GPU 8, but there are only 8 GPUs");
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 0}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list names GPU 0 twice");
+  CHECK(error_of(job, "lumi", "request/rank-order").message == "the order of the GPUs names GPU 0 twice");
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message ==
         "--rank-order names 2 GPUs, but the ranks of a node use 8");

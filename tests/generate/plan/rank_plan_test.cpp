@@ -78,7 +78,8 @@ TEST_CASE("Where the job has few cores of a shared node, only those are used, an
   CHECK(plan.binding.cpus.to_list() == "49-51");
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "3");
   REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0] == "rank 0 gets 3 of the 7 requested cores");
+  CHECK(plan.warnings[0] ==
+        "rank 0 gets 3 of the 7 requested cores: no other is free; use fewer cores per rank");
 }
 
 TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {

@@ -79,7 +79,8 @@ TEST_CASE("a list is in the step's numbers, and what it names must be there") {
   CHECK(setup->plan.binding.gpus == std::vector<unsigned>{3});
   const auto wrong = setup_of(0, {RankOrder::list, {2, 3}}, model::GpusSeen::all, step, crossed_node(), 2);
   REQUIRE(!wrong);
-  CHECK(wrong.error().what == "--rank-order 2,3: the list names GPU 2, but there are only 2");
+  CHECK(wrong.error().what ==
+        "--rank-order 2,3: the order of the GPUs names GPU 2, but there are only 2 GPUs");
 }
 
 TEST_CASE("a ring goes along the node's links; without links the numbers are taken and it is said") {
@@ -88,8 +89,8 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
   REQUIRE(alone);
   CHECK(visible(*alone) == "(unset)");
   CHECK(std::any_of(alone->node->warnings.begin(), alone->node->warnings.end(), [](const auto& text) {
-    return text == "--rank-order ring: the node's topology has no links between its GPUs; ranks use the "
-                   "GPUs in numerical order";
+    return text == "--rank-order ring: cannot find a ring: the node's topology has no links between its "
+                   "GPUs; ranks use the GPUs in numerical order";
   }));
   node.links = {{0, 2, 1}, {1, 2, 1}, {1, 3, 1}, {0, 3, 1}};
   const auto ring = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);

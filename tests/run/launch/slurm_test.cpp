@@ -85,7 +85,7 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
       "--bind-check fail --cpus-per-task $c "
       "--gpus-per-task 1 -- sh -c 'echo $LOCAL_RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) "
       "$ROCR_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME' 2>&1 | "
-      "grep -v ' of 8 GPUs have no rank$'\n" // true of all but eight ranks
+      "grep -v ' of 8 GPUs have no rank; '\n" // true of all but eight ranks
       "done; done\n"
       // What the kernel is asked for, seen from outside: memory of the NUMA node of each GPU.
       "echo '== memory'; srun -N1 -w nid000001 -n8 --cpu-bind=none sh -c 't=$(mktemp); strace -e "
