@@ -69,10 +69,8 @@ void set_log_level(unsigned verbosity, const Context& context) {
   const auto word = context.env.get_or("HPCML_LOG", "");
   if (word.empty()) return;
   if (const auto level = util::parse_log_level(word)) return util::set_log_level(*level);
-  print_note(
-      fmt::format("warning: HPCML_LOG='{}' is not a log level, and is ignored: use error, warning, info, "
-                  "debug or trace",
-                  word));
+  print_note(fmt::format(
+      "warning: HPCML_LOG='{}' is not a log level (error, warning, info, debug or trace): using info", word));
 }
 
 /// Prints the version or the help that the line asks for.
@@ -129,7 +127,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names(program));
     print_error(fmt::format("unknown command '{}'", wanted),
-                near ? fmt::format("did you mean {}?", *near) : "run 'hpcml --help' to list the commands",
+                near ? fmt::format("use '{}', or run 'hpcml --help' to list the commands", *near)
+                     : "run 'hpcml --help' to list the commands",
                 context.colour);
     print_usage(app, context);
     return k_usage;
@@ -154,9 +153,11 @@ int check_output(int code, const Context& context) {
   errno = 0;
   const bool arrived = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (arrived || (code != k_ok && code != k_findings)) return code;
-  print_error(errno != 0 ? fmt::format("cannot write to the standard output: {}", std::strerror(errno))
-                         : "cannot write to the standard output",
-              "check whether the disk or your quota is full: the output is incomplete", context.colour);
+  print_error(errno != 0 ? fmt::format("cannot write to the standard output, so the output is incomplete: {}",
+                                       std::strerror(errno))
+                         : "cannot write to the standard output, so the output is incomplete",
+              "check whether the disk or your quota is full, or redirect the output to another file",
+              context.colour);
   return k_world_failed;
 }
 
@@ -203,8 +204,9 @@ int run(const CommandLineProgram& program, int argc, char** argv, const util::En
     context.sites_dirs.clear();
     return check_output(run_words(program, context).value_or(k_internal), context);
   } catch (const std::exception& error) {
-    print_error(fmt::format("internal error: {}", error.what()),
-                "this is a bug in hpcml: please report it with the command line", context.colour);
+    print_error(fmt::format("internal error, which is a bug in hpcml: {}", error.what()),
+                "request a fix: report this message and the command line to the developers of hpcml",
+                context.colour);
     return k_internal;
   }
 }

@@ -42,29 +42,32 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
                                           int& exit_code) {
   if (named) return named;
   if (auto remembered = remembered_site(context)) {
-    print_note(fmt::format("using site {}, which hpcml config saved", *remembered));
+    print_note(fmt::format("using site {}, which hpcml config saved (to change: hpcml config set site NAME)",
+                           *remembered));
     return remembered;
   }
   const auto hosts = util::read_host_names();
   const auto found = find_sites(context, hosts);
   if (found.size() == 1) {
-    print_note(fmt::format("using site {}, detected by {}", found.front().id, found.front().by));
+    print_note(fmt::format("using site {}, detected by {} (to use another: hpcml config set site NAME)",
+                           found.front().id, found.front().by));
     return found.front().id;
   }
   exit_code = k_usage;
   if (found.empty()) {
-    print_error(fmt::format("no site is named, and no profile recognises this machine{}",
+    print_error(fmt::format("the site is unknown: none is named, and no profile recognises this machine{}",
                             hosts.empty() ? "" : fmt::format(" ({})", hosts.front())),
                 "add --site NAME (hpcml sites list shows the names), or run hpcml sites discover on a login "
-                "node of a new cluster",
+                "node to describe a new cluster",
                 context.colour);
     return std::nullopt;
   }
   std::vector<std::string> candidates;
   for (const auto& match : found) candidates.push_back(fmt::format("{} (by {})", match.id, match.by));
-  print_error(fmt::format("no site is named, and several profiles recognise this machine: {}",
-                          util::join(candidates, ", ")),
-              fmt::format("add --site {}, or another of them", found.front().id), context.colour);
+  print_error(
+      fmt::format("the site is unknown: none is named, and several profiles recognise this machine: {}",
+                  util::join(candidates, ", ")),
+      fmt::format("add --site {}, or --site with another of these names", found.front().id), context.colour);
   return std::nullopt;
 }
 

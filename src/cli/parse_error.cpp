@@ -89,7 +89,7 @@ std::string hint_for_unexpected(const CLI::App& command, const Names& words) {
   }
   const bool is_option = !words.empty() && words.front().starts_with("-");
   if (hints.empty() && !is_option && runs_program(command))
-    return "put -- before the program, as in: -- python train.py";
+    return "add -- before the program, as in: -- python train.py";
   return util::join(hints, "; ");
 }
 
@@ -112,7 +112,7 @@ std::optional<Report> report_missing_command(const CLI::App& app, const CLI::App
   if (word == extras.end()) return Report{fmt::format("'{}' requires a command", path), all};
   const auto near = util::nearest(*word, names);
   return Report{fmt::format("unknown command '{} {}'", path, *word),
-                near ? fmt::format("did you mean {}?", *near) : all};
+                near ? fmt::format("use '{}'", *near) : all};
 }
 
 /// The parser's sentences with the name of an option before or after them, in our words.
@@ -135,7 +135,7 @@ std::string reworded(const std::string& text) {
 /// The report on a value that a check of value_checks.hpp rejects: "NAME: must be …", or "NAME: invalid
 /// value 'VALUE'".
 Report report_value(const CLI::App& command, std::string text) {
-  constexpr std::string_view k_must = ": must ", k_invalid = ": invalid value '";
+  constexpr std::string_view k_must = ": must ", k_invalid = ": invalid value";
   if (const auto at = text.find(k_must); at != std::string::npos) return {text.erase(at, 1), ""};
   const auto at = text.find(k_invalid);
   if (at == std::string::npos) return {text, ""};
@@ -144,10 +144,11 @@ Report report_value(const CLI::App& command, std::string text) {
   for (const auto* owner = &command; owner != nullptr; owner = owner->get_parent())
     if (const auto* option = owner->get_option_no_throw(name)) {
       const auto values = closed_values(*option);
-      const auto word = text.substr(at + k_invalid.size(), text.size() - at - k_invalid.size() - 1);
+      const auto begin = at + k_invalid.size() + 2; // after the space and the quote
+      const auto word = text.substr(begin, text.size() - begin - 1);
       const auto near = util::nearest(word, values);
-      report.hint = near ? fmt::format("did you mean {}?", *near)
-                         : fmt::format("use one of {}", util::join(values, ", "));
+      report.hint =
+          near ? fmt::format("use '{}'", *near) : fmt::format("use one of {}", util::join(values, ", "));
     }
   return report;
 }
@@ -185,7 +186,7 @@ std::string near_option_hint(const CLI::App& command, const std::string& word,
       if (!option->get_group().empty())
         for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   const auto near = util::nearest(word.substr(0, word.find('=')), names);
-  return near ? fmt::format("did you mean {}?", *near) : std::string();
+  return near ? fmt::format("use {}", *near) : std::string();
 }
 
 void print_usage(const CLI::App& command, const Context& context) {

@@ -23,7 +23,7 @@ const CLI::App& innermost_command(const CLI::App& app);
 /// Prints the usage of a command on standard error; of the tasks of a step, only the first one prints it.
 void print_usage(const CLI::App& command, const Context& context);
 
-/// "did you mean --nodes?" for a word that resembles an option of the command or the program, or one of
+/// "use --nodes" for a word that resembles an option of the command or the program, or one of
 /// `names`; empty if none does.
 std::string near_option_hint(const CLI::App& command, const std::string& word,
                              std::vector<std::string> names = {});

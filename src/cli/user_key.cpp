@@ -17,8 +17,8 @@ void ensure_user_key(const Context& context) {
 
 int run_config_key(const Context& context) {
   if (!context.env.get_or("SLURM_JOB_ID", "").empty()) {
-    print_error("a key file cannot be created inside a job", "run 'hpcml config key' on a login node",
-                context.colour);
+    print_error("hpcml config key does not create a key file inside a job",
+                "run 'hpcml config key' on a login node before you submit the job", context.colour);
     return k_usage;
   }
   const auto path = store::user_key_path(context.env);

@@ -88,7 +88,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "does not have one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
            {"affinity --site lumi --allowed 0,8", 4, "no core of the node is left for ranks"},
-           {"affinity --site lumi --policy torch-exclusiv", 2, "did you mean torch-exclusive?"},
+           {"affinity --site lumi --policy torch-exclusiv", 2, "use 'torch-exclusive'"},
            {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --idle-cores package", 2,
             "--gpus-per-rank, --idle-cores"},
            {"affinity --site lumi --policy mpibind --ranks-per-gpu 2 --rank-order cpu", 2,
@@ -224,7 +224,7 @@ TEST_CASE(
   CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"),
              shared + "the profile does not state that partition shared_gpu_ss11 allocates whole nodes"));
   CHECK(says(bind("--site leonardo"),
-             "hpcml: warning: it is unknown where these GPUs are attached: 0-3; the masks assign cores"));
+             "hpcml: warning: the NUMA nodes of GPUs 0-3 are unknown, so cores may be far from them"));
   CHECK_FALSE(says(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");

@@ -314,7 +314,7 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   CHECK(holds(page.out, "# hpcml: disable=slurm/after-command because"));
   const auto slip = workspace.hpcml({"rules", "slurm/after-comand"});
   CHECK(slip.exit_code == 2);
-  CHECK(holds(slip.err, "did you mean slurm/after-command?"));
+  CHECK(holds(slip.err, "use 'slurm/after-command'"));
 }
 
 TEST_CASE("check reads the accelerate configuration next to a script") {

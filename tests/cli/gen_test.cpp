@@ -45,9 +45,9 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
   const std::vector<Case> cases = {
       {{"gen", "--site", "lmui", "--", "x"}, 2, "lumi"},
       {{"gen", "--", "x"}, 2, "--site"},
-      {{"genn", "--", "x"}, 2, "did you mean gen?"},
-      {lumi({"--acount", "x", "--", "x"}), 2, "did you mean --account?"},
-      {lumi({"train.py"}), 2, "put -- before the program"},
+      {{"genn", "--", "x"}, 2, "use 'gen'"},
+      {lumi({"--acount", "x", "--", "x"}), 2, "use --account"},
+      {lumi({"train.py"}), 2, "add -- before the program"},
       {lumi({"--partition", "standrd-g", "--", "x"}), 4, "standard-g"},
       {lumi({"--gpus-per-node", "9", "--", "x"}), 4, "9 GPUs per node"},
       {lumi({"--time", "50h", "--", "x"}), 4, "exceeds the maximum of partition standard-g"},

@@ -125,7 +125,8 @@ TEST_CASE("keys of a job file for another site are errors") {
   const auto result = workspace.hpcml(words);
   CHECK(result.exit_code == 3);
   CHECK(holds(result.err,
-              "hpcml.json: \"partition\" is \"standard-g\", a name of lumi, but the request is for generic"));
+              "hpcml.json: \"partition\" is \"standard-g\", a name of site lumi, but the request is for site "
+              "generic"));
   CHECK(holds(result.err, "\"account\""));
   const auto replaced = workspace.hpcml(
       {"gen", "--site", "generic", "--gpus-per-node", "1", "--partition", "p", "--account", "a", "--", "x"});

@@ -279,11 +279,11 @@ TEST_CASE("command line errors name argument, near match and usage") {
   const std::string gen = "Usage: hpcml gen [OPTIONS] -- COMMAND [ARGS]...";
   const std::vector<Line> lines = {
       {{"gen", "--foo"}, "unexpected argument '--foo'", "run 'hpcml gen --help'", gen},
-      {{"gen", "--nodse", "2"}, "unexpected argument '--nodse'", "did you mean --nodes?", gen},
-      {{"gen", "--site", "lumi", "python"}, "unexpected argument 'python'", "put -- before the program", gen},
+      {{"gen", "--nodse", "2"}, "unexpected argument '--nodse'", "use --nodes", gen},
+      {{"gen", "--site", "lumi", "python"}, "unexpected argument 'python'", "add -- before the program", gen},
       {{"gen", "--gres=gpu:4"}, "unexpected argument '--gres=gpu:4'", "use --gpus-per-node N", gen},
       {{"gen", "--format", "yaml"}, "invalid value 'yaml' for --format", "use one of script, json", gen},
-      {{"gen", "--format", "jsno"}, "invalid value 'jsno' for --format", "did you mean json?", gen},
+      {{"gen", "--format", "jsno"}, "invalid value 'jsno' for --format", "use 'json'", gen},
       {{"gen", "--nodes"}, "--nodes requires a value", "run 'hpcml gen --help'", gen},
       {{"gen", "--explain", "--interactive"}, "--explain cannot be used with --interactive", "", gen},
       {{"submit", "--chain", "0"},
@@ -303,8 +303,8 @@ TEST_CASE("command line errors name argument, near match and usage") {
        "'hpcml sites' requires a command",
        "use one of list, show",
        "Usage: hpcml sites [OPTIONS] COMMAND"},
-      {{"sites", "lst"}, "unknown command 'hpcml sites lst'", "did you mean list?", "Usage: hpcml sites"},
-      {{"gne"}, "unknown command 'gne'", "did you mean gen?", "Usage: hpcml [OPTIONS] COMMAND"},
+      {{"sites", "lst"}, "unknown command 'hpcml sites lst'", "use 'list'", "Usage: hpcml sites"},
+      {{"gne"}, "unknown command 'gne'", "use 'gen'", "Usage: hpcml [OPTIONS] COMMAND"},
       {{"-v"},
        "no command given",
        "run 'hpcml --help' to list the commands",
@@ -322,8 +322,7 @@ TEST_CASE("command line errors name argument, near match and usage") {
     CHECK(holds(result.err, line.hint));
     CHECK(holds(result.err, "\n" + line.usage));
   }
-  CHECK(holds(workspace.hpcml({"launch", "--stall-timout", "5", "--", "true"}).err,
-              "did you mean --stall-timeout?"));
+  CHECK(holds(workspace.hpcml({"launch", "--stall-timout", "5", "--", "true"}).err, "use --stall-timeout"));
 }
 
 TEST_CASE("only the first task of a step prints the usage") {

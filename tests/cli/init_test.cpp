@@ -242,7 +242,7 @@ TEST_CASE("config takes nothing that the site would refuse, and keeps a file tha
   const std::vector<Case> cases = {
       {{"config", "set", "--site", "lumi", "account", "me"}, 4, "project_<number>"},
       {{"config", "set", "--site", "lumi", "partition", "smal-g"}, 4, "use 'small-g' or another of"},
-      {{"config", "set", "--site", "lumi", "acount", "project_1"}, 2, "did you mean account?"},
+      {{"config", "set", "--site", "lumi", "acount", "project_1"}, 2, "use 'account'"},
       {{"config", "set", "--site", "lumi", "time", "soon"}, 2, "soon"},
       {{"config", "set", "--site", "lmui", "account", "x"}, 2, "lumi"},
       {{"config", "set", "site", "lmui"}, 2, "lumi"},

@@ -282,7 +282,7 @@ TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slur
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(holds(part_of(result.out, "without"),
-              "ghbatch, which submits such jobs on this site, is not in PATH: using sbatch instead"));
+              "ghbatch, the site's submit command, is not in PATH: using sbatch; add its directory"));
   CHECK(holds(part_of(result.out, "without"), "code 0"));
   CHECK_FALSE(holds(part_of(result.out, "with"), "ghbatch"));
   CHECK(holds(part_of(result.out, "with"), "code 0"));
@@ -324,7 +324,8 @@ TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mi
   CHECK(workspace.hpcml({"gen"}).exit_code == 2);
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
   CHECK(holds(workspace.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));
-  CHECK(holds(workspace.hpcml({"gen", "--only", "c"}).err, "the job file has no job 'c'"));
+  CHECK(holds(workspace.hpcml({"gen", "--only", "c"}).err,
+              "--only selects job 'c', but the request has no job of this name"));
   CHECK(holds(workspace.hpcml({"gen", "--", "z"}).err, "--only"));
   CHECK(holds(workspace.hpcml({"submit", "--chain", "2"}).err, "--only"));
   const auto wrong = workspace.hpcml({"submit", "--gpus-per-node", "9"});

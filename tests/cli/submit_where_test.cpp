@@ -128,6 +128,6 @@ TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   CHECK(holds(rows["dev-g"], "no "));
   CHECK(holds(result.out, "code 0\n0\n"));
   // This Slurm keeps no accounts: what is left to learn is the site.
-  CHECK(holds(result.err, "no accounts were found: "));
+  CHECK(holds(result.err, "found no account to save: "));
   CHECK(holds(result.out, "site lumi\nsite lumi\n"));
 }

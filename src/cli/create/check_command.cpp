@@ -177,7 +177,8 @@ public:
                     [this](const std::string& name, std::string text) { visit(name, std::move(text)); });
     if (!x_options.diff) put(x_report->end());
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      print_error("cannot write to the standard output", "check whether the disk or your quota is full",
+      print_error("cannot write to the standard output, so the list of findings is incomplete",
+                  "check whether the disk or your quota is full, or redirect the output to another file",
                   x_context.colour);
       return k_world_failed;
     }
@@ -214,11 +215,11 @@ private:
   /// Whether the file has the new text now; else the old one stays what is reported on.
   bool write(const std::string& name, const std::string& text) {
     std::error_code ignored;
-    auto status =
-        std::filesystem::is_regular_file(name, ignored)
-            ? util::rewrite_file(name, text)
-            : util::Status(util::Error{fmt::format("cannot fix '{}': it is not a regular file", name),
-                                       "use --diff to print what --fix would change"});
+    auto status = std::filesystem::is_regular_file(name, ignored)
+                      ? util::rewrite_file(name, text)
+                      : util::Status(util::Error{
+                            fmt::format("--fix cannot change '{}', because it is not a regular file", name),
+                            "use --diff to print what --fix would change"});
     if (status) return true;
     print_error(status.error(), x_context.colour);
     x_failure = k_world_failed;
@@ -270,7 +271,7 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
   if (!site) return std::nullopt;
   if (site->scheduler == model::Scheduler::slurm) return site;
   print_error(fmt::format("scripts cannot be checked for site '{}', because it has no Slurm", site->id),
-              "use another site of 'hpcml sites list'", context.colour);
+              "use --site with another name of 'hpcml sites list', or remove --site", context.colour);
   exit_code = k_cannot_satisfy;
   return std::nullopt;
 }
@@ -287,7 +288,8 @@ int run_check(CheckOptions options, const Context& context) {
     }
   }
   if (options.fix && std::find(options.files.begin(), options.files.end(), "-") != options.files.end()) {
-    print_error("--fix cannot be used with standard input", "use --diff to print what it would change",
+    print_error("--fix cannot be used with standard input (-): it changes files",
+                "use --diff to print what --fix would change, or use the name of a file in place of -",
                 context.colour);
     return k_usage;
   }

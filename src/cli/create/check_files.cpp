@@ -57,7 +57,8 @@ public:
         names.emplace_back(name, true);
     }
     if (error) {
-      print_error(fmt::format("cannot read {}: {}", path.string(), error.message()), "", x_context.colour);
+      print_error(fmt::format("cannot check the files of directory '{}': {}", path.string(), error.message()),
+                  "check the permissions of the directory, or use its files as arguments", x_context.colour);
       good = false;
     }
     std::sort(names.begin(), names.end());

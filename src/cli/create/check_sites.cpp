@@ -197,8 +197,9 @@ std::string render_json(const std::vector<Row>& rows) {
 int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version,
                     const std::string& format, const std::string& fail_on, const Context& context) {
   if (files.size() != 1 || files[0].ends_with(".json") || (format != "text" && format != "json")) {
-    print_error("--all-sites accepts one batch script, and only --format text or json",
-                "use hpcml submit --where --all-sites --job FILE for a job file", context.colour);
+    print_error("--all-sites requires exactly one batch script, and --format text or json",
+                "use one script in each call, or hpcml submit --where --all-sites --job FILE for a job file",
+                context.colour);
     return k_usage;
   }
   const auto text = read_script_file(files[0] == "-" ? "/dev/stdin" : files[0]);
@@ -227,8 +228,9 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
     return std::count_if(rows.begin(), rows.end(),
                          [&](const Row& row) { return row.violation == violation; });
   };
-  print_note(fmt::format("the script runs at {} of {} sites, and at {} more after changes",
-                         count(SiteResult::runs), rows.size(), count(SiteResult::changes)));
+  print_note(
+      fmt::format("the script runs unchanged at {} of {} sites, and at {} more after the listed changes",
+                  count(SiteResult::runs), rows.size(), count(SiteResult::changes)));
   return count(SiteResult::runs) > 0 || fail_on == "never" ? k_ok : k_findings;
 }
 

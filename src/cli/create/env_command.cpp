@@ -52,8 +52,8 @@ std::optional<std::string> make_script(const EnvOptions& options, const Context&
   if (request.exit_code != k_ok) exit_code = request.exit_code; // printed before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
   if (request.parts.size() != 1) {
-    print_error("hpcml env needs one job, but the job file has several", "choose one with --only NAME",
-                context.colour);
+    print_error("hpcml env needs one job, but the job file has several",
+                "add --only NAME to choose a job of the file", context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }

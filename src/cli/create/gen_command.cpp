@@ -100,10 +100,12 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   if (!site) return false;
   if (model::find_script_head(*text)) {
     print_error(
-        fmt::format("{}: hpcml gen wrote this script: import is for scripts written by hand", file),
-        fmt::format("run the command in its first comment again with --site {}, and with the account and "
-                    "the paths of that site",
-                    site->id),
+        fmt::format(
+            "cannot import {} with --from: hpcml gen wrote this script, and --from is for other scripts",
+            file),
+        fmt::format(
+            "run the command in the script's first comment again with --site {} and values of that site",
+            site->id),
         context.colour);
     exit_code = k_invalid_file;
     return false;
@@ -111,8 +113,9 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   request.site = site->id;
   auto& job = request.parts.front().job;
   if (!job.command.empty() || request.parts.size() > 1) {
-    print_error("--from cannot be used with a program or several jobs: the script contains its program",
-                "remove -- and the program after it", context.colour);
+    print_error("--from cannot be used with a program or several jobs: its script has a program already",
+                "remove the program after --, or --job if the job file has a program or several jobs",
+                context.colour);
     exit_code = k_usage;
     return false;
   }
@@ -185,8 +188,9 @@ void report_path(const PlannedJob& job, const GenOptions& options, const Context
   const bool to_file = !file.empty() && file != "-" && options.format == "script";
   if (to_file && job.plan.hpcml_path.origin.kind == model::OriginKind::rule &&
       render::runs_in_batch(job.plan) && is_for_other_machine(job.site, context))
-    print_note(fmt::format("{} starts hpcml as {}; use --hpcml-path if {} has it elsewhere", file,
-                           job.plan.hpcml_path.value, job.plan.site_id));
+    print_note(fmt::format("{} runs hpcml as {}, its path on this machine: use --hpcml-path PATH if it "
+                           "is elsewhere on {}",
+                           file, job.plan.hpcml_path.value, job.plan.site_id));
 }
 
 /// Gives parts without a program the name of an interactive job. True if there are any.
@@ -216,19 +220,20 @@ int run_gen(const GenOptions& options, const Context& context) {
   if (options.interactive) {
     auto findings = render::find_unset(render::make_interactive(job->plan));
     if (!job->plan.components.empty())
-      findings.push_back({diag::Severity::error,
-                          "request/interactive",
-                          fmt::format("an interactive job has one component, but this one has {}",
-                                      job->plan.components.size() + 1),
-                          {},
-                          "remove --interactive"});
-    if (no_program && job->plan.container)
       findings.push_back(
-          {diag::Severity::warning,
+          {diag::Severity::error,
            "request/interactive",
-           fmt::format("the shell is on the node, not in the image {}", job->plan.container->image),
+           fmt::format("--interactive requires a job with one component, but this job has {}",
+                       job->plan.components.size() + 1),
            {},
-           "add a program after -- to see the line that starts it in the image"});
+           "remove --interactive to write a batch script, or use a job file with one component"});
+    if (no_program && job->plan.container)
+      findings.push_back({diag::Severity::warning,
+                          "request/interactive",
+                          fmt::format("the interactive shell runs on the node, not in the image {}",
+                                      job->plan.container->image),
+                          {},
+                          "add a program after --, and hpcml prints the line that starts it in the image"});
     print_diagnostics(findings, {}, context.colour);
     if (exit_code = exit_code_of(findings); exit_code != k_ok) return exit_code;
     if (options.format != "json")

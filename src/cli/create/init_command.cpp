@@ -45,14 +45,17 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
     const bool exists = errno == EEXIST;
-    print_error(exists ? fmt::format("'{}' already exists and is not changed", path)
-                       : fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                exists ? "use -o FILE for another file" : "", context.colour);
+    print_error(exists ? fmt::format("the job file '{}' already exists and is not changed", path)
+                       : fmt::format("cannot create the job file '{}': {}", path, std::strerror(errno)),
+                exists ? "use -o FILE for another file, or remove the existing one"
+                       : "use -o FILE with a directory that you can write to",
+                context.colour);
     return exists ? k_usage : k_world_failed;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if ((standard ? std::fflush(file) : std::fclose(file)) == 0 && written) return k_ok;
-  print_error(fmt::format("cannot write {}", path), "check whether the disk or your quota is full",
+  print_error(fmt::format("cannot write the whole job file '{}'", path),
+              "check whether the disk or your quota is full, then remove the file and run it again",
               context.colour);
   return k_world_failed;
 }
@@ -98,7 +101,8 @@ int run(const InitOptions& options, const Context& context) {
   if (diag::has_errors(findings)) return exit_code_of(findings);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
   if (exit_code == k_ok && options.file != "-")
-    print_note(fmt::format("wrote {}; next: edit it, then run hpcml submit --test-only{}", options.file,
+    print_note(fmt::format("wrote the job file {}; next: edit it, then run hpcml submit --test-only{}",
+                           options.file,
                            options.file == "hpcml.json" ? "" : fmt::format(" --job {}", options.file)));
   return exit_code;
 }

@@ -81,7 +81,9 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
     findings.push_back(
         {diag::Severity::warning,
          "request/command",
-         fmt::format("\"{}\" is one word, and no program has this name: the job could not start it", program),
+         fmt::format(
+             "the program \"{}\" is one quoted word, and no such file exists: the job could not start it",
+             program),
          {},
          fmt::format("remove the quotes: -- {}", program)});
     return;
@@ -97,8 +99,9 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
       {diag::Severity::warning,
        "request/command",
        found && !no_path
-           ? fmt::format("{} is not executable: the job could not start it", program)
-           : fmt::format("{} is started as a program, which must be executable and in PATH", program),
+           ? fmt::format("the program {} is not executable: the job could not start it", program)
+           : fmt::format("the job starts {} directly, so it must be executable and in PATH on the nodes",
+                         program),
        {},
        python ? fmt::format("use python {}", program)
               : fmt::format("run chmod +x {0}, or use bash {0}", program)});
@@ -217,7 +220,7 @@ std::optional<PlannedJob> run_planning_of_one(const MergedRequest& request, cons
                       std::move(planned->parts.front().script)};
   std::vector<std::string> names;
   for (const auto& part : planned->parts) names.push_back(part.part.name);
-  print_error("this command needs one job, but the job file has several",
+  print_error("hpcml gen needs one job, but the job file has several",
               fmt::format("use --only {}", util::join(names, " or --only ")), context.colour);
   exit_code = k_usage;
   return std::nullopt;

@@ -80,11 +80,11 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
     const auto near = util::nearest(name, names);
     findings.push_back({diag::Severity::error,
                         "usage/only",
-                        fmt::format("--only: the job file has no job '{}'", name),
+                        fmt::format("--only selects job '{}', but the request has no job of this name", name),
                         {},
-                        !several ? "remove --only: the request is one job"
-                        : near   ? fmt::format("did you mean {}?", *near)
-                                 : fmt::format("use one of {}", util::join(names, ", "))});
+                        !several ? "remove --only: the request is a single job without a name"
+                        : near   ? fmt::format("use --only {}", *near)
+                                 : fmt::format("use --only with one of {}", util::join(names, ", "))});
     return;
   }
   auto part = *found;
@@ -159,7 +159,7 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
                         "usage/" + name,
                         fmt::format("{} and a component of the job file both set \"{}\"", where, name),
                         {},
-                        "remove one of them"});
+                        fmt::format("remove \"{}\" from the components, or from {}", name, where)});
   };
   const auto& components = part.job.components;
   const auto any = [&](const auto& predicate) {
@@ -201,12 +201,13 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
     findings.push_back(
         {diag::Severity::error,
          "job/" + key.name,
-         fmt::format("{}: \"{}\" is {}, a name of {}, but the request is for {}", path, key.name, *value,
-                     *file_site, *site),
+         fmt::format("{}: \"{}\" is {}, a name of site {}, but the request is for site {}", path, key.name,
+                     *value, *file_site, *site),
          {},
-         fmt::format("{}, or use a job file for {} (--job)",
-                     key.form == config::KeyForm::list ? "remove the key" : fmt::format("add {}", key.flag()),
-                     *site)});
+         key.form == config::KeyForm::list
+             ? fmt::format("remove the key from the file, or use a job file for {} (--job FILE)", *site)
+             : fmt::format("add {0} with a name of {1}, or use a job file for {1} (--job FILE)", key.flag(),
+                           *site)});
   }
 }
 
@@ -261,11 +262,12 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
   request.parts = parts_of(file);
   if (flags.only) select_part(request, *flags.only, findings);
   if (context.has_program && request.parts.size() > 1)
-    findings.push_back({diag::Severity::error,
-                        "usage/command",
-                        "the job file has several jobs, each with its own program",
-                        {},
-                        "remove the program after --, or choose one job: --only NAME"});
+    findings.push_back(
+        {diag::Severity::error,
+         "usage/command",
+         "a program after -- requires one job, but the job file has several, each with its program",
+         {},
+         "remove the program after --, or add --only NAME to choose one job"});
   diag::Diagnostics of_file;
   for (auto& part : request.parts) {
     const auto own = config::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);

@@ -66,9 +66,11 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
                                     [](const auto& gpu) { return gpu.place.l3.has_value(); });
   const unsigned all = node.cpus.threads_per_core;
   if (options.policy.starts_with("nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
-    return util::Error{fmt::format("gpu_affinity uses one hardware thread of each core or all {}, not {}",
-                                   all, options.threads_per_core),
-                       fmt::format("use --threads-per-core 1 or {}", all)};
+    return util::Error{
+        fmt::format("--policy {}: NVIDIA's gpu_affinity uses one hardware thread of each core or all "
+                    "{}, not {}",
+                    options.policy, all, options.threads_per_core),
+        fmt::format("use --threads-per-core 1 or {}", all)};
   TRY(auto plan, topo::plan_compat(node, compat));
   return std::move(plan.plan);
 }
@@ -102,20 +104,21 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
       if (node.gpus.empty()) return true;
       node.gpus.clear();
       node.links.clear();
-      node.notes.push_back(fmt::format("{}={} hides all GPUs", name, *list));
+      node.notes.push_back(fmt::format(
+          "{}={} hides all GPUs, so the plan has none (to change: unset the variable)", name, *list));
       return true;
     }
     const auto set = fmt::format("{}={}", name, *list);
     if (node.gpus.empty()) {
-      node.notes.push_back(fmt::format("{} names GPUs, but no driver shows one here", set));
+      node.notes.push_back(fmt::format(
+          "{} names GPUs, but no driver shows one here: run hpcml affinity on a node with GPUs", set));
       return true;
     }
     if (std::any_of(entries.begin(), entries.end(),
                     [](const auto& entry) { return entry.starts_with("MIG-"); })) {
-      node.notes.push_back(
-          fmt::format("{} names MIG instances by UUIDs, which only the driver's library knows: all "
-                      "GPUs of the node are shown",
-                      set));
+      node.notes.push_back(fmt::format(
+          "{} names MIG instances, which hpcml cannot map to GPUs: planning for all GPUs (to change: --gpus)",
+          set));
       return true;
     }
     const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
@@ -134,7 +137,7 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   if (!chosen.shared.empty())
     print_note(fmt::format(
         "warning: srun accepts these masks only if the step has the whole node, but {}: use hpcml "
-        "launch --bind apply if it has not",
+        "launch --bind apply",
         chosen.shared));
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
@@ -146,17 +149,17 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   for (const auto& gpu : chosen.node.gpus)
     if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
   if (!lost.empty())
-    print_note(
-        fmt::format("warning: it is unknown where these GPUs are attached: {}; the masks assign cores in "
-                    "the order of their numbers, which may be far from them",
-                    lost.to_list()));
+    print_note(fmt::format(
+        "warning: the NUMA nodes of GPUs {} are unknown, so cores may be far from them: use --topology FILE",
+        lost.to_list()));
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   ErrorPrinter failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
   if (!options.source.empty() && !options.topology.empty())
-    return failure.print(k_usage, "'live' cannot be used with --topology", "remove one of them");
+    return failure.print(k_usage, "'live' (this node) cannot be used with --topology (the node of a file)",
+                         "remove 'live' or --topology");
   if (!check_policy(options, failure)) return;
   auto chosen = read_affinity_node(options, context, failure, exit_code);
   if (!chosen) return;
@@ -171,12 +174,13 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (plan->ranks.empty())
     return failure.print(k_cannot_satisfy, "no core of the node is left for ranks",
                          node->cpus.reserved.empty()
-                             ? ""
-                             : fmt::format("check the reserved CPUs: {}", node->cpus.reserved.to_list()));
+                             ? "add CPUs to --allowed, or run hpcml affinity in a step with more CPUs"
+                             : fmt::format("check --allowed and the CPUs reserved for the system: {}",
+                                           node->cpus.reserved.to_list()));
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
   if (masks && !cpus_known)
     return failure.print(k_cannot_satisfy, "the CPUs of the node are unknown, so masks cannot be computed",
-                         "run hpcml affinity live in a job");
+                         "run hpcml affinity live --format cpu-bind in a job, or use --topology FILE");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table")

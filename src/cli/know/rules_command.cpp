@@ -42,7 +42,9 @@ int run_rules(const RulesOptions& options, const Context& context) {
   for (const auto& rule : check::all_rules()) ids.emplace_back(rule.id);
   const auto near = util::nearest(options.id, ids);
   print_error(fmt::format("unknown rule '{}'", options.id),
-              near ? fmt::format("did you mean {}?", *near) : "run hpcml rules to list them", context.colour);
+              near ? fmt::format("use '{}', or run hpcml rules to list the rules", *near)
+                   : "run hpcml rules to list the rules",
+              context.colour);
   return k_usage;
 }
 

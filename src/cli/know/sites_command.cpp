@@ -194,7 +194,7 @@ diag::Diagnostics find_slips(const config::JsonNode& profile) {
     if (const auto near = util::nearest(member.key, names))
       slips.push_back({diag::Severity::warning, "site/option",
                        fmt::format("sbatch has no option --{}", member.key), member.place.span(),
-                       fmt::format("did you mean {}?", *near)});
+                       fmt::format("use the key '{}'", *near)});
   }
   return slips;
 }

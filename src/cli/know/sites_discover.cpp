@@ -83,7 +83,10 @@ util::Result<discover::ClusterFacts> ask(const std::string& from_directory, cons
 util::Status save(const discover::ClusterFacts& facts, const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return util::Error{fmt::format("cannot create directory {}: {}", directory, error.message())};
+  if (error)
+    return util::Error{
+        fmt::format("cannot create the directory of --save, '{}': {}", directory, error.message()),
+        "use --save with a directory that you can write to"};
   for (auto answer : facts.answers) {
     if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
       answer.words = {"module", "avail"};
@@ -103,9 +106,10 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
 
 void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
                 const discover::Profile& profile) {
-  print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
-                         util::counted(facts.partitions.size(), "partition"),
-                         util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));
+  print_note(fmt::format("profile of cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster,
+                         facts.config.version, util::counted(facts.partitions.size(), "partition"),
+                         util::counted(facts.nodes.size(), "node"),
+                         util::counted(kinds.size(), "node type")));
   for (const auto& missing : facts.not_asked) print_note(fmt::format("not queried: {}", missing.sentence()));
   for (const auto& sentence : profile.left_out) print_note(fmt::format("omitted: {}", sentence));
 }
@@ -134,8 +138,9 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     const auto fits =
         std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
     if (!named.empty() && fits == kinds.end())
-      return util::Error{fmt::format("this cluster has no node type '{}'", named),
-                         "remove the name: hpcml finds the type by the shape of its nodes"};
+      return util::Error{
+          fmt::format("--topology names node type '{}', which this cluster does not have", named),
+          "use --topology FILE without a type: hpcml finds it by the cores and GPUs"};
     TRY(const auto kind, discover::find_kind(seen, named.empty() ? kinds : std::vector{*fits}));
     add_topology(request, kind, seen);
   }
@@ -149,7 +154,9 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     if (kind)
       add_topology(request, *kind, *seen);
     else
-      print_note(fmt::format("topology of {} is not used: {}", node.name, kind.error().what));
+      print_note(
+          fmt::format("the topology of this node, {}, is not in the profile: {}; use --topology TYPE=FILE",
+                      node.name, kind.error().what));
   }
   return util::Done{};
 }
@@ -163,12 +170,15 @@ void try_requests(const DiscoverOptions& options, const Context& context, const 
       discover::run_trials(slurm::LiveCommands(context.env, slurm::k_survey_timeout), facts, kinds, account);
   const auto& report = request.trials;
   if (!report.why_not.empty()) {
-    print_note(fmt::format("Slurm accepted none of {} test requests: {}{}", report.requests, report.why_not,
-                           account.empty() ? "; use --account to name an account" : ""));
+    const auto remedy = report.requests == 0 ? std::string()
+                                             : fmt::format("; use --account NAME to try {} account",
+                                                           account.empty() ? "an" : "another");
+    print_note(fmt::format("--try found no rules: Slurm accepted none of {} test requests: {}{}",
+                           report.requests, report.why_not, remedy));
     return;
   }
   print_note(
-      fmt::format("found rules for {} options by {} test requests in partition {} (sbatch --test-only)",
+      fmt::format("--try found rules for {} options by {} requests in partition {} (sbatch --test-only)",
                   report.flags.size(), report.requests, report.partition));
 }
 
@@ -217,8 +227,9 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     return fail(status.error(), k_world_failed);
   std::error_code ignored;
   const auto directory = fs::absolute(options.output_file, ignored).parent_path().string();
-  print_note(fmt::format("written to {}; try: hpcml gen --site {} --sites-dir {} -- python train.py",
-                         options.output_file, profile.id, directory));
+  print_note(
+      fmt::format("wrote the site profile to {}; try: hpcml gen --site {} --sites-dir {} -- python train.py",
+                  options.output_file, profile.id, directory));
   return k_ok;
 }
 

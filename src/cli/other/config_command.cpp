@@ -128,9 +128,11 @@ int run_show(const Context& context) {
   if (!editor) return exit_code;
   std::error_code ignored;
   const bool exists = std::filesystem::exists(editor->path, ignored);
-  print_note(exists
-                 ? editor->path
-                 : fmt::format("{} does not exist yet: run hpcml config detect to create it", editor->path));
+  print_note(
+      exists ? editor->path
+             : fmt::format("no values are saved, because {} does not exist yet: run hpcml config detect to "
+                           "create it",
+                           editor->path));
   if (editor->config.site) std::printf("site %s\n", editor->config.site->c_str());
   for (const auto& [site, values] : editor->config.sites)
     for (const auto& [key, value] : values)
@@ -170,7 +172,7 @@ int set_value(ConfigEditor& editor, const model::Site& site, const std::string& 
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
     print_error(known ? fmt::format("{}: {}", key, fault->what) : fault->what,
                 known  ? fault->hint
-                : near ? fmt::format("did you mean {}?", *near)
+                : near ? fmt::format("use '{}'", *near)
                        : fmt::format("use one of site, {}", util::join(keys, ", ")),
                 context.colour);
     return k_usage;
@@ -213,7 +215,7 @@ int run_unset(const ConfigOptions& options, const Context& context) {
     });
   }
   if (exists) return save(*editor, context);
-  print_error(fmt::format("'{}' has no saved value", options.key),
+  print_error(fmt::format("hpcml config has no saved value of '{}' to remove", options.key),
               "run hpcml config show to list the saved values", context.colour);
   return k_usage;
 }
@@ -251,21 +253,23 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   if (!options.account.empty()) {
     if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end())
       return options.account;
-    print_error(fmt::format("Slurm has no account '{}' for you", options.account),
-                util::choice_hint(options.account, names), context.colour);
+    print_error(
+        fmt::format("cannot save account '{}': Slurm does not list it among your accounts", options.account),
+        util::choice_hint(options.account, names), context.colour);
     exit_code = k_cannot_satisfy;
     return std::nullopt;
   }
   if (names.empty()) {
-    print_note(fmt::format("no accounts were found: {}; if this site charges accounts, run hpcml config set "
-                           "account NAME",
-                           known ? "Slurm has none for you" : known.error().what));
+    print_note(
+        fmt::format("found no account to save: {}; if this site charges accounts, run hpcml config set "
+                    "account NAME",
+                    known ? "Slurm lists none" : known.error().what));
     return std::nullopt;
   }
   auto chosen = choose(names, "account to charge");
   if (!chosen) {
-    print_error("you have several accounts, and none of them was chosen",
-                "use hpcml config detect --account NAME", context.colour);
+    print_error("no account was saved: you have several, and none was chosen",
+                "use hpcml config detect --account NAME, with one of the accounts above", context.colour);
     exit_code = k_usage;
   }
   return chosen;

@@ -230,7 +230,8 @@ int print_page(const CLI::App& app, const std::string& name, const Context& cont
   }
   const auto near = util::nearest(name, names);
   print_error(fmt::format("unknown command '{}'", name),
-              near ? fmt::format("did you mean {}?", *near) : "run 'hpcml --help' to list the commands",
+              near ? fmt::format("use '{}', or run 'hpcml --help' to list the commands", *near)
+                   : "run 'hpcml --help' to list the commands",
               context.colour);
   return k_usage;
 }

@@ -37,13 +37,14 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 /// Reports how the call differs from the user's environment and from the profile.
 void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
-    print_note(
-        fmt::format("these variables are not passed to sbatch, because they would override the script: {}",
-                    util::join(left_out, ", ")));
+    print_note(fmt::format(
+        "variables not passed to sbatch, because they would override the script: {} (use options of hpcml)",
+        util::join(left_out, ", ")));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)
-    print_note(fmt::format("{}, which submits such jobs on this site, is not in PATH: using {} instead",
-                           wanted, program));
+    print_note(fmt::format(
+        "{}, the site's submit command, is not in PATH: using {}; add its directory to PATH if {} fails",
+        wanted, program, program));
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
@@ -84,7 +85,7 @@ util::Status make_log_directory(const SubmitCall& call) {
   if (!fs::create_directories(directory, error) || error)
     return util::Error{
         fmt::format("cannot create the log directory '{}': {}", directory.string(), error.message()),
-        "use another --output"};
+        "use --output with a directory that you can write to"};
   print_note(fmt::format("created the log directory '{}': without it, Slurm would end the job silently",
                          directory.string()));
   return util::Done{};
@@ -134,8 +135,8 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  print_note(fmt::format("these jobs remain queued: {}; to remove them: {} {}", util::join(ids, ", "),
-                         reach(jobs.front(), "scancel"), util::join(ids, " ")));
+  print_note(fmt::format("jobs submitted before the error remain queued: {}; to remove them: {} {}",
+                         util::join(ids, ", "), reach(jobs.front(), "scancel"), util::join(ids, " ")));
 }
 
 } // namespace
@@ -265,7 +266,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
                              estimate->partition, estimate->nodes));
   }
   std::fflush(stdout); // before the note, also in a file
-  print_note("Slurm accepts the request; nothing was submitted");
+  print_note("Slurm accepts the request; nothing was submitted, because of --test-only");
   return k_ok;
 }
 
