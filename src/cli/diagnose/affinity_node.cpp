@@ -43,7 +43,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
   } else if (!partition.empty()) {
     std::vector<std::string> names;
     for (const auto& each : site.partitions) names.push_back(each.name);
-    failure.print(k_cannot_satisfy, fmt::format("{} has no partition {}", site.name, partition),
+    failure.print(k_cannot_satisfy,
+                  fmt::format("the profile of {} has no partition '{}'", site.name, partition),
                   util::choice_hint(partition, names, site_rules::show_command(site)));
     return nullptr;
   } else {
@@ -57,7 +58,7 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
   }
   if (!first)
     failure.print(k_cannot_satisfy, fmt::format("the profile of {} describes no nodes", site.name),
-                  "run hpcml affinity live on a node");
+                  "run hpcml affinity live on a node of the site, or use --topology FILE");
   return first;
 }
 

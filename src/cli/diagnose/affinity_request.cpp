@@ -33,13 +33,13 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
   if (request.gpus_per_rank > 0 && ranks * request.gpus_per_rank > gpus)
     return util::Error{fmt::format("{} ranks with {} GPUs each need {} GPUs, but the node has {}", ranks,
                                    request.gpus_per_rank, ranks * request.gpus_per_rank, gpus),
-                       "remove --gpus-per-rank, so that ranks share GPUs"};
+                       "use fewer --ranks, or remove --gpus-per-rank, so that ranks share GPUs"};
   const std::size_t needed =
       each > 0 ? (ranks + each - 1) / each : ranks * std::max(1u, request.gpus_per_rank);
   if (each > 0 && needed > gpus)
-    return util::Error{
-        fmt::format("{} ranks need {} GPUs if {} share one, but the node has {}", ranks, needed, each, gpus),
-        "remove --ranks-per-gpu, so that more ranks share a GPU"};
+    return util::Error{fmt::format("{} ranks need {} GPUs with {} ranks per GPU, but the node has {}", ranks,
+                                   needed, each, gpus),
+                       "use fewer --ranks, or remove --ranks-per-gpu, so that more ranks share a GPU"};
   const auto& list = request.order.list;
   const auto named = model::IdSet::of(list); // the planner reports duplicate and unknown GPUs
   const bool good =
@@ -47,7 +47,7 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
   if (good && list.size() < std::min(needed, gpus))
     return util::Error{fmt::format("--rank-order {} names {} GPUs, but {} ranks need {}",
                                    request.order.text(), list.size(), ranks, needed),
-                       "add the other GPUs, or use --ranks-per-gpu N to share one"};
+                       "add the other GPUs to --rank-order, or use --ranks-per-gpu N to share GPUs"};
   std::size_t threads = 0;
   for (const auto& core : node.cpus.core_threads) threads = std::max(threads, core.size());
   if (threads > 0 && request.threads_per_core > threads)
@@ -81,7 +81,7 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   if (flags.empty()) return true;
   failure.print(k_usage,
                 fmt::format("--policy {} cannot be used with {}", options.policy, util::join(flags, ", ")),
-                "remove them, or remove --policy");
+                "remove these options, or remove --policy to place ranks as hpcml does");
   return false;
 }
 
@@ -119,8 +119,10 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   model::IdSet reserved;
   if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
   if (const auto unknown = (request.allowed | reserved) - node.cpus.all(); !unknown.empty()) {
-    failure.print(k_cannot_satisfy, fmt::format("the node has no CPUs {}", unknown.to_list()),
-                  fmt::format("use CPUs of {}", node.cpus.all().to_list()));
+    failure.print(
+        k_cannot_satisfy,
+        fmt::format("the node has no CPUs {}, which --allowed or --reserved names", unknown.to_list()),
+        fmt::format("use only CPUs of {} in --allowed and --reserved", node.cpus.all().to_list()));
     return std::nullopt;
   }
   node.cpus.reserved = node.cpus.reserved | reserved;

@@ -82,7 +82,8 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
   if (options.ranks_per_gpu > 0) flags.emplace_back("--ranks-per-gpu");
   if (!flags.empty())
     node.notes.push_back(
-        fmt::format("--verify ignores {}: it uses the GPUs of the running ranks", util::join(flags, ", ")));
+        fmt::format("--verify ignores {}, because it checks the GPUs that the running ranks have",
+                    util::join(flags, ", ")));
   left.order = "gpu";
   left.gpus.clear();
   left.gpus_per_rank = left.ranks_per_gpu = 0;
@@ -102,7 +103,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
     return failure.print(k_world_failed,
                          "no rank runs on this node: no process has LOCAL_RANK, or SLURM_LOCALID of a step, "
                          "in its environment",
-                         "run it on a node of the job: srun --jobid JOB --overlap hpcml affinity --verify");
+                         "run srun --jobid JOB --overlap hpcml affinity --verify to check a node of a job");
   AffinityOptions wanted = without_gpus(options, node);
   wanted.ranks = std::max(options.ranks, count_ranks(live));
   // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.

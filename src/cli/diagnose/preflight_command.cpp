@@ -133,7 +133,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   std::fputs(output->err.c_str(), stderr);
   print_error(
       fmt::format("the preflight could not be run: hpcml launch exited with code {}", output->exit_code),
-      "check its message above", context.colour);
+      "check the message of hpcml launch above", context.colour);
   return k_world_failed;
 }
 

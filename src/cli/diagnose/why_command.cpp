@@ -32,10 +32,12 @@ util::Result<int> open_log(const std::string& path) {
   struct stat found {};
   const bool exists = ::stat(path.c_str(), &found) == 0;
   if (exists && S_ISDIR(found.st_mode))
-    return util::Error{fmt::format("'{}' is a directory, not a log", path), "use the log of a job in it"};
+    return util::Error{fmt::format("hpcml why reads the log of a job, but '{}' is a directory", path),
+                       "use the path of a log in it, such as slurm-JOBID.out"};
   // A device may have no end.
   if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
-    return util::Error{fmt::format("'{}' is a device, not a log", path), "use the log of a job"};
+    return util::Error{fmt::format("hpcml why reads the log of a job, but '{}' is a device", path),
+                       "use the path of a log, such as slurm-JOBID.out, or - for standard input"};
   auto fd = util::open_input(path);
   if (fd || (exists && S_ISFIFO(found.st_mode))) return fd;
   return util::Error{fd.error().what,
@@ -61,7 +63,8 @@ int run_why(const WhyOptions& options, const Context& context) {
   const auto read = joblog::read_log(*fd, reading);
   if (*fd != STDIN_FILENO) ::close(*fd);
   if (!read) {
-    print_error(fmt::format("cannot read {}: {}", options.log, read.error().what), "", context.colour);
+    print_error(fmt::format("cannot read the whole log '{}': {}", options.log, read.error().what),
+                "run hpcml why again, or on a copy of the log", context.colour);
     return k_world_failed;
   }
   const auto report = joblog::make_report(options.log == "-" ? "<stdin>" : options.log, reading, network);

@@ -36,7 +36,10 @@ int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   if (!exclusion) {
     print_error(
         fmt::format("cannot exclude the faulty nodes of job {}: {}", options.job, exclusion.error().what),
-        exclusion.error().hint, context.colour);
+        exclusion.error().hint.empty()
+            ? fmt::format("run scontrol show job {} to check whether Slurm answers", options.job)
+            : exclusion.error().hint,
+        context.colour);
     return k_world_failed;
   }
   if (!options.on.empty() && !batch::concerns(options.on, *exclusion)) return k_ok;

@@ -74,7 +74,7 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
   auto request = options.request;
   request.command = context.program;
   if (request.command.empty())
-    return util::Error{"no script to run",
+    return util::Error{"hpcml internal batch has no script to run",
                        "add the script after --: hpcml internal batch OPTIONS -- bash SCRIPT"};
   TRY_DONE(read_launcher(options, request));
   TRY_DONE(read_saving(options, request));
@@ -91,7 +91,8 @@ util::Result<batch::BatchRequest> read_request(const BatchOptions& options, cons
       colon == std::string::npos ? std::nullopt : util::parse_unsigned(options.chain.substr(colon + 1));
   if (!position)
     return util::Error{
-        fmt::format("--chain must be FIRST_JOB:JOBS_BEFORE_THIS, such as 4711:2, not '{}'", options.chain)};
+        fmt::format("--chain must be FIRST_JOB:JOBS_BEFORE_THIS, such as 4711:2, not '{}'", options.chain),
+        "use the number of the chain's first job, and how many of its jobs precede this one"};
   request.chain_first = options.chain.substr(0, colon);
   request.chain_position = static_cast<unsigned>(*position);
   return request;

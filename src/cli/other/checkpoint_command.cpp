@@ -121,8 +121,9 @@ std::string problem_of(const CheckpointCandidate& candidate, bool verify) {
 int run_latest(const CheckpointOptions& options, const Context& context) {
   const auto candidates = find_candidates(options.directory);
   if (!candidates) {
-    print_error(fmt::format("cannot read {}: {}", options.directory, std::strerror(errno)),
-                "use the directory of the checkpoints", context.colour);
+    print_error(
+        fmt::format("cannot read the checkpoint directory '{}': {}", options.directory, std::strerror(errno)),
+        "use the directory of the checkpoints, such as \"$HPCML_CHECKPOINT_DIR\" in a job", context.colour);
     return k_world_failed;
   }
   for (const auto& candidate : *candidates) {

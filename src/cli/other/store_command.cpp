@@ -43,8 +43,8 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   if (job != launch::rendezvous_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
   TRY(const auto channel, launch::find_job_channel(own, found.job, false));
   if (!channel.is_shared)
-    return Error{fmt::format("cannot query the store without a key: {}", channel.origin),
-                 "run 'hpcml config key' on a login node: it protects jobs that start after it"};
+    return Error{fmt::format("cannot query the store without a key of its job: {}", channel.origin),
+                 "run 'hpcml config key' on a login node: the key works for jobs that start afterwards"};
   // The port that a user names may be one that ssh forwards.
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
 }
@@ -66,13 +66,12 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
     [[fallthrough]];
   case SessionError::none:
     if (found.job.job != 0)
-      return Error{
-          fmt::format("no rendezvous store of job {} answers: {}", job, none.what),
-          fmt::format("only ranks that hpcml launch starts have a store that can be shown; if these have "
-                      "one, query it in the job: srun --jobid={} --overlap -n1 hpcml store show",
-                      job)};
+      return Error{fmt::format("no rendezvous store of job {} answers: {}", job, none.what),
+                   fmt::format("run srun --jobid={} --overlap -n1 hpcml store show to query it in the job "
+                               "(of hpcml launch only)",
+                               job)};
     return Error{fmt::format("no rendezvous store answers: {}", none.what),
-                 "check the address: only ranks that hpcml launch starts have a store that can be shown"};
+                 "check the address, and whether hpcml launch starts the ranks: others have no such store"};
   default:
     return Error{none.what,
                  "check the address: only stores of hpcml can be shown, not those of torch programs"};

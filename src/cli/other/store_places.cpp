@@ -58,7 +58,8 @@ Result<JobHosts> ask_slurm(const std::string& id, const slurm::Commands& command
     add_steps(commands, job);
     return job;
   }
-  return Error{fmt::format("job {} is not running", id), "use a running job: squeue --me lists yours"};
+  return Error{fmt::format("job {} is not running, so it has no rendezvous store", id),
+               "use the number of a running job: squeue --me lists yours"};
 }
 
 /// Returns the same from the variables of a step of the job, if Slurm's commands are missing.
@@ -83,9 +84,10 @@ Result<StorePlaces> places_of_job(const std::string& id, const util::EnvSnapshot
       for (const auto port : launch::ports_of_job(job->job, job->steps))
         found.places.push_back({address, port});
   if (found.places.empty())
-    return Error{fmt::format("the nodes of job {} do not resolve on this machine: {}", id,
-                             util::join(job->hosts, ", ")),
-                 fmt::format("run it within the job: srun --jobid={} --overlap -n1 hpcml store show", id)};
+    return Error{
+        fmt::format("the names of the nodes of job {} do not resolve on this machine: {}", id,
+                    util::join(job->hosts, ", ")),
+        fmt::format("run srun --jobid={} --overlap -n1 hpcml store show to query its store in the job", id)};
   return found;
 }
 
@@ -93,13 +95,14 @@ Result<StorePlaces> places_at(const std::string& text, const util::EnvSnapshot& 
   const auto where = store::parse_place(text);
   if (!where)
     return Error{fmt::format("'{}' is neither the number of a job nor the address of a store", text),
-                 "use JOB, ADDRESS:PORT or [ADDRESS]:PORT"};
+                 "use a job number such as 1234, or ADDRESS:PORT ([ADDRESS]:PORT for IPv6)"};
   StorePlaces found{slurm::read_step_identity(env), {}};
   for (const auto& address : launch::addresses_of(where->first))
     found.places.push_back({address, where->second});
   if (found.places.empty())
-    return Error{fmt::format("the name {} does not resolve on this machine", where->first),
-                 "use an IP address, or run it on another node"};
+    return Error{
+        fmt::format("the host name '{}' of the store does not resolve on this machine", where->first),
+        "use the IP address of the host, or run hpcml store show on a node of the job"};
   return found;
 }
 
@@ -115,7 +118,7 @@ Result<StorePlaces> find_store_places(const std::string& named, const util::EnvS
     return places_at((address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + port,
                      env);
   if (const auto job = env.get_or("SLURM_JOB_ID", ""); !job.empty()) return places_of_job(job, env, commands);
-  return Error{"no job is named, and none of HPCML_STORE_ADDR, MASTER_ADDR and SLURM_JOB_ID is set",
+  return Error{"no job is named, and HPCML_STORE_ADDR, MASTER_ADDR and SLURM_JOB_ID are not set",
                "run hpcml store show JOB with the number of a running job, or ADDRESS:PORT of a store"};
 }
 
