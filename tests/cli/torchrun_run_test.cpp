@@ -196,8 +196,8 @@ TEST_CASE("without --log-dir the files are in a new folder of TMPDIR, which is s
   const Workspace workspace;
   const auto run = torchrun_sh(workspace, {"-r1"}, "echo hello");
   CHECK(run.out.empty());
-  CHECK(holds(run.err,
-              "-r, -t and the filters write their log files into " + (workspace / "torchelastic_").string()));
+  CHECK(holds(run.err, "the log files of -r, -t and the filters are written to " +
+                           (workspace / "torchelastic_").string()));
   CHECK(text_of(workspace / "", "/0/stdout.log") == "hello\n");
   CHECK(torchrun_sh(workspace, {"-r3", "--log-dir=/dev/null"}, "echo shown").out == "shown\n");
 }

@@ -69,8 +69,9 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
   emulate::NodeOptions sizes;
   sizes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, sizes)) {
-    print_error(fmt::format("--gpus-per-node '{}' is not a number of GPUs", options.gpus_per_node),
-                "use a number such as 4, or a type and a number such as a100:4", context.colour);
+    print_error(
+        fmt::format("--gpus-per-node must be a number of GPUs up to 1024, not '{}'", options.gpus_per_node),
+        "use a number such as 4, or a type and a number such as a100:4", context.colour);
     return std::nullopt;
   }
   if (options.mem_per_node.empty()) return sizes;
@@ -119,8 +120,8 @@ std::vector<std::string> choose_command(const EmulateOptions& options, const Con
   }
   if (!context.program.empty()) return context.program;
   if (::isatty(STDIN_FILENO) == 0) return {};
-  narrator.note("no command given: starting a shell on the login node; try sinfo, srun hostname or sbatch "
-                "job.sh, and end it with exit");
+  narrator.note("no command given: starting a shell on the emulated login node (try sinfo or sbatch job.sh; "
+                "end: exit)");
   return {context.env.get_or("SHELL", "/bin/bash")};
 }
 
@@ -130,8 +131,10 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
   if (!is_requested && !emulate::needs_accounting(run.faults)) return true;
   const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
-    print_error(is_requested ? accounting.error()
-                             : util::with_context(accounting.error(), "--fault preempt:qos needs accounting"),
+    print_error(is_requested
+                    ? accounting.error()
+                    : util::with_context(accounting.error(),
+                                         "--fault preempt:qos requires accounting (slurmdbd and MariaDB)"),
                 context.colour);
     return false;
   }
@@ -175,7 +178,8 @@ bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Co
                                                                requested ? requested->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
-    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own rules are not enforced");
+    run.narrator.note("this Slurm lacks job_submit/lua, so the site's rules are not enforced: use hpcml "
+                      "check for them");
   run.slurm = *slurm;
   return true;
 }
@@ -243,11 +247,11 @@ std::optional<EmulateOptions> complete_options(EmulateOptions options,
   const auto& script = context.program.front();
   if (options.request.whole_site)
     return refuse("--whole-site cannot run a script, because it starts no nodes",
-                  fmt::format("use --nodes N instead, or -- sbatch --test-only {}", script));
+                  fmt::format("use --nodes N in place of --whole-site, or -- sbatch --test-only {}", script));
   std::error_code ignored;
   const auto text = util::read_input(script, {k_max_script});
   if (!text || !std::filesystem::is_regular_file(script, ignored))
-    return refuse(fmt::format("cannot read the script '{}'", script),
+    return refuse(fmt::format("cannot read the script '{}': it must be a readable regular file", script),
                   fmt::format("check its path, or write a command after --: hpcml emulate --site SITE -- {}",
                               util::shell_line(context.program)));
   request = emulate::read_script_request(*text);
@@ -302,7 +306,7 @@ int run_emulate(const EmulateOptions& typed, const Context& context) {
   run.narrator = make_narrator(context, options.quiet);
   run.command = choose_command(options, context, run.narrator);
   if (run.command.empty()) {
-    print_error("no script or command to run on the cluster",
+    print_error("hpcml emulate has no script or command to run on the emulated cluster",
                 "add a batch script, or a command after --: hpcml emulate --site SITE -- COMMAND",
                 context.colour);
     return k_usage;

@@ -57,7 +57,7 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
   const auto& range = request.rank_request.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
-    return Error{fmt::format("--nnodes {} does not match the step, which has {}", range->value.text(),
+    return Error{fmt::format("--nnodes {} does not match the step of srun, which has {}", range->value.text(),
                              util::counted(nodes, "node")),
                  fmt::format("use --nnodes {0}, or a range: --nnodes 1:{0}", nodes)};
   return nodes;
@@ -74,7 +74,7 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
     TRY(nodes, count_nodes(launch, runtime));
   } else if (rank_request.nnodes && rank_request.nnodes->value.most > 1) {
     return Error{
-        fmt::format("--nnodes {} outside a step of srun: the machines have no rendezvous endpoint",
+        fmt::format("--nnodes {} outside a step of srun: hpcml launch does not know the other machines",
                     rank_request.nnodes->value.text()),
         fmt::format("use srun --ntasks-per-node=1 hpcml launch … in a job, or hpcml torchrun --nnodes {} "
                     "--rdzv-endpoint HOST:PORT … on each machine",

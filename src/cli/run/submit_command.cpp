@@ -70,7 +70,7 @@ bool take_chain(const SubmitOptions& options, MergedRequest& request, const Cont
   const bool several = request.parts.size() > 1;
   if (several && (options.chain || !options.script_file.empty())) {
     print_error("--chain and -o apply to one job, but the job file has several",
-                "choose one with --only NAME, or add \"chain\" to the job", context.colour);
+                "add --only NAME to choose one, or add \"chain\" to a job in the file", context.colour);
     return false;
   }
   if (options.chain) request.parts.front().chain = *options.chain;

@@ -19,7 +19,7 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
     if (record.phase() != slurm::JobPhase::ended)
       return util::Error{
           fmt::format("job {} cannot be continued before it ends (state: {})", job, record.state),
-          fmt::format("wait for its end, or cancel it: scancel {}", job)};
+          fmt::format("run scancel {} to end it, or run hpcml submit --continue again after its end", job)};
   return util::Done{};
 }
 
@@ -59,8 +59,8 @@ SubmitResult run_continue(const std::string& job, const std::string& format, con
                                            slurm::make_submit_environment(context.env, words).env);
   if (!submitted) return fail(submitted.error(), k_world_failed, context);
   for (const auto& message : submitted->messages) print_note(message);
-  print_note(fmt::format("job {} continues the work of job {}: restart {}", submitted->id, kept->first,
-                         kept->restarts + 1));
+  print_note(fmt::format("submitted job {}, which continues the work of job {} (restart {})", submitted->id,
+                         kept->first, kept->restarts + 1));
   RunningJob running;
   running.id = submitted->id;
   running.cluster = submitted->cluster;

@@ -218,8 +218,11 @@ Watch::Outlook Watch::evaluate(const std::vector<JobRecord>& records) {
     return Outlook::done;
   }
   if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
-  print_error(fmt::format("job {} can never start: {}", x_job.id, slurm::explain_reason(job.reason).text),
-              fmt::format("remove it with {}{}", reach(x_job, "scancel "), x_job.id), x_context.colour);
+  print_error(fmt::format("job {} is queued, but can never start: {}", x_job.id,
+                          slurm::explain_reason(job.reason).text),
+              fmt::format("remove it with {}{}, and submit it again with a request that can start",
+                          reach(x_job, "scancel "), x_job.id),
+              x_context.colour);
   x_code = k_world_failed;
   return Outlook::lost;
 }
@@ -270,18 +273,21 @@ Watch::Outlook Watch::ask() {
     if (g_stopped != 0) return Outlook::open;
     if (++x_failures == 1) x_screen.note(fmt::format("{}; asking again", records.error().what));
     if (x_failures < x_options.max_failures) return Outlook::open;
-    print_error(fmt::format("Slurm did not answer {} queries about job {}", x_failures, x_job.id),
-                fmt::format("run {}{} to follow the job again: it may still run",
-                            reach(x_job, "hpcml watch "), x_job.id),
-                x_context.colour);
+    print_error(
+        fmt::format("stopped following job {}: Slurm did not answer {} queries", x_job.id, x_failures),
+        fmt::format("run {}{} to follow the job again: the job may still run", reach(x_job, "hpcml watch "),
+                    x_job.id),
+        x_context.colour);
     x_code = k_world_failed;
     return Outlook::lost;
   }
   x_failures = 0;
   if (!records->empty()) return x_job.array ? evaluate_array(*records) : evaluate(*records);
   if (!x_ended.empty()) return Outlook::done;
-  print_error(fmt::format("Slurm has no record of job {} any more: it ended some time ago", x_job.id),
-              x_job.log.empty() ? "" : fmt::format("check its log: {}", x_job.log), x_context.colour);
+  print_error(fmt::format("Slurm has no record of job {} any more, so its exit code is unknown", x_job.id),
+              x_job.log.empty() ? "check the file of the job's --output for its result"
+                                : fmt::format("check the job's log for its result: {}", x_job.log),
+              x_context.colour);
   x_code = k_world_failed;
   return Outlook::done;
 }
@@ -398,7 +404,8 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
     if (!records)
       print_error(records.error(), context.colour);
     else
-      print_error(fmt::format("Slurm has no job {}", id), "run squeue --me to list your jobs",
+      print_error(fmt::format("Slurm has no job {}, or the job ended some time ago", id),
+                  "run squeue --me to list your jobs, or check the log of an ended one with hpcml why LOG",
                   context.colour);
     return {};
   }

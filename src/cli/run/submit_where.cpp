@@ -193,12 +193,12 @@ std::string render_places(const std::vector<CandidatePlace>& places, const std::
 int run_where(const MergedRequest& request, const PartitionSearchOptions& options, const Context& context) {
   if (request.exit_code != k_ok) return request.exit_code;
   if (request.parts.size() > 1) {
-    print_error("--where applies to one job, but the job file has several", "choose one with --only NAME",
-                context.colour);
+    print_error("--where applies to one job, but the job file has several",
+                "add --only NAME to choose one of its jobs", context.colour);
     return k_usage;
   }
   if (!request.parts.front().job.components.empty()) {
-    print_error("--where compares places for one node type, but the job has several components",
+    print_error("--where compares partitions for one node type, but the job has several components",
                 "remove --where, or use the keys of one component as options", context.colour);
     return k_usage;
   }
@@ -226,7 +226,8 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
     std::fputs(text.c_str(), stdout);
   else
     print_output(text);
-  if (survey.is_alone) print_note("no Slurm answers on this machine: the table uses only the site profile");
+  if (survey.is_alone)
+    print_note("no Slurm answers on this machine: the table uses only the site profile, without start times");
   const bool any = std::any_of(survey.places.begin(), survey.places.end(),
                                [](const CandidatePlace& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;

@@ -90,8 +90,8 @@ util::Result<std::string> make_log_directory(const util::EnvSnapshot& env) {
   std::string path = std::filesystem::path(base) / "torchelastic_XXXXXX";
   if (::mkdtemp(path.data()) != nullptr) return path;
   return util::Error{
-      fmt::format("cannot create a directory for the logs in '{}': {}", base, std::strerror(errno)),
-      "set --log-dir to another directory"};
+      fmt::format("cannot create a directory for the ranks' logs in '{}': {}", base, std::strerror(errno)),
+      "use --log-dir DIR, or set TMPDIR to another directory"};
 }
 
 int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
@@ -113,7 +113,8 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
                                     runtime.env);
     request.log_directory = std::move(*directory);
     plan->notes.push_back(fmt::format(
-        "-r, -t and the filters write their log files into {}\nhint: use --log-dir DIR for another directory",
+        "the log files of -r, -t and the filters are written to {}\nhint: use --log-dir DIR for another "
+        "directory",
         request.log_directory));
   }
   for (const auto& note : plan->notes) util::log_info(note);

@@ -52,7 +52,7 @@ util::Result<std::string> choose_log_dir(const WatchOptions& options, const Runn
   const auto directory = script.ok() ? find_log_dir(script.output.out) : std::string();
   if (directory.empty())
     return util::Error{fmt::format("cannot find the log directory of the ranks of job {}", options.job),
-                       "use --log-dir, if hpcml launch of the job has that option"};
+                       "use --log-dir DIR with the directory that hpcml launch --log-dir has in the job"};
   return (std::filesystem::path(job.work_dir) / directory).lexically_normal().string();
 }
 
@@ -64,7 +64,7 @@ int run(const WatchOptions& options, const Context& context) {
   if (options.rank) {
     const auto& job = jobs.front();
     if (job.array) {
-      print_error("--rank requires one task of the array",
+      print_error(fmt::format("--rank requires one task of an array, but {} is the whole array", options.job),
                   fmt::format("use the number of a task, such as {}_1", options.job), context.colour);
       return k_usage;
     }

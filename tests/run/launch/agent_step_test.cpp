@@ -109,7 +109,7 @@ TEST_CASE("a number of nodes that the step has not, or that nobody can bring tog
   const auto in_step =
       run_hpcml({"launch", "--nproc-per-node", "2", "--nnodes", "2:4", "--", "true"}, step_environment(0, 1));
   CHECK(in_step.exit_code == 125);
-  CHECK(holds(in_step.err, "--nnodes 2:4 does not match the step, which has 1 node"));
+  CHECK(holds(in_step.err, "--nnodes 2:4 does not match the step of srun, which has 1 node"));
   const auto outside =
       run_hpcml({"launch", "--nproc-per-node", "2", "--nnodes", "2", "--", "true"}, bare_environment());
   CHECK(outside.exit_code == 125);
