@@ -175,7 +175,9 @@ void save_checkpoint(ProcessGroup& group, const std::filesystem::path& directory
   }
   fault = share_text(group, fault);
   if (!fault.empty())
-    throw std::runtime_error(format_message("checkpoint {} was not written: {}", step, fault));
+    throw std::runtime_error(format_message(
+        "the checkpoint of step {} was not written (older ones are kept; fix the cause and save again): {}",
+        step, fault));
 }
 
 Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, TrainingState& state) {
@@ -183,9 +185,9 @@ Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& direct
   if (group.rank() == 0) found = find_usable_checkpoint(directory, k_file);
   auto choice = share_choice(group, found);
   if (choice.step < 0 && choice.damaged)
-    throw std::runtime_error(
-        format_message("no checkpoint in {} can be used: {}; remove it to start without a checkpoint",
-                       directory.string(), choice.skipped.front()));
+    throw std::runtime_error(format_message(
+        "no checkpoint in {} can be used: {}; remove its step-* directories to start without a checkpoint",
+        directory.string(), choice.skipped.front()));
   if (group.rank() == 0) report_skipped(directory, choice);
   Resumed resumed;
   resumed.skipped = choice.skipped;

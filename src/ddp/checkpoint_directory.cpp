@@ -27,7 +27,9 @@ constexpr const char* k_prefix = "step-";
 constexpr const char* k_part = ".part"; ///< the end of a name while it is being written
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
-  throw std::runtime_error(format_message("cannot {} {}: {}", what, path.string(), std::strerror(error)));
+  throw std::runtime_error(
+      format_message("cannot {} {} for a checkpoint: {} (check the quota, free space and permissions)", what,
+                     path.string(), std::strerror(error)));
 }
 
 /// Waits until the disk has it: a rename alone may survive a crash of the node that the bytes do not.
@@ -119,13 +121,15 @@ List read_list(const fs::path& checkpoint) {
     list.unfinished = file.is_missing();
     return failed(file.problem());
   }
-  if (file.size() > most) return failed("larger than 64 MiB");
+  if (file.size() > most) return failed("the list of files exceeds 64 MiB (damaged: remove this checkpoint)");
   std::istringstream lines(file.read(static_cast<std::size_t>(file.size())));
   std::string line;
   if (!std::getline(lines, line) || line != k_head)
-    return failed(format_message("the first line is not '{}'", k_head));
+    return failed(format_message(
+        "the first line is not '{}' (damaged, or of another version: remove this checkpoint)", k_head));
   for (int number = 2; std::getline(lines, line); ++number) {
-    if (lines.eof()) return failed("the last line does not end with a newline");
+    if (lines.eof())
+      return failed("the last line does not end with a newline (incomplete: remove this checkpoint)");
     if (const auto why = read_entry(line, list); !why.empty())
       return failed(format_message("line {}: {}", number, why));
   }
@@ -140,7 +144,9 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   RegularFile file(path.string());
   if (!file.problem().empty()) return failed(file.problem());
   if (file.size() != entry.bytes)
-    return failed(format_message("has {} bytes, expected {}", file.size(), entry.bytes));
+    return failed(format_message(
+        "the file has {} bytes, expected {} (incomplete: restore it, or remove this checkpoint)", file.size(),
+        entry.bytes));
   if (!checksum) return {};
   Crc32 crc;
   std::int64_t count = 0;
@@ -151,7 +157,9 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   }
   if (!file.problem().empty()) return failed(file.problem());
   if (count != entry.bytes || hex(crc.value()) != entry.crc)
-    return failed(format_message("CRC-32 is {}, expected {}", hex(crc.value()), entry.crc));
+    return failed(
+        format_message("CRC-32 is {}, expected {} (damaged: restore this file, or remove its checkpoint)",
+                       hex(crc.value()), entry.crc));
   return {};
 }
 

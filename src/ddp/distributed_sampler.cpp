@@ -20,7 +20,8 @@ DistributedSampler::DistributedSampler(std::size_t size, int world_size, int ran
       x_rank(static_cast<std::size_t>(rank)), x_shuffle(shuffle), x_drop_last(drop_last), x_seed(seed) {
   if (world_size < 1 || rank < 0 || rank >= world_size)
     throw std::invalid_argument(format_message(
-        "a sampler's rank must be at least 0 and less than world_size, not {} of {}", rank, world_size));
+        "rank {} of a sampler is not within world_size {}; use rank() and size() of the process group", rank,
+        world_size));
   deal();
 }
 

@@ -86,7 +86,10 @@ FailureDetector::~FailureDetector() {
       last.state = RankReport::State::left;
       x_store->set(key(k_report_key, x_rank), pack(last));
     } else if (!is_called()) {
-      ask_for_cause({report().operation}, "an exception of its program ended its group", true);
+      ask_for_cause(
+          {report().operation},
+          "an exception of the program ended the process group of this rank; check its log for the exception",
+          true);
     } else if (x_serves) {
       linger_for_peers();
     }

@@ -126,7 +126,8 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
     if (network.loopback != several_nodes) return network;
   if (!all.empty()) return all.front();
   throw std::runtime_error(format_message(
-      "no interface with an IPv4 address is up on {}, so the ranks cannot connect", host_name()));
+      "no interface with an IPv4 address is up on {}, so the ranks cannot connect; check `ip -4 address`",
+      host_name()));
 }
 
 std::string wait_until_reachable(const std::string& host, int port,

@@ -127,12 +127,16 @@ void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& t
   const auto refuse = [&](const std::string& why) { x_state->watch.fail(exchange, why, true); };
   if (exchange.peer < 0 || exchange.peer >= size())
     refuse(format_message("rank {} does not exist: the ranks are 0 to {}", exchange.peer, size() - 1));
-  if (exchange.peer == rank()) refuse(format_message("rank {} is this rank itself", exchange.peer));
-  if (exchange.tag < 0) refuse(format_message("the tag must be at least 0, not {}", exchange.tag));
-  if (!tensor.is_contiguous()) refuse("the tensor must be contiguous");
+  if (exchange.peer == rank())
+    refuse(format_message("rank {} is this rank itself; use another rank to send to or receive from",
+                          exchange.peer));
+  if (exchange.tag < 0)
+    refuse(format_message("the tag of a send or receive must be at least 0, not {}", exchange.tag));
+  if (!tensor.is_contiguous())
+    refuse("the tensor of a send or receive must be contiguous; use a tensor that contiguous() returns");
   if (tensor.device() != device() && !tensor.is_cpu())
-    refuse(
-        format_message("the tensor is on {}, but the group is on {}", tensor.device().str(), device().str()));
+    refuse(format_message("the tensor is on {}, but the process group is on {}; use a tensor on that device",
+                          tensor.device().str(), device().str()));
 }
 
 Work ProcessGroup::send(const at::Tensor& tensor, int to_rank, int tag) {
@@ -150,7 +154,9 @@ Work ProcessGroup::recv(const at::Tensor& tensor, int from_rank, int tag) {
 std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   const RankEnv env = RankEnv::from_environment();
   if (options.timeout < k_least_timeout)
-    throw std::invalid_argument("the timeout of a process group must be at least 1 s");
+    throw std::invalid_argument(format_message(
+        "the timeout of a process group must be at least 1 s (GroupOptions::timeout), not {} ms",
+        options.timeout.count()));
   GroupOptions wanted = options;
   // A backend that is not available is reported before the others wait for this rank.
   wanted.backend = resolve_backend(options.backend == "auto" ? env.backend : options.backend);

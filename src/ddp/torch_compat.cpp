@@ -68,8 +68,10 @@ Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer 
     const std::string reason =
         wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
-      throw std::runtime_error(format_message("rank {} ({}) could not reach {} at {}: {}", env.rank,
-                                              host_name(), whose, place, reason));
+      throw std::runtime_error(format_message(
+          "rank {} ({}) could not reach {} at {}: {}; check that rank 0 runs, and MASTER_ADDR and "
+          "MASTER_PORT of this rank",
+          env.rank, host_name(), whose, place, reason));
   }
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
@@ -171,7 +173,9 @@ struct Communicator::State {
     if (backend == "gloo")
       state->wait = waiters.begin(
           [work = state->work] {
-            if (!work->wait()) throw std::runtime_error("its group has ended");
+            if (!work->wait())
+              throw std::runtime_error(
+                  "the process group ended before the exchange; check the logs of the other ranks");
           },
           [work = state->work] { work->abort(); });
     return Transfer(std::move(state));

@@ -73,7 +73,8 @@ TEST_CASE("wrong lists of files are reported with their line") {
   };
   CHECK(problem("5 " + crc + " state.pt\n").empty());
   CHECK(problem("5 0" + crc.substr(1) + " state.pt\n") ==
-        (folder / "step-1/state.pt").string() + ": CRC-32 is " + crc + ", expected 19943ce");
+        (folder / "step-1/state.pt").string() + ": CRC-32 is " + crc +
+            ", expected 19943ce (damaged: restore this file, or remove its checkpoint)");
   for (const std::string entry :
        {"-1 0 gone", "+5 b19943ce state.pt", "5 B19943CE state.pt", "5 0x7 state.pt", "5 b19943ce",
         "5  b19943ce state.pt", " 5 b19943ce state.pt", "", "99999999999999999999 b19943ce state.pt",
@@ -85,7 +86,7 @@ TEST_CASE("wrong lists of files are reported with their line") {
   CHECK_THAT(problem("5 b19943ce state.pt\n5 b19943ce state.pt\n"),
              Contains("line 3: a name is listed twice"));
   CHECK_THAT(problem("5 b19943ce state.pt"), Contains("does not end with a newline"));
-  CHECK_THAT(problem("6 b19943ce state.pt\n"), Contains("state.pt: has 5 bytes, expected 6"));
+  CHECK_THAT(problem("6 b19943ce state.pt\n"), Contains("state.pt: the file has 5 bytes, expected 6"));
   CHECK_THAT(problem("0 0 .\n"), Contains("not a regular file"));
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("a rank that hangs amid exchanges is named as busy, with what another 
 TEST_CASE("a rank that ends amid exchanges has left, and one that sends to itself says so on all ranks") {
   check_named("leave", "has left", false);
   check_named("itself", "rank 2 is this rank itself", true);
-  check_named("short", "the tensor must be contiguous", true);
+  check_named("short", "the tensor of a send or receive must be contiguous", true);
 }
 
 TEST_CASE("ranks that wait for each other all around are named with what each waits for") {

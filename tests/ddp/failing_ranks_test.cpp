@@ -44,7 +44,7 @@ TEST_CASE("a rank that is busy elsewhere is named, and not the others that wait"
 
 TEST_CASE("a rank that ends early, by itself or by an exception, is named") {
   check_named("leave", 1, "has left");
-  check_named("throw", 1, "an exception of its program");
+  check_named("throw", 1, "an exception of the program");
 }
 
 TEST_CASE(
@@ -60,7 +60,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an exception of the rank that serves the store is told before it goes") {
-  check_named("throw", 0, "an exception of its program");
+  check_named("throw", 0, "an exception of the program");
 }
 
 TEST_CASE("a rank that does not come is named once the time for the meeting is over") {

@@ -92,7 +92,8 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   if (written) fs::rename(own, directory, error);
   if (!written || error) fs::remove_all(own, ignored);
   if (exists()) return directory;
-  return util::Error{written ? fmt::format("cannot create '{}': {}", directory, error.message())
+  return util::Error{written ? fmt::format("cannot create '{}' for the files of the preflight: {}", directory,
+                                           error.message())
                              : written.error().what,
                      "set XDG_CACHE_HOME to a directory that you can write to"};
 }

@@ -92,23 +92,25 @@ private:
       if (failures.empty()) return util::Done{};
     }
     const auto& first = failures.front();
-    return failed(fmt::format("cannot compile {}", first.step.what), first.output);
+    return failed(fmt::format("cannot compile {}", first.step.what),
+                  "use a compiler of about the age of this torch (CXX), or another torch (--torch DIR)",
+                  first.output);
   }
 
   util::Status link(const std::vector<std::string>& words) {
     TRY(const auto output, util::run_process(words, x_env));
     if (output.exit_code == 0) return util::Done{};
-    return failed(fmt::format("cannot link with the libraries in {}", x_package.lib), output.err);
+    return failed(fmt::format("cannot link the helper with the libraries of torch in {}", x_package.lib),
+                  "use another compiler (CXX), or a torch whose libraries are complete (--torch DIR)",
+                  output.err);
   }
 
   /// Keeps the complete output of the compiler, because its first line is rarely sufficient.
-  Error failed(const std::string& what, const std::string& output) const {
+  Error failed(const std::string& what, const std::string& hint, const std::string& output) const {
     const auto log = x_cache + "/failed.log";
     const bool kept = util::write_file(log, output).ok();
-    return {
-        fmt::format("{}: {}", what, first_errors(output)),
-        fmt::format("use a compiler of about the age of this torch (CXX), or another torch (--torch DIR){}",
-                    kept ? fmt::format("; the compiler's output is in {}", log) : "")};
+    return {fmt::format("{}: {}", what, first_errors(output)),
+            fmt::format("{}{}", hint, kept ? fmt::format("; the compiler's output is in {}", log) : "")};
   }
 
   /// A login node may lack libraries of the compute nodes, so that this is only a note.
@@ -142,7 +144,8 @@ private:
     fs::rename(stage, directory(), error);
     // Another machine has finished the same build before.
     if (error && !is_built(directory()))
-      return Error{fmt::format("cannot create {}: {}", directory(), error.message())};
+      return Error{fmt::format("cannot move the built helper to {}: {}", directory(), error.message()),
+                   "use --cache DIR to build in another directory"};
     return util::Done{};
   }
 
@@ -159,7 +162,7 @@ void remove_old_builds(const BuildRequest& request, const std::string& cache, co
   const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
   if (removed.empty()) return;
   report(fmt::format(
-      "removed builds for a torch that no longer exists or has changed (unused for a month) from {}: {}",
+      "removed old builds from {}, unused for a month, whose torch no longer exists or has changed: {}",
       cache, util::join(removed, ", ")));
 }
 

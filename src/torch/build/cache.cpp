@@ -49,9 +49,15 @@ util::Result<std::string> make_cache(const std::string& wanted, const util::EnvS
   const std::string hint = "set --cache DIR or XDG_CACHE_HOME to a directory that you can write to";
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return util::Error{fmt::format("cannot create '{}': {}", directory, error.message()), hint};
+  if (error)
+    return util::Error{
+        fmt::format("cannot create the directory for builds (--cache, XDG_CACHE_HOME), '{}': {}", directory,
+                    error.message()),
+        hint};
   if (::access(directory.c_str(), W_OK) != 0)
-    return util::Error{fmt::format("cannot write to '{}'", directory), hint};
+    return util::Error{
+        fmt::format("cannot write to the directory for builds (--cache, XDG_CACHE_HOME), '{}'", directory),
+        hint};
   return directory;
 }
 
@@ -99,7 +105,10 @@ util::Status write_embedded(std::span<const embedded::File> files, const std::st
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error)
-      return util::Error{fmt::format("cannot create {}: {}", path.parent_path().string(), error.message())};
+      return util::Error{
+          fmt::format("cannot create {} for files of hpcml: {}", path.parent_path().string(),
+                      error.message()),
+          "set XDG_CACHE_HOME, or --cache of hpcml torch build, to a directory that you can write to"};
     TRY_DONE(util::write_file(path, file.text));
   }
   return util::Done{};

@@ -33,7 +33,7 @@ util::Result<std::string> find_compiler(const util::EnvSnapshot& env) {
   if (!wanted.empty()) {
     // "ccache g++" and flags are things that make understands; a program's name is what is meant here.
     if (auto found = util::find_program(wanted, env)) return *found;
-    return util::Error{fmt::format("CXX is '{}', which was not found", wanted),
+    return util::Error{fmt::format("CXX is '{}', but no such program was found", wanted),
                        "set CXX to a C++ compiler, or remove it"};
   }
   for (const char* name : {"c++", "g++", "clang++"})

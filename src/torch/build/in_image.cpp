@@ -39,11 +39,13 @@ util::Result<std::string> choose_engine(const ImageBuildRequest& choice, bool is
       return program;
   }
   if (!choice.engine.empty())
-    return Error{fmt::format("{} does not run {} such as {}", choice.engine,
-                             is_path ? "a file or directory" : "an image of a registry", choice.image),
-                 fmt::format("use one of {}", util::join(fitting, ", "))};
-  return Error{fmt::format("no container engine for {} was found", choice.image),
-               fmt::format("use the module of one of {}", util::join(fitting, ", "))};
+    return Error{
+        is_path
+            ? fmt::format("{} does not run a file or directory such as {}", choice.engine, choice.image)
+            : fmt::format("{} does not run an image of a registry such as {}", choice.engine, choice.image),
+        fmt::format("use --engine with one of {}", util::join(fitting, ", "))};
+  return Error{fmt::format("no container engine for {} was found in PATH", choice.image),
+               fmt::format("use a module that adds one of these programs: {}", util::join(fitting, ", "))};
 }
 
 std::vector<std::string> inner_command(const ImageBuildRequest& choice, const std::string& program) {
@@ -134,7 +136,8 @@ util::Result<BuildResult> build_in_image(const ImageBuildRequest& choice, const 
   auto outer = env;
   for (const char* name : k_of_this_machine) outer.unset(name);
   const auto image = is_path ? (fs::path(cwd) / choice.image).lexically_normal().string() : choice.image;
-  report(fmt::format("building in {} with {}, which can take more than a minute", image, engine));
+  report(fmt::format("building the helper for the torch in {} with {}, which can take more than a minute",
+                     image, engine));
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path());
   TRY(auto output,
       util::run_process(image_words(engine, image, cache, inner_command(choice, program)), outer));

@@ -139,13 +139,14 @@ void PhaseBarrier::write(const std::string& phase, const std::string& what, cons
   try {
     x_store.set(key(phase, what, x_env.rank), text);
   } catch (const std::exception& lost) {
-    throw PhaseError({public_phase(phase),
-                      {0},
-                      {first_host()},
-                      before.empty()
-                          ? ddp::format_message("lost rank 0: {}", lost.what())
-                          : ddp::format_message("lost rank 0: {}; before that: {}", lost.what(), before),
-                      "check the log of rank 0 for a crash or a kill"});
+    throw PhaseError(
+        {public_phase(phase),
+         {0},
+         {first_host()},
+         before.empty()
+             ? ddp::format_message("lost the connection to rank 0: {}", lost.what())
+             : ddp::format_message("lost the connection to rank 0: {}; before that: {}", lost.what(), before),
+         "check the log of rank 0 for a crash or a kill"});
   }
 }
 
@@ -259,7 +260,8 @@ void PhaseBarrier::fail(const std::string& phase, const std::optional<PhaseFailu
                         milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     wait_for_outcome(phase, limit);
-    throw std::logic_error("the preflight failed, but no rank reported a cause"); // rank 0 gives `found`
+    // Rank 0 gives `found`.
+    throw std::logic_error("the preflight failed, but no rank reported a cause; check the logs of all ranks");
   }
   publish_result(phase, pack(*found));
   finish();

@@ -49,14 +49,18 @@ class Store:
         if env.rank != 0:
             reason = wait_until_reachable(env.master_addr, env.master_port, time.monotonic() + timeout)
             if reason:
-                raise RuntimeError("%s could not reach rank 0 at %s: %s" % (who, place, reason))
+                raise RuntimeError(
+                    "%s could not reach rank 0 at %s: %s; check that rank 0 runs, and MASTER_ADDR and MASTER_PORT of this "
+                    "rank"
+                    % (who, place, reason)
+                )
         try:
             # Who is missing is for us to find out, with a deadline and by name; torch's own wait says neither.
             self.store = dist.TCPStore(
                 env.master_addr, env.master_port, None, env.rank == 0, seconds(timeout), wait_for_workers=False
             )
         except Exception as error:
-            did = "could not serve the rendezvous" if env.rank == 0 else "lost rank 0"
+            did = "could not serve the rendezvous" if env.rank == 0 else "lost the connection to rank 0"
             raise RuntimeError("%s %s at %s: %s" % (who, did, place, first_line(error)))
 
     def set(self, key, value):

@@ -76,7 +76,10 @@ def choose_interface(env, wanted):
             return name, address
     if found:
         return found[0][:2]
-    raise RuntimeError("no interface with an IPv4 address is up on %s, so the ranks cannot connect" % host_name())
+    raise RuntimeError(
+        "no interface with an IPv4 address is up on %s, so the ranks cannot connect; check `ip -4 address`"
+        % host_name()
+    )
 
 
 def wait_until_reachable(host, port, deadline):

@@ -128,7 +128,7 @@ class PhaseBarrier:
         try:
             self.store.set(self._key(phase, what, self.env.rank), text)
         except Exception as lost:
-            message = "lost rank 0: %s" % lost + ("; before that: " + before if before else "")
+            message = "lost the connection to rank 0: %s" % lost + ("; before that: " + before if before else "")
             raise PhaseError(PhaseFailure(public_phase(phase), [0], [self.first_host], message, CRASH))
 
     def enter(self, phase):
@@ -227,7 +227,7 @@ class PhaseBarrier:
         """The end of a failed phase, on every rank: rank 0 says what was found, and all raise it."""
         if self.env.rank != 0 or failure is None:
             self._wait_for_outcome(phase, limit)
-            raise RuntimeError("the preflight failed, but no rank reported a cause")
+            raise RuntimeError("the preflight failed, but no rank reported a cause; check the logs of all ranks")
         self.publish_result(phase, failure.pack())
         self.finish()
         raise PhaseError(failure)
