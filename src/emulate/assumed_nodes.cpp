@@ -65,8 +65,9 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
                     site.short_name()),
         "remove these options"};
   if (site.scheduler == model::Scheduler::none)
-    return util::Error{fmt::format("{} has no Slurm to emulate", site.short_name()),
-                       "run the program directly: hpcml launch --nproc-per-node N -- CMD"};
+    return util::Error{
+        fmt::format("the site {} does not use Slurm, so hpcml emulate cannot emulate it", site.short_name()),
+        "run the program directly: hpcml launch --nproc-per-node N -- CMD"};
   if (!site.node_types.empty() && !options.any()) {
     add_partition(site, partition);
     return site;

@@ -86,7 +86,10 @@ util::Status detach_from_terminal(const std::string& log_file) {
   const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int out = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (in < 0 || out < 0)
-    return util::Error{fmt::format("cannot write the log {}: {}", path, std::strerror(errno)), {}};
+    return util::Error{
+        fmt::format("cannot open the log {} or /dev/null for a process of the emulated cluster: {}", path,
+                    std::strerror(errno)),
+        "check the free memory of this machine (free -h), which holds the logs until --keep-logs saves them"};
   ::dup2(in, 0);
   ::dup2(out, 1);
   ::dup2(out, 2);

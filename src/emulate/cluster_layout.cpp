@@ -25,8 +25,9 @@ util::Result<const model::Partition*> choose_partition(const model::Site& site, 
   if (const auto* found = site.find_partition(name)) return found;
   std::vector<std::string> names;
   for (const auto& partition : site.partitions) names.push_back(partition.name);
-  return util::Error{fmt::format("{} has no partition '{}'", site.short_name(), name),
-                     util::choice_hint(name, names, site_rules::show_command(site))};
+  return util::Error{
+      fmt::format("the profile of {} has no partition '{}' (--partition)", site.short_name(), name),
+      util::choice_hint(name, names, site_rules::show_command(site))};
 }
 
 /// Interfaces that nodes of this type have: the type's own, then those that the site's network rules name.
@@ -159,11 +160,12 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
     return util::Error{fmt::format("cannot emulate {} nodes of partition {}: {} has only {}", request.nodes,
                                    layout.partition->name, site.short_name(), most),
                        fmt::format("use --nodes {} or fewer", most)};
+  std::vector<std::string> types;
+  for (const auto& kind : kinds) util::add_once(types, kind.type->id);
   return util::Error{fmt::format("cannot emulate {} nodes of partition {}: one machine can run at most {}",
                                  std::max(total, request.nodes), layout.partition->name, k_max_nodes),
-                     kinds.size() > 1
-                         ? fmt::format("use --node-type with one of the {} node types", kinds.size())
-                         : fmt::format("use --nodes {} or fewer", k_max_nodes)};
+                     kinds.size() > 1 ? fmt::format("use --node-type with one of {}", util::join(types, ", "))
+                                      : fmt::format("use --nodes {} or fewer", k_max_nodes)};
 }
 
 /// The network of that interface, which the login node has as well.
@@ -250,14 +252,15 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   const auto described = std::find_if(ids.begin(), ids.end(),
                                       [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   if (described == ids.end())
-    return util::Error{fmt::format("the profile of {} does not describe the nodes of partition {}",
-                                   site.short_name(), layout.partition->name),
-                       "use another --partition"};
+    return util::Error{
+        fmt::format("the profile of {} does not describe the nodes of partition {}", site.short_name(),
+                    layout.partition->name),
+        fmt::format("use --partition with another of its partitions: {}", site_rules::show_command(site))};
   if (kinds.empty() || kinds.front().type->cpu.cores == 0)
     return util::Error{
         fmt::format("the profile of {} does not state how many cores the nodes of partition {} have",
                     site.short_name(), layout.partition->name),
-        fmt::format("use another --partition, or add \"cpu\" to node type {}",
+        fmt::format("use another --partition, or add \"cpu\" to node type {} of the profile",
                     kinds.empty() ? *described : kinds.front().type->id)};
   layout.type = kinds.front().type;
   layout.name_suffix = site.network.master.suffix;

@@ -72,7 +72,8 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
 }
 
 util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
-  return {fmt::format("cannot write Slurm's logs to {} (--keep-logs): {}", run.logs_dir, why), {}};
+  return {fmt::format("cannot write Slurm's logs to {} (--keep-logs): {}", run.logs_dir, why),
+          "use --keep-logs with a directory that you can write to"};
 }
 
 /// Login files of the site in the place of this machine's, whose `module` would win over the site's, and
@@ -174,7 +175,8 @@ std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& ru
 }
 
 void forgo_ssh(ClusterRun& run, const util::Error& why) {
-  run.narrator.note(fmt::format("ssh to the emulated nodes does not work: {}", why.what));
+  run.narrator.note(fmt::format("ssh to the emulated nodes does not work, but srun does: {}{}{}", why.what,
+                                why.hint.empty() ? "" : "; ", why.hint));
   run.ssh.reset();
 }
 
@@ -201,7 +203,7 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   if (!sandbox.has_networks() && run.keeps_accounts())
     return util::Error{
         "--accounts and --accounting need a network namespace, which this machine does not allow",
-        "remove these options"};
+        "run hpcml emulate as root or in a container with docker run --privileged, or remove these options"};
   if (!sandbox.has_networks()) {
     TRY(const auto port,
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
@@ -212,7 +214,8 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
     return util::Error{
         "cannot limit the memory and devices of jobs (--limit-memory, --limit-devices, --fault "
         "oom): the emulated Slurm does not run as root",
-        {}};
+        "run hpcml emulate as root, and in a container with docker run --privileged; or remove these "
+        "options"};
   for (const auto& node : run.layout.nodes)
     if (run.job_limits().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;

@@ -59,7 +59,7 @@ util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
         fmt::format(
             "cannot limit the devices of jobs (--limit-devices): cannot create device files in {}: {}", what,
             std::strerror(errno)),
-        "in a container, use docker run --privileged"};
+        "run the container with docker run --privileged, or remove --limit-devices"};
   };
   // The sandbox's own files are on a file system without devices.
   if (::mount("tmpfs", directory.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0)
@@ -151,7 +151,10 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
     directories.push_back(std::move(directory));
   for (const auto& directory : directories) {
     fs::create_directories(directory, error);
-    if (error) return util::Error{fmt::format("cannot create {}: {}", directory, error.message())};
+    if (error)
+      return util::Error{
+          fmt::format("cannot create {} for the emulated cluster: {}", directory, error.message()),
+          "check the free memory of this machine (free -h), which holds the files of the cluster"};
   }
   SlurmFileOptions options{state_dir,
                            sandbox.user_id(),
@@ -219,12 +222,13 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
     for (const auto& daemon : daemons)
       if (!sandbox.is_alive(daemon.pid))
         return util::Error{
-            fmt::format("{} exited unexpectedly; the last lines of its log:{}", daemon.what, tail(daemon))};
+            fmt::format("{} exited unexpectedly; the last lines of its log:{}", daemon.what, tail(daemon)),
+            "run hpcml emulate again with --keep-logs DIR to read the complete logs"};
     if (steady_clock::now() > end) {
       std::string text = fmt::format(
           "timed out after {} s waiting for {}; the last lines of the logs:", limit.count(), what);
       for (const auto& daemon : daemons) text += "\n " + daemon.what + ":" + tail(daemon);
-      return util::Error{text, "run it again with --keep-logs DIR to see the whole logs"};
+      return util::Error{text, "run hpcml emulate again with --keep-logs DIR to read the complete logs"};
     }
     std::this_thread::sleep_for(pause);
   }
@@ -253,8 +257,9 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60),
                                       "CREATE DATABASE mysql;\nUSE mysql;\n" + tables);
   if (!made || made->exit_code != 0)
-    return util::Error{
-        fmt::format("cannot create the database of slurmdbd: {}", made ? made->err : made.error().what)};
+    return util::Error{fmt::format("mariadbd cannot create the database of slurmdbd: {}",
+                                   made ? made->err : made.error().what),
+                       "remove the options that need it: --accounts, --accounting and --fault preempt:qos"};
   const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
   const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
@@ -293,8 +298,10 @@ util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const
     const auto done = ask_sacctmgr(run, state_dir, words);
     if (!done || done->exit_code != 0)
       return util::Error{
-          fmt::format("cannot set up the accounts: sacctmgr {} failed: {}", util::join(words, " "),
-                      done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
+          fmt::format("cannot set up the accounts of the emulated cluster: 'sacctmgr {}' failed: {}",
+                      util::join(words, " "),
+                      done ? std::string(util::trim(done->out + done->err)) : done.error().what),
+          "check the names of --accounts, or use --keep-logs DIR and read slurmdbd.log"};
   }
   return util::Done{};
 }
@@ -365,8 +372,8 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
       {slurm.controller, "slurmctld", {state_dir + "/log/slurmctld.out", state_dir + "/log/slurmctld.log"}});
   if (run.keeps_accounts()) TRY_DONE(enter_accounts(sandbox, run, user, daemons));
   for (const auto& node : run.layout.nodes) {
-    run.narrator.progress(
-        fmt::format("starting {} ({} of {})", node.name, daemons.size(), run.layout.nodes.size()));
+    run.narrator.progress(fmt::format("starting slurmd on {} (node {} of {})", node.name,
+                                      slurm.nodes.size() + 1, run.layout.nodes.size()));
     auto made = make_node(run, node, state_dir);
     if (run.job_limits().any()) show_group_view(made, sandbox.job_groups(), state_dir);
     const auto started = sandbox.start_node(made);
@@ -380,7 +387,8 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
   const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
   TRY_DONE(wait_until(sandbox, daemons, "all nodes to become ready", limit, milliseconds(30), [&] {
     const auto ready = count_ready(run, state_dir);
-    run.narrator.progress(fmt::format("{} of {} nodes ready", ready, run.layout.nodes.size()));
+    run.narrator.progress(
+        fmt::format("waiting for slurmd: {} of {} nodes are ready for jobs", ready, run.layout.nodes.size()));
     return ready >= run.layout.nodes.size();
   }));
   return slurm;
@@ -404,9 +412,10 @@ util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) 
     for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);
     if (all) return first;
   }
-  return util::Error{
-      fmt::format("cannot find {} consecutive free ports from 10000 to 32000 on this machine", count),
-      "stop other emulated clusters first"};
+  return util::Error{fmt::format("the emulated cluster needs {} consecutive free ports from 10000 to 32000, "
+                                 "which this machine lacks",
+                                 count),
+                     "use fewer --nodes, or end other hpcml emulate commands on this machine"};
 }
 
 } // namespace hpcml::emulate

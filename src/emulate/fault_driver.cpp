@@ -164,15 +164,18 @@ util::Status strike(const MemoryUser& user) {
   const auto files = files_of(step);
   const auto before = count_kills(step);
   if (!before)
-    return util::Error{"this kernel does not report the processes that it kills when memory runs out",
-                       "use Linux 4.13 or later"};
+    return util::Error{
+        "this kernel does not count the processes that it kills when memory runs out, as --fault oom needs",
+        "use Linux 4.13 or later, or remove --fault oom"};
   const auto file = step / files.limit;
   const auto limit = read_value(file);
   const auto cannot = [&](const std::string& what) {
-    return util::Error{what + ": " + std::strerror(errno), {}};
+    return util::Error{what + ": " + std::strerror(errno),
+                       "use a time of --fault oom at which the job's memory does not grow"};
   };
   if (!lower_limit(file, step / files.usage))
-    return cannot(fmt::format("cannot lower the memory limit of the job in {}", file.string()));
+    return cannot(
+        fmt::format("cannot lower the memory limit of the job for --fault oom in {}", file.string()));
   auto eater = util::Child::fork({}, [&]() -> int { take_memory(user, *before); });
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };
@@ -187,15 +190,16 @@ util::Status strike(const MemoryUser& user) {
   eater->kill();
   if (killed) return util::Done{};
   return util::Error{
-      fmt::format("the job's memory was used up, but the kernel killed none of its processes within {} s",
-                  k_longest_try.count()),
-      {}};
+      fmt::format(
+          "the job's memory was used up for --fault oom, but the kernel killed no process within {} s",
+          k_longest_try.count()),
+      "check dmesg for the out-of-memory killer, or run swapoff -a as root if swap is in use"};
 }
 
 /// Allocates the memory that the largest step in the node's control group (node_group) has left, below a
 /// limit that is lowered for the moment, until the kernel has killed the step's largest process. Processes of
 /// hpcml, which start ranks, are not killed. If there is no step yet, waits some seconds for one.
-util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
+util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group, const std::string& node) {
   constexpr auto k_timeout = std::chrono::seconds(10);
   const auto end = steady_clock::now() + k_timeout;
   auto user = find_biggest(node_group);
@@ -205,8 +209,9 @@ util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
   }
   if (!user)
     return util::Error{
-        fmt::format("no process of a job was found on this node within {} s", k_timeout.count()),
-        "use a time at which a job runs on this node"};
+        fmt::format("no job had a process on node {} within {} s after the time of --fault oom", node,
+                    k_timeout.count()),
+        fmt::format("use a time at which a job runs on {}", node)};
   // Else the kernel might take a launcher, or what takes the memory: in small examples these are the biggest.
   [[maybe_unused]] const auto ignored =
       util::write_kernel_file("/proc/" + std::to_string(user->pid) + "/oom_score_adj", "1000");
@@ -245,7 +250,9 @@ util::Status stop_controller(pid_t pid) {
   // One of this process's own is reaped here; another's stays a zombie, which has no mark either.
   while (!read_node_mark(pid).empty()) {
     ::waitpid(pid, nullptr, WNOHANG);
-    if (steady_clock::now() > end) return util::Error{"slurmctld did not stop within 60 s", {}};
+    if (steady_clock::now() > end)
+      return util::Error{"slurmctld did not stop within 60 s after SIGTERM, so it is not restarted",
+                         "use --keep-logs DIR and read slurmctld.log for the cause"};
     std::this_thread::sleep_for(k_look);
   }
   return util::Done{};
@@ -285,7 +292,8 @@ private:
   }
 
   util::Result<std::string> take_memory(const ClusterFault& fault) {
-    TRY(const auto victim, run_out_of_memory(node_group(x_sandbox.job_groups().memory, name_of(fault))));
+    TRY(const auto victim,
+        run_out_of_memory(node_group(x_sandbox.job_groups().memory, name_of(fault)), name_of(fault)));
     return fmt::format("{} has no memory left for job {}: the kernel killed its {}", name_of(fault),
                        victim.job, victim.name);
   }
@@ -304,7 +312,8 @@ private:
       return describe_preemption(*x_run.site, fault);
     }
     if (x_preempting.empty())
-      return util::Error{"cannot end the preempting job, because it was not submitted", {}};
+      return util::Error{"the job of --fault preempt cannot end, because its submission failed before",
+                         "check the earlier error of this --fault"};
     TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));
     return std::string("the preempting job has ended");
   }
@@ -322,7 +331,7 @@ util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
     if (needs_links(fault.kind) && !sandbox.has_networks())
       return util::Error{
           fmt::format("--fault {} needs network namespaces, which this machine does not allow", fault.text),
-          {}};
+          "run hpcml emulate as root or in a container with docker run --privileged, or remove this fault"};
     if (fault.kind == FaultKind::slow_link)
       if (const auto step = try_link_speed(); !step)
         return util::with_context(step.error(), fmt::format("--fault {}", fault.text));
@@ -343,7 +352,9 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const auto cannot = [&] {
     run.narrator.failure(
-        {fmt::format("cannot start the process that injects faults: {}", std::strerror(errno)), {}});
+        {fmt::format("cannot start the process that injects the faults of --fault, so none happens: {}",
+                     std::strerror(errno)),
+         "check `ulimit -u` and the free memory of this machine (free -h)"});
   };
   if (memory == MAP_FAILED) {
     cannot();
@@ -382,8 +393,8 @@ void FaultDriver::inject_faults(Sandbox& sandbox, const SlurmDaemons& daemons) {
       continue;
     }
     const auto passed = std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job);
-    x_run.narrator.event(fmt::format("fault: {} (--fault {}, {} after the first job started)", *done,
-                                     fault.text, describe_seconds(passed)));
+    x_run.narrator.event(fmt::format("fault: {} (requested by --fault {}, {} after the first job started)",
+                                     *done, fault.text, describe_seconds(passed)));
   }
 }
 

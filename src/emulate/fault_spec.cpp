@@ -94,7 +94,9 @@ public:
     read_node(words);
     read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
     if (x_row->cuts_links && !x_ground.networks)
-      refuse("with --shared-network the nodes have no separate network links", "remove --shared-network");
+      refuse(
+          "the nodes share one loopback network (--shared-network), so hpcml cannot cut or slow their links",
+          "remove --shared-network");
     if (x_list.errors.size() == before) x_list.faults.push_back(x_fault);
   }
 
@@ -108,19 +110,23 @@ private:
     std::vector<std::string> names;
     for (const auto& row : k_rows) names.emplace_back(row.name);
     const auto meant = util::nearest(name, names);
-    refuse(fmt::format("unknown fault '{}'{}", name, meant ? fmt::format("; did you mean {}?", *meant) : ""),
+    refuse(meant ? fmt::format("unknown fault '{}'; did you mean {}?", name, *meant)
+                 : fmt::format("unknown fault '{}'", name),
            fmt::format("use one of {}", describe_faults()));
   }
 
   /// The "10x" after the node.
   void take_factor(std::vector<std::string>& words) {
-    if (words.size() < 3) return refuse("the factor of the slowdown is missing", like());
+    if (words.size() < 3)
+      return refuse("slow-link needs a factor after the node number, such as 10x for a tenth of the speed",
+                    like());
     const std::string word = words.back();
     words.pop_back();
     const auto number =
         util::parse_unsigned(std::string_view(word).substr(0, word.size() - word.ends_with('x')));
     if (!word.ends_with('x') || !number || *number < 2 || *number > k_slowest)
-      return refuse(fmt::format("'{}' must be a factor from 2x to {}x", word, k_slowest), like());
+      return refuse(fmt::format("the link slowdown '{}' must be a factor from 2x to {}x", word, k_slowest),
+                    like());
     x_fault.factor = static_cast<unsigned>(*number);
   }
 
@@ -144,7 +150,7 @@ private:
       if (grace && i + 1 == terms.size())
         x_fault.grace = *grace;
       else if (i > 0 || !read_way(terms[i]))
-        return refuse(fmt::format("unknown form of preemption '{}'", terms[i]),
+        return refuse(fmt::format("unknown form of preemption '{}' for --fault preempt", terms[i]),
                       fmt::format("use one of {}", describe_ways()));
     }
     if (x_fault.by_qos && !x_ground.networks)
@@ -154,12 +160,14 @@ private:
 
   void read_node(const std::vector<std::string>& words) {
     if (!x_row->of_node) {
-      if (words.size() > 1) refuse("this fault accepts no node number", like());
+      if (words.size() > 1)
+        refuse(fmt::format("{} affects the whole cluster and accepts no node number", x_row->name), like());
       return;
     }
     if (words.size() != 2)
-      return refuse(words.size() < 2 ? "the node number is missing"
-                                     : "only one node number is allowed before the time",
+      return refuse(words.size() < 2
+                        ? fmt::format("{} needs the number of a node, the first of which is 1", x_row->name)
+                        : fmt::format("{} accepts only one node number before the time", x_row->name),
                     like());
     const auto number = util::parse_unsigned(words[1]);
     if (!number || *number == 0)
@@ -174,21 +182,27 @@ private:
   void read_times(const std::string& times) {
     if (times.empty() && x_row->any_time) return;
     if (times.empty())
-      return refuse("the time is missing",
-                    fmt::format("{}; times are counted from the start of the first job", like()));
+      return refuse(fmt::format("{} needs a start time such as @30s, counted from the start of the first job",
+                                x_row->name),
+                    like());
     const auto dots = times.find("..");
     const auto from = parse_time(times.substr(0, dots));
     if (!from)
-      return refuse(fmt::format("'{}' is not a valid time", times.substr(0, dots)), "use 30s, 2m or 1m30s");
+      return refuse(fmt::format("'{}' is not a valid time for the start of the fault (limit: 7 days)",
+                                times.substr(0, dots)),
+                    "use 30s, 2m or 1m30s");
     x_fault.from = *from;
     if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption + lasting(x_fault.grace);
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
     const auto until = parse_time(times.substr(dots + 2));
     if (!until)
-      return refuse(fmt::format("'{}' is not a valid time", times.substr(dots + 2)), "use 30s, 2m or 1m30s");
+      return refuse(fmt::format("'{}' is not a valid time for the end of the fault (limit: 7 days)",
+                                times.substr(dots + 2)),
+                    "use 30s, 2m or 1m30s");
     if (*until <= *from)
-      return refuse("its end is not after its start", "use the earlier time first: link-cut:2@10s..20s");
+      return refuse("the end of the fault must be after its start",
+                    "use the earlier time first: link-cut:2@10s..20s");
     x_fault.until = until;
   }
 

@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_memory = "memory"; // the controllers' names
 constexpr const char* k_devices = "devices";
-constexpr const char* k_privileged = "in a container, use docker run --privileged";
 
 void end_processes_in(const fs::path& directory) {
   const auto text = util::read_file(directory / "cgroup.procs");
@@ -37,24 +36,32 @@ void end_processes_in(const fs::path& directory) {
 }
 
 util::Error cannot_limit(const char* controller, const util::Error& why) {
-  return {fmt::format("cannot limit the {} of jobs: {}", controller, why.what), why.hint};
+  return {fmt::format("cannot limit the {} of jobs ({}): {}", controller,
+                      std::string_view(controller) == k_memory ? "--limit-memory, --fault oom"
+                                                               : "--limit-devices",
+                      why.what),
+          why.hint.empty() ? "remove the option, or run hpcml emulate as root outside of containers"
+                           : why.hint};
 }
 
 /// Makes a group whose members have their memory counted, or devices limited.
 util::Result<std::string> make_group(const char* controller) {
   if (::geteuid() != 0)
-    return util::Error{"only root can create control groups", "run hpcml emulate as root"};
+    return util::Error{"only root can create control groups, which limit jobs",
+                       "run hpcml emulate as root, or remove the option"};
   TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
   TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
   const auto place = util::parse_group_place(controller, cgroup, mounts);
   if (!place)
-    return util::Error{fmt::format("this machine has no control groups for {}", controller), k_privileged};
+    return util::Error{
+        fmt::format("this machine has no control groups for {}, or its container hides them", controller),
+        "run the container with docker run --privileged, or remove the option"};
   if (place->unified) return make_unified_group(*place, cgroup);
   auto directory = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
   if (::mkdtemp(directory.data()) == nullptr)
-    return util::Error{fmt::format("cannot create a control group in {}: {}",
+    return util::Error{fmt::format("cannot create a control group for the limits of jobs in {}: {}",
                                    fs::path(directory).parent_path().string(), std::strerror(errno)),
-                       k_privileged};
+                       "run the container with docker run --privileged, or remove the option"};
   return directory;
 }
 

@@ -66,17 +66,19 @@ bool enter_network_of(pid_t process) {
 util::Status try_link_speed() {
   if (!util::find_program("tc", tc_environment()))
     return util::Error{"the program tc, which limits the speed of network links, is not installed",
-                       "run apt-get install iproute2 (Debian)"};
+                       "run apt-get install iproute2 (Debian), or remove --fault slow-link"};
   if (run_tc(limit_words("lo", 2), [] { return ::unshare(CLONE_NEWNET) == 0; })) return util::Done{};
   return util::Error{"this kernel cannot limit the speed of network links: its module sch_tbf is missing",
-                     "run modprobe sch_tbf as root, or remove this fault"};
+                     "run modprobe sch_tbf as root, or remove --fault slow-link"};
 }
 
 util::Status set_link_speed(const std::string& interface, unsigned factor, std::optional<pid_t> in) {
   const auto words = factor > 1 ? limit_words(interface, factor)
                                 : std::vector<std::string>{"tc", "qdisc", "del", "dev", interface, "root"};
   if (run_tc(words, [&] { return !in || enter_network_of(*in); })) return util::Done{};
-  return util::Error{fmt::format("tc cannot change the speed of network interface {}", interface), {}};
+  return util::Error{
+      fmt::format("tc cannot change the speed of network interface {} of an emulated node", interface),
+      "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
 }
 
 std::string describe_link_speed(unsigned factor) {

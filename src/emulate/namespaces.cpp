@@ -39,8 +39,8 @@ bool may_set_groups() {
   return ::setgroups(groups.size(), groups.data()) == 0;
 }
 
-constexpr const char* k_container_hint =
-    "in a container, use docker run --privileged, or securityContext: {privileged: true} in Kubernetes";
+constexpr const char* k_container_hint = "run the container with docker run --privileged, or with "
+                                         "securityContext: {privileged: true} in Kubernetes";
 
 util::Error no_namespaces(int why) {
   const std::string what = fmt::format(
@@ -93,7 +93,9 @@ util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
 
 util::Status become_user(const ProcessIsolation& isolation) {
   if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
-  return failed("cannot switch back to your own user in the emulated cluster");
+  return util::Error{fmt::format("cannot create the user namespace in which your jobs run as your user: {}",
+                                 std::strerror(errno)),
+                     "run as root: sysctl -w user.max_user_namespaces=10000, or run hpcml emulate as root"};
 }
 
 bool can_make_networks() {
@@ -108,45 +110,54 @@ bool can_make_networks() {
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   const bool no_mount = errno == EINVAL;
-  auto error = mount_failed("cannot separate the mounts of the emulated cluster from those of this machine");
+  auto error = mount_failed("cannot separate the cluster's mounts from those of this machine (needs "
+                            "root or a user namespace)");
   if (no_mount)
-    error.hint = "in a chroot, use a mount as its directory: mount --bind DIR DIR, then chroot DIR";
+    error.hint = "use a mount as the directory of the chroot: mount --bind DIR DIR, then chroot DIR";
   return error;
 }
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
     return util::Done{};
-  return mount_failed(fmt::format("cannot mount a private file system at {}", target));
+  return mount_failed(fmt::format(
+      "cannot mount a private tmpfs at {} (needs root, or a container that allows mounts)", target));
 }
 
 util::Status mount_proc() {
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return util::Done{};
-  return mount_failed("cannot mount /proc for the emulated cluster",
-                      "in a container that hides parts of /proc, use docker run --security-opt "
-                      "systempaths=unconfined (or --privileged), or procMount: Unmasked in Kubernetes");
+  return mount_failed(
+      "cannot mount /proc for the emulated cluster",
+      "run the container with docker run --security-opt systempaths=unconfined (or --privileged), or with "
+      "procMount: Unmasked in Kubernetes");
 }
 
 util::Status mount_sysfs(const std::string& scratch) {
   if (::mkdir(scratch.c_str(), 0755) != 0 && errno != EEXIST)
-    return failed(fmt::format("cannot create {}", scratch));
+    return util::Error{
+        fmt::format("cannot create {} for an emulated node: {}", scratch, std::strerror(errno)),
+        "check the free memory of this machine (free -h), which holds the files of the cluster"};
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return mount_failed("cannot mount a /sys with the network interfaces of an emulated node");
+    return mount_failed(
+        "cannot mount a sysfs for an emulated node (needs root, or a container that allows mounts)");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = mount_failed("cannot mount /sys for an emulated node");
+  const auto error = mount_failed(
+      "cannot move the sysfs of an emulated node to /sys (needs root, or a container that allows mounts)");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = mount_failed(fmt::format("cannot mount {} at {}", source, target));
+  auto error = mount_failed(fmt::format(
+      "cannot mount {} at {} for the emulated cluster (needs root, or a container that allows mounts)",
+      source, target));
   if (::access(source.c_str(), F_OK) != 0)
-    error.hint = fmt::format("{} does not exist", source);
+    error.hint = fmt::format("check why {} does not exist", source);
   else if (::access(target.c_str(), F_OK) != 0)
-    error.hint = fmt::format("{} does not exist; only existing paths can be mounted over", target);
+    error.hint = fmt::format("add {}, which does not exist: hpcml mounts only over existing paths", target);
   return error;
 }
 
@@ -154,7 +165,8 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
-  return mount_failed(fmt::format("cannot mount {} over {}", source, target));
+  return mount_failed(fmt::format(
+      "cannot mount an overlay of {} over {} (needs root, or a kernel with overlayfs)", source, target));
 }
 
 } // namespace hpcml::emulate

@@ -87,7 +87,7 @@ util::Result<int> find_interface(const std::string& name) {
   if (index == 0)
     return util::Error{
         fmt::format("the emulated cluster lacks its network interface {}: {}", name, std::strerror(errno)),
-        "run it again, and report it as a bug in hpcml if it recurs"};
+        "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
   return static_cast<int>(index);
 }
 
@@ -130,7 +130,10 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
   TRY(const auto index, find_interface(interface));
   in_addr address{};
   if (::inet_pton(AF_INET, ipv4.c_str(), &address) != 1 || prefix < 1 || prefix > 30)
-    return util::Error{fmt::format("'{}' is not an IPv4 address", ipv4), {}};
+    return util::Error{
+        fmt::format("the address '{}/{}' of network interface {} of an emulated node is not valid", ipv4,
+                    prefix, interface),
+        "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
   const in_addr broadcast{address.s_addr | htonl((1u << (32 - prefix)) - 1)};
   ifaddrmsg head{};
   head.ifa_family = AF_INET;

@@ -50,9 +50,13 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     taken.push_back(place);
     const bool is_working_directory = same(place, working_directory);
     if (is_working_directory || same(place, env.get_or("HOME", ""))) {
-      places.notes.push_back(
-          fmt::format("{} is {}: the emulated nodes share it, but on the site each node has its own",
-                      is_working_directory ? "the working directory" : "your home directory", name));
+      places.notes.push_back(is_working_directory
+                                 ? fmt::format("the emulated nodes share {}, because the working directory "
+                                               "is {}; use another to separate the nodes",
+                                               name, name)
+                                 : fmt::format("the emulated nodes share {}, because your home directory is "
+                                               "{}; set HOME to separate the nodes",
+                                               name, name));
       continue;
     }
     places.directories.push_back({place.string(), {}, list_directories(place)});
@@ -75,7 +79,10 @@ util::Status make_own_directories(const std::vector<PrivateDirectory>& directori
     std::error_code error;
     fs::create_directories(directory.source, error);
     if (!error) fs::permissions(directory.source, fs::perms::all | fs::perms::sticky_bit, error);
-    if (error) return util::Error{fmt::format("cannot create {}: {}", directory.source, error.message()), {}};
+    if (error)
+      return util::Error{fmt::format("cannot create {} for the temporary files of an emulated node: {}",
+                                     directory.source, error.message()),
+                         "check the free memory of this machine (free -h), which holds these files"};
   }
   return util::Done{};
 }

@@ -19,8 +19,9 @@ std::string read_node_mark(pid_t pid) {
 
 util::Status end_processes_of(const std::string& mark) {
   if (mark.empty())
-    return util::Error{"cannot find the processes of the emulated node: its /proc/PID/ns/uts cannot be read",
-                       {}};
+    return util::Error{
+        "cannot find the processes of an emulated node: /proc/PID/ns/uts was not readable at its start",
+        "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
   constexpr auto k_pause = std::chrono::milliseconds(5);
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   for (unsigned round = 0; round < k_most; ++round) {
@@ -34,7 +35,9 @@ util::Status end_processes_of(const std::string& mark) {
     if (left == 0) return util::Done{};
     std::this_thread::sleep_for(k_pause);
   }
-  return util::Error{"some processes of the node did not exit within 20 s after SIGKILL", {}};
+  return util::Error{
+      "some processes of an emulated node did not exit within 20 s after SIGKILL",
+      "check ps -eo pid,stat,comm for processes in state D, which wait for a disk or file server"};
 }
 
 } // namespace hpcml::emulate

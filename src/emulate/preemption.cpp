@@ -44,9 +44,9 @@ util::Result<std::string> run_as_user(Sandbox& sandbox, const std::vector<std::s
 
 std::string why_not_hint(const ClusterRun& run) {
   if (!needs_accounting(run.faults))
-    return "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause";
+    return "use a later end of the fault, or --keep-logs DIR and read slurmctld.log for the cause";
   return fmt::format(
-      "use a later end of the fault, or --keep-logs DIR: slurmctld.log names the cause; only jobs "
+      "use a later end of the fault, or --keep-logs DIR and read slurmctld.log for the cause; only jobs "
       "with QoS {} are preempted",
       util::join(list_preempted_qos(*run.site), ", "));
 }
@@ -127,7 +127,8 @@ util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterR
   if (needs_accounting(run.faults)) words.push_back(std::string("--qos=") + k_first);
   TRY(const auto answer, run_as_user(sandbox, words));
   if (util::parse_unsigned(answer)) return answer;
-  return util::Error{fmt::format("sbatch rejected the preempting job: {}", answer), {}};
+  return util::Error{fmt::format("sbatch rejected the job of --fault preempt: {}", answer),
+                     "use --keep-logs DIR and read slurmctld.log for the cause"};
 }
 
 util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job) {
@@ -135,10 +136,11 @@ util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const s
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
   TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
   if (state && util::trim(state->out) == "RUNNING") return util::Done{};
-  return util::Error{fmt::format("Slurm did not start the preempting job (state: {}){}",
-                                 state ? std::string(util::trim(state->out)) : std::string("unknown"),
-                                 output.empty() ? "" : ": " + output),
-                     why_not_hint(run)};
+  return util::Error{
+      fmt::format("Slurm did not start the job of --fault preempt before the fault ended (state: {}){}",
+                  state ? std::string(util::trim(state->out)) : std::string("unknown"),
+                  output.empty() ? "" : ": " + output),
+      why_not_hint(run)};
 }
 
 } // namespace hpcml::emulate

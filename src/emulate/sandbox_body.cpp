@@ -121,7 +121,9 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
   for (const auto& interface : node.interfaces) {
     if (!x_bridges.count(interface.name))
       return util::Error{
-          fmt::format("the login node has no address in the network of interface {}", interface.name), {}};
+          fmt::format("node {} has network interface {}, which the login node of the emulated cluster lacks",
+                      node.name, interface.name),
+          "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
     const std::string cable_name = "n" + std::to_string(number) + "p" + std::to_string(port++);
     TRY_DONE(create_cable(cable_name, interface.name, interface.name, pid));
     x_started[pid].cables.push_back(cable_name);
@@ -144,8 +146,9 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return util::Error{fmt::format("cannot create a socket for node {}: {}", node.name, std::strerror(errno)),
-                       {}};
+    return util::Error{
+        fmt::format("cannot create a socket for emulated node {}: {}", node.name, std::strerror(errno)),
+        "set a higher limit of open files: ulimit -n 4096"};
   StartChannel channel;
   auto supervisor = util::Child::fork({}, [&]() -> int {
     be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});

@@ -47,7 +47,10 @@ util::Result<int> listen_at(unsigned port) {
 /// The mounts are the program's own: what does not exist is not covered.
 util::Status prepare(const NodeService& service, const ProcessIsolation& isolation) {
   if (::unshare(CLONE_NEWNS) != 0)
-    return util::Error{fmt::format("cannot create a mount namespace: {}", std::strerror(errno)), {}};
+    return util::Error{
+        fmt::format("cannot create the mount namespace of an ssh connection to an emulated node: {}",
+                    std::strerror(errno)),
+        "run as root: sysctl -w user.max_mnt_namespaces=10000"};
   TRY_DONE(keep_mounts_private());
   for (const auto& mount : service.mounts)
     if (::access(mount.target.c_str(), F_OK) == 0) TRY_DONE(bind_mount(mount.source, mount.target));
@@ -102,7 +105,8 @@ util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& i
   const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
     return util::Error{
-        fmt::format("cannot create the namespaces of node {}: {}", node.name, std::strerror(errno)), {}};
+        fmt::format("cannot create the namespaces of emulated node {}: {}", node.name, std::strerror(errno)),
+        "use fewer --nodes, or set higher limits as root: sysctl -a | grep 'user.max_.*_namespaces'"};
   return util::Done{};
 }
 
@@ -119,7 +123,9 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 util::Status give_own_directory(const PrivateDirectory& directory) {
   const int machines = ::open(directory.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (machines < 0)
-    return util::Error{fmt::format("cannot open {}: {}", directory.target, std::strerror(errno)), {}};
+    return util::Error{fmt::format("cannot open {}, in whose place each emulated node has its own: {}",
+                                   directory.target, std::strerror(errno)),
+                       fmt::format("check that {} exists and that you can enter it", directory.target)};
   TRY_DONE(bind_mount(directory.source, directory.target));
   for (const auto& name : directory.kept) {
     const auto from = "/proc/self/fd/" + std::to_string(machines) + "/" + name,

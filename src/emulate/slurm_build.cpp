@@ -67,7 +67,9 @@ std::vector<std::string> configure_words(const std::string& tree, const std::str
 util::Status unpack(const std::string& source, const std::string& tree, const util::EnvSnapshot& env) {
   std::error_code error;
   fs::create_directories(tree, error);
-  if (error) return util::Error{fmt::format("cannot create {}: {}", tree, error.message()), {}};
+  if (error)
+    return util::Error{fmt::format("cannot create {} for the sources of Slurm: {}", tree, error.message()),
+                       "set XDG_CACHE_HOME to a directory that you can write to"};
   const auto from = fs::absolute(source, error).string(); // a name may begin with "-"
   const auto words =
       fs::is_directory(from, error)
@@ -94,7 +96,10 @@ util::Status build(const std::string& work, const std::string& prefix, const std
                     "installing Slurm", log_file, log));
   std::error_code error;
   fs::rename(stage + prefix, prefix, error);
-  if (error) return util::Error{fmt::format("cannot create {}: {}", prefix, error.message()), {}};
+  if (error)
+    return util::Error{
+        fmt::format("cannot move the built Slurm to {}: {}", prefix, error.message()),
+        fmt::format("remove {} if it exists, or set XDG_CACHE_HOME to another directory", prefix)};
   return util::Done{};
 }
 
@@ -171,7 +176,8 @@ util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::En
   const util::FileLock lock(cache + "/." + version + ".lock");
   std::error_code ignored;
   if (fs::exists(prefix + "/sbin/slurmctld", ignored)) return prefix;
-  report(fmt::format("building Slurm {} once in {} (this takes minutes)", version, prefix));
+  report(fmt::format("building Slurm {} once in {}, where later runs find it; the build takes minutes",
+                     version, prefix));
   TRY_DONE(build(work.path(), prefix, cache + "/" + version + ".log", env));
   return prefix;
 }

@@ -14,8 +14,6 @@ namespace hpcml::emulate {
 
 namespace {
 
-constexpr const char* k_install = "run apt-get install slurm-wlm (Debian, Ubuntu); its daemons need not run";
-
 /// "23.11" of "23.11.4": what Slurm calls a release.
 std::string release_of(const std::string& version) {
   const auto parts = util::split(version, '.');
@@ -93,15 +91,16 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
                                       {"sinfo", &slurm.sinfo}},
                                      wide);
   if (!missing.empty())
-    return util::Error{
-        fmt::format("Slurm is not installed here: {} is not in PATH", util::join(missing, ", ")), k_install};
+    return util::Error{fmt::format("hpcml emulate needs Slurm on this machine, but {} is not in PATH",
+                                   util::join(missing, ", ")),
+                       "run apt-get install slurm-wlm (Debian, Ubuntu); its daemons need not run"};
   const auto answer = util::run_process({slurm.slurmctld, "-V"}, wide, std::chrono::seconds(10));
   if (!answer) return util::with_context(answer.error(), "cannot determine the version of Slurm");
   slurm.version = find_slurm_version(answer->out);
   if (slurm.version.empty())
     return util::Error{fmt::format("cannot determine the version of Slurm: slurmctld -V printed '{}'",
                                    util::trim(answer->out)),
-                       k_install};
+                       "use another Slurm: --slurm-version VERSION, or a PATH with another slurmctld"};
   slurm.has_lua = !find_plugin("job_submit_lua.so", slurm.slurmctld).empty();
   for (const std::string kind : {"pmi2", "pmix"}) {
     const auto plugin = find_plugin("mpi_" + kind + ".so", slurm.slurmctld);

@@ -152,7 +152,10 @@ util::Result<pid_t> begin_ssh(Sandbox& sandbox, const SshAccess& access, const C
   for (const auto& directory : directories) {
     std::error_code error;
     fs::create_directories(directory, error);
-    if (error) return util::Error{fmt::format("cannot create {}: {}", directory, error.message()), {}};
+    if (error)
+      return util::Error{
+          fmt::format("cannot create {} for sshd of the emulated nodes: {}", directory, error.message()),
+          "check the free memory of this machine (free -h), which holds these files"};
   }
   TRY(const auto passwd, util::read_file("/etc/passwd"));
   TRY(const auto group, util::read_file("/etc/group"));
@@ -172,7 +175,10 @@ util::Status finish_ssh(const Sandbox& sandbox, pid_t keys) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Done{};
   const auto log = util::read_file(state_dir + k_keys_log);
-  return util::Error{fmt::format("cannot create the SSH keys: {}", util::trim(log.value_or(""))), {}};
+  return util::Error{
+      fmt::format("ssh-keygen, ssh-agent or ssh-add failed for the keys of the emulated nodes: {}",
+                  util::trim(log.value_or(""))),
+      "check that ssh-keygen and ssh-agent run on this machine"};
 }
 
 std::map<std::string, std::string> ssh_variables(const std::string& state_dir) {

@@ -157,10 +157,12 @@ void evaluate_size(const model::Site& site, const ClusterLayout& layout,
     refusals.push_back(fmt::format("hint: use hpcml emulate --site {} {}", site.id, option));
   };
   if (running == 0)
-    refuse(fmt::format("the nodes of partition {} are not emulated", partition.name),
-           fmt::format("--partition {}", partition.name));
+    refuse(
+        fmt::format("the nodes of partition {} are not emulated, so this job cannot start", partition.name),
+        fmt::format("--partition {}", partition.name));
   else if (demand.nodes > static_cast<unsigned long>(running))
-    refuse(fmt::format("{} nodes exceed the emulated nodes ({})", demand.nodes, running),
+    refuse(fmt::format("the {} nodes of the job exceed the emulated nodes ({}), so it cannot start",
+                       demand.nodes, running),
            fmt::format("--nodes {}", demand.nodes));
 }
 
@@ -174,7 +176,8 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
     const auto length = space == line.npos ? std::nullopt : util::parse_unsigned(line.substr(space + 1));
     if (!length || text.size() - line.size() < *length + 2)
       return util::Error{
-          "cannot check the job that was submitted to the emulated cluster: its data is incomplete", {}};
+          "cannot check the job that was submitted to the emulated cluster: its data is incomplete",
+          "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};
     fields.emplace(line.substr(0, space), text.substr(line.size() + 1, *length));
     text.remove_prefix(line.size() + *length + 2);
   }

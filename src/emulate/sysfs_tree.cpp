@@ -195,8 +195,9 @@ write_node_view(const std::string& directory, const model::CpuShape& cpu, unsign
   unsigned count = 0;
   for (const unsigned id : shape.all().ids()) count = id + 1;
   if (count == 0)
-    return util::Error{"the site profile gives no CPUs for the node type",
-                       "add \"cpu\" to the node type in the profile"};
+    return util::Error{
+        "the site profile does not state the CPUs of the node type, so hpcml cannot emulate the node",
+        "add \"cpu\" to the node type in the profile, or use another --partition"};
   const std::string host_memory = util::read_file("/proc/meminfo").value_or("");
   if (mem_mib == 0) mem_mib = host_mem_mib(host_memory);
 

@@ -88,21 +88,22 @@ util::Result<std::string> make_unified_group(const util::MemoryPlace& place, con
   if (!cgroup.starts_with("0:"))
     return util::Error{
         "this machine counts memory by cgroup v2 but also has groups of v1, which Slurm rejects",
-        "use a kernel started with systemd.unified_cgroup_hierarchy=1, which has only v2"};
+        "add systemd.unified_cgroup_hierarchy=1 to the kernel's command line, so that it has only v2"};
   const auto parent = find_parent(place);
   if (!parent)
     return util::Error{
         fmt::format(
-            "no parent control group of this process delegates memory and pids, because {} has processes",
+            "no control group from {} upwards delegates the controllers memory and pids, which limit jobs",
             directory_of(place, place.path).string()),
-        fmt::format("in a container, use docker run --privileged --cgroupns=host; elsewhere run as root: "
+        fmt::format("run the container with docker run --privileged --cgroupns=host; elsewhere, run as root: "
                     "echo +memory +pids > {}/{}",
                     place.top, k_children)};
   auto directory = (directory_of(place, *parent) / "hpcml-XXXXXX").string();
   if (::mkdtemp(directory.data()) == nullptr)
-    return util::Error{fmt::format("cannot create a control group in {}: {}",
-                                   fs::path(directory).parent_path().string(), std::strerror(errno)),
-                       "in a container, use docker run --privileged --cgroupns=host"};
+    return util::Error{
+        fmt::format("cannot create a control group for the limits of jobs in {}: {}",
+                    fs::path(directory).parent_path().string(), std::strerror(errno)),
+        "run the container with docker run --privileged --cgroupns=host, or remove the option"};
   if (const auto set = set_limits(directory, place, *parent); !set) {
     ::rmdir(directory.c_str());
     return set.error();
@@ -116,8 +117,9 @@ util::Status make_unified_node(const std::string& node_group) {
     std::error_code error;
     fs::create_directory(directory, error);
     if (error)
-      return util::Error{
-          fmt::format("cannot create control group {}: {}", directory.string(), error.message()), {}};
+      return util::Error{fmt::format("cannot create control group {} for an emulated node: {}",
+                                     directory.string(), error.message()),
+                         "use fewer --nodes, or check cgroup.max.descendants of the parent groups"};
   }
   return util::Done{};
 }
@@ -128,7 +130,9 @@ util::Status enter_unified_node(const std::string& node_group) {
   // on.
   TRY_DONE(util::write_kernel_file(top / "cgroup.procs", "0"));
   if (::unshare(CLONE_NEWCGROUP) != 0)
-    return util::Error{fmt::format("cannot create a control group namespace: {}", std::strerror(errno)), {}};
+    return util::Error{fmt::format("cannot create the control group namespace of an emulated node: {}",
+                                   std::strerror(errno)),
+                       "use Linux 4.6 or later, or run as root: sysctl -w user.max_cgroup_namespaces=10000"};
   TRY_DONE(util::write_kernel_file(top / k_daemons / "cgroup.procs", "0"));
   TRY_DONE(hand_on(top));
   return hand_on(top / k_slice);
@@ -141,9 +145,10 @@ void hide_machine_groups(bool whole_sys) {
 
 util::Status show_unified_node() {
   if (::mount("cgroup2", k_tree, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return util::Error{fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
-                                   std::strerror(errno)),
-                       {}};
+    return util::Error{
+        fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
+                    std::strerror(errno)),
+        "run the container with docker run --privileged --cgroupns=host, or remove the option"};
   // A slurmstepd that has ended its step goes to the top, where a real tree allows processes, and this one
   // does not.
   const auto procs = std::string("/cgroup.procs");

@@ -110,13 +110,13 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
   const Case cases[] = {
       {"node-dwn:2@3s", "unknown fault 'node-dwn'; did you mean node-down?"},
       {"", "unknown fault ''"},
-      {"node-down@3s", "the node number is missing"},
-      {"node-down:2:3@3s", "only one node number is allowed before the time"},
+      {"node-down@3s", "node-down needs the number of a node, the first of which is 1"},
+      {"node-down:2:3@3s", "node-down accepts only one node number before the time"},
       {"node-down:0@3s", "'0' is not a valid node number (the first node is 1)"},
       {"node-down:nid1@3s", "'nid1' is not a valid node number"},
       {"node-down:4@3s", "node 4 does not exist: the cluster has 3 nodes"},
-      {"node-down:2", "the time is missing"},
-      {"node-down:2@", "the time is missing"},
+      {"node-down:2", "node-down needs a start time such as @30s"},
+      {"node-down:2@", "node-down needs a start time such as @30s"},
       {"node-down:2@30", "'30' is not a valid time"},
       {"node-down:2@s", "'s' is not a valid time"},
       {"node-down:2@1s1m", "'1s1m' is not a valid time"},
@@ -124,18 +124,18 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"node-down:2@999999999999999999999s", "is not a valid time"},
       {"node-down:2@200h", "'200h' is not a valid time"},
       {"node-down:2@3s..9s", "node-down has no end time, because a node that is down stays down"},
-      {"link-cut:2@9s..3s", "its end is not after its start"},
-      {"link-cut:2@9s..9s", "its end is not after its start"},
+      {"link-cut:2@9s..3s", "the end of the fault must be after its start"},
+      {"link-cut:2@9s..9s", "the end of the fault must be after its start"},
       {"link-cut:2@9s..", "'' is not a valid time"},
-      {"slurmctld-restart:1@3s", "this fault accepts no node number"},
-      {"oom@3s", "the node number is missing"},
-      {"oom:2", "the time is missing"},
+      {"slurmctld-restart:1@3s", "slurmctld-restart affects the whole cluster and accepts no node number"},
+      {"oom@3s", "oom needs the number of a node"},
+      {"oom:2", "oom needs a start time such as @30s"},
       {"oom:2@3s..9s", "oom has no end time, because a killed process stays dead"},
-      {"slow-link:2", "the factor of the slowdown is missing"},
+      {"slow-link:2", "slow-link needs a factor after the node number"},
       {"slow-link:2:10", "'10' must be a factor"},
       {"slow-link:2:1x", "'1x' must be a factor"},
       {"slow-link:2:x", "'x' must be a factor"},
-      {"preempt", "the time is missing"},
+      {"preempt", "preempt needs a start time such as @30s"},
       {"preempt:kindly@3s", "unknown form of preemption 'kindly'"},
       {"preempt:qosy@3s", "unknown form of preemption 'qosy'"},
       {"preempt:qos-@3s", "unknown form of preemption 'qos-'"},
@@ -195,7 +195,8 @@ TEST_CASE("faults need nodes that run, and links to cut") {
   CHECK(parse_faults({}, ground).errors.empty());
   ground = {2, false, false};
   CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, ground)) ==
-        "--fault link-cut:2@3s: with --shared-network the nodes have no separate network links\n");
+        "--fault link-cut:2@3s: the nodes share one loopback network (--shared-network), so hpcml cannot cut "
+        "or slow their links\n");
 }
 
 TEST_CASE(

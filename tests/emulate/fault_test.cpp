@@ -123,7 +123,7 @@ TEST_CASE("of a node that is down no process is left", "[.faults]") {
       "echo after $(count 'sleep 9876[56]') $(count \"$daemon\"), $(count '.*slurmd -D -N node001') stays; "
       "kill %1; wait");
   INFO(result.err);
-  CHECK_THAT(result.err, Contains("fault: node002 is down (--fault "));
+  CHECK_THAT(result.err, Contains("fault: node002 is down (requested by --fault "));
   CHECK(result.out == "before 2 1\nafter 0 0, 1 stays\n");
 }
 

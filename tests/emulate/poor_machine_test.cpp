@@ -56,8 +56,8 @@ const Machine k_machines[] = {
      "this machine allows no namespaces"},
     {"a container's filter forbids them",
      "exec /usr/bin/python3 " HPCML_SOURCE_DIR "/tests/emulate/container_filter.py \"$@\"", "-q", 5,
-     "this machine allows no namespaces (Operation not permitted), which the emulated nodes need\n  hint: in "
-     "a container, use docker run --privileged"},
+     "this machine allows no namespaces (Operation not permitted), which the emulated nodes need\n  hint: "
+     "run the container with docker run --privileged"},
     {"no slurmdbd, in which QoS live",
      "mount --bind /dev/null \"$(PATH=$PATH:/usr/sbin command -v slurmdbd)\"; exec \"$@\"",
      "--fault=preempt:qos@9h", 5,
@@ -66,9 +66,8 @@ const Machine k_machines[] = {
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",
      5,
-     "cannot mount /proc for the emulated cluster: Operation not permitted\n  hint: in a container that "
-     "hides parts "
-     "of /proc, use docker run --security-opt systempaths=unconfined"},
+     "cannot mount /proc for the emulated cluster: Operation not permitted\n  hint: run the container "
+     "with docker run --security-opt systempaths=unconfined"},
 };
 
 } // namespace

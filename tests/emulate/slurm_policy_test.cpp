@@ -178,10 +178,12 @@ TEST_CASE("jobs that could never start here are refused with what to do") {
   const auto site = test::small_site();
   CHECK(refusal(site, "d.min_nodes=2") == "");
   CHECK(refusal(site, "d.min_nodes=3") ==
-        "Small: 3 nodes exceed the emulated nodes (2)\nhint: use hpcml emulate --site small --nodes 3");
+        "Small: the 3 nodes of the job exceed the emulated nodes (2), so it "
+        "cannot start\nhint: use hpcml emulate --site small --nodes 3");
   CHECK(refusal(site, "d.min_nodes=7") == ""); // over the partition's limit: Slurm's own answer
-  CHECK(refusal(site, "d.partition='other'") == "Small: the nodes of partition other are not emulated\n"
-                                                "hint: use hpcml emulate --site small --partition other");
+  CHECK(refusal(site, "d.partition='other'") ==
+        "Small: the nodes of partition other are not emulated, so this job cannot start\n"
+        "hint: use hpcml emulate --site small --partition other");
 }
 
 TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
