@@ -186,7 +186,7 @@ Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& direct
   auto choice = share_choice(group, found);
   if (choice.step < 0 && choice.damaged)
     throw std::runtime_error(format_message(
-        "no checkpoint in {} can be used: {}; remove its step-* directories to start without a checkpoint",
+        "no checkpoint in {} can be used: {}; move its step-* directories away to start without one",
         directory.string(), choice.skipped.front()));
   if (group.rank() == 0) report_skipped(directory, choice);
   Resumed resumed;

@@ -121,15 +121,16 @@ List read_list(const fs::path& checkpoint) {
     list.unfinished = file.is_missing();
     return failed(file.problem());
   }
-  if (file.size() > most) return failed("the list of files exceeds 64 MiB (damaged: remove this checkpoint)");
+  if (file.size() > most)
+    return failed("the list of files exceeds 64 MiB (damaged: use an older checkpoint)");
   std::istringstream lines(file.read(static_cast<std::size_t>(file.size())));
   std::string line;
   if (!std::getline(lines, line) || line != k_head)
     return failed(format_message(
-        "the first line is not '{}' (damaged, or of another version: remove this checkpoint)", k_head));
+        "the first line is not '{}' (damaged, or of another version: use an older checkpoint)", k_head));
   for (int number = 2; std::getline(lines, line); ++number) {
     if (lines.eof())
-      return failed("the last line does not end with a newline (incomplete: remove this checkpoint)");
+      return failed("the last line does not end with a newline (incomplete: use an older checkpoint)");
     if (const auto why = read_entry(line, list); !why.empty())
       return failed(format_message("line {}: {}", number, why));
   }
@@ -145,8 +146,8 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   if (!file.problem().empty()) return failed(file.problem());
   if (file.size() != entry.bytes)
     return failed(format_message(
-        "the file has {} bytes, expected {} (incomplete: restore it, or remove this checkpoint)", file.size(),
-        entry.bytes));
+        "the file has {} bytes, expected {} (incomplete: restore it, or use an older checkpoint)",
+        file.size(), entry.bytes));
   if (!checksum) return {};
   Crc32 crc;
   std::int64_t count = 0;
@@ -158,7 +159,7 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   if (!file.problem().empty()) return failed(file.problem());
   if (count != entry.bytes || hex(crc.value()) != entry.crc)
     return failed(
-        format_message("CRC-32 is {}, expected {} (damaged: restore this file, or remove its checkpoint)",
+        format_message("CRC-32 is {}, expected {} (damaged: restore this file, or use an older checkpoint)",
                        hex(crc.value()), entry.crc));
   return {};
 }

@@ -175,7 +175,7 @@ struct Communicator::State {
           [work = state->work] {
             if (!work->wait())
               throw std::runtime_error(
-                  "the process group ended before the exchange; check the logs of the other ranks");
+                  "the process group ended during a send or receive; check the logs of the other ranks");
           },
           [work = state->work] { work->abort(); });
     return Transfer(std::move(state));

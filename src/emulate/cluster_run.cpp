@@ -175,7 +175,7 @@ std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& ru
 }
 
 void forgo_ssh(ClusterRun& run, const util::Error& why) {
-  run.narrator.note(fmt::format("ssh to the emulated nodes does not work, but srun does: {}{}{}", why.what,
+  run.narrator.note(fmt::format("ssh to the emulated nodes does not work (use srun): {}{}{}", why.what,
                                 why.hint.empty() ? "" : "; ", why.hint));
   run.ssh.reset();
 }
@@ -203,7 +203,7 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   if (!sandbox.has_networks() && run.keeps_accounts())
     return util::Error{
         "--accounts and --accounting need a network namespace, which this machine does not allow",
-        "run hpcml emulate as root or in a container with docker run --privileged, or remove these options"};
+        "use a machine that allows network namespaces with bridges and veth pairs, or remove these options"};
   if (!sandbox.has_networks()) {
     TRY(const auto port,
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
@@ -248,7 +248,8 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   if (!ready) {
     // What this machine did not allow may be why; quiet runs have not said it.
     auto error = ready.error();
-    if (error.hint.empty()) error.hint = util::join(sandbox.limits(), " ");
+    const auto limits = util::join(sandbox.limits(), " ");
+    error.hint += (error.hint.empty() || limits.empty() ? "" : "; ") + limits;
     run.narrator.failure(error);
     save_results(run, state_dir);
     return failure_code;

@@ -193,7 +193,7 @@ util::Status strike(const MemoryUser& user) {
       fmt::format(
           "the job's memory was used up for --fault oom, but the kernel killed no process within {} s",
           k_longest_try.count()),
-      "check dmesg for the out-of-memory killer, or run swapoff -a as root if swap is in use"};
+      "check dmesg for the out-of-memory killer, and swapon --show for swap that is in use"};
 }
 
 /// Allocates the memory that the largest step in the node's control group (node_group) has left, below a
@@ -251,8 +251,9 @@ util::Status stop_controller(pid_t pid) {
   while (!read_node_mark(pid).empty()) {
     ::waitpid(pid, nullptr, WNOHANG);
     if (steady_clock::now() > end)
-      return util::Error{"slurmctld did not stop within 60 s after SIGTERM, so it is not restarted",
-                         "use --keep-logs DIR and read slurmctld.log for the cause"};
+      return util::Error{
+          "slurmctld did not stop within 60 s after SIGTERM, as --fault slurmctld-restart needs",
+          "use --keep-logs DIR and read slurmctld.log for the cause"};
     std::this_thread::sleep_for(k_look);
   }
   return util::Done{};
@@ -331,7 +332,7 @@ util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
     if (needs_links(fault.kind) && !sandbox.has_networks())
       return util::Error{
           fmt::format("--fault {} needs network namespaces, which this machine does not allow", fault.text),
-          "run hpcml emulate as root or in a container with docker run --privileged, or remove this fault"};
+          "use a machine that allows network namespaces with bridges and veth pairs, or remove this fault"};
     if (fault.kind == FaultKind::slow_link)
       if (const auto step = try_link_speed(); !step)
         return util::with_context(step.error(), fmt::format("--fault {}", fault.text));

@@ -40,7 +40,7 @@ util::Error cannot_limit(const char* controller, const util::Error& why) {
                       std::string_view(controller) == k_memory ? "--limit-memory, --fault oom"
                                                                : "--limit-devices",
                       why.what),
-          why.hint.empty() ? "remove the option, or run hpcml emulate as root outside of containers"
+          why.hint.empty() ? "remove the option, or run the container with docker run --privileged"
                            : why.hint};
 }
 

@@ -95,7 +95,7 @@ util::Status become_user(const ProcessIsolation& isolation) {
   if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
   return util::Error{fmt::format("cannot create the user namespace in which your jobs run as your user: {}",
                                  std::strerror(errno)),
-                     "run as root: sysctl -w user.max_user_namespaces=10000, or run hpcml emulate as root"};
+                     "run hpcml emulate as root, or check its limit: sysctl user.max_user_namespaces"};
 }
 
 bool can_make_networks() {
@@ -110,8 +110,7 @@ bool can_make_networks() {
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   const bool no_mount = errno == EINVAL;
-  auto error = mount_failed("cannot separate the cluster's mounts from those of this machine (needs "
-                            "root or a user namespace)");
+  auto error = mount_failed("cannot separate the cluster's mounts from those of this machine");
   if (no_mount)
     error.hint = "use a mount as the directory of the chroot: mount --bind DIR DIR, then chroot DIR";
   return error;
@@ -120,8 +119,8 @@ util::Status keep_mounts_private() {
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
     return util::Done{};
-  return mount_failed(fmt::format(
-      "cannot mount a private tmpfs at {} (needs root, or a container that allows mounts)", target));
+  return mount_failed(
+      fmt::format("cannot mount a private tmpfs at {} (a container must allow mounts)", target));
 }
 
 util::Status mount_proc() {
@@ -138,24 +137,21 @@ util::Status mount_sysfs(const std::string& scratch) {
         fmt::format("cannot create {} for an emulated node: {}", scratch, std::strerror(errno)),
         "check the free memory of this machine (free -h), which holds the files of the cluster"};
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return mount_failed(
-        "cannot mount a sysfs for an emulated node (needs root, or a container that allows mounts)");
+    return mount_failed("cannot mount a sysfs for an emulated node (a container must allow mounts)");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = mount_failed(
-      "cannot move the sysfs of an emulated node to /sys (needs root, or a container that allows mounts)");
+  const auto error =
+      mount_failed("cannot move the sysfs of an emulated node to /sys (a container must allow mounts)");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = mount_failed(fmt::format(
-      "cannot mount {} at {} for the emulated cluster (needs root, or a container that allows mounts)",
-      source, target));
+  auto error = mount_failed(fmt::format("cannot mount {} at {} for the emulated cluster", source, target));
   if (::access(source.c_str(), F_OK) != 0)
-    error.hint = fmt::format("check why {} does not exist", source);
+    error.hint = fmt::format("check that {} exists", source);
   else if (::access(target.c_str(), F_OK) != 0)
     error.hint = fmt::format("add {}, which does not exist: hpcml mounts only over existing paths", target);
   return error;
@@ -165,8 +161,8 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
-  return mount_failed(fmt::format(
-      "cannot mount an overlay of {} over {} (needs root, or a kernel with overlayfs)", source, target));
+  return mount_failed(
+      fmt::format("cannot mount an overlay of {} over {} (needs a kernel with overlayfs)", source, target));
 }
 
 } // namespace hpcml::emulate

@@ -221,7 +221,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
     close_pair(control);
     traces.remove();
     return util::Error{fmt::format("cannot create a pipe for the emulated cluster: {}", std::strerror(errno)),
-                       "set a higher limit of open files: ulimit -n 4096"};
+                       "check `ulimit -n`, the limit of open files"};
   }
   std::fflush(nullptr); // or the children print what is still buffered here again
   TerminalGuard terminal;

@@ -148,7 +148,7 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return util::Error{
         fmt::format("cannot create a socket for emulated node {}: {}", node.name, std::strerror(errno)),
-        "set a higher limit of open files: ulimit -n 4096"};
+        "check `ulimit -n`, the limit of open files"};
   StartChannel channel;
   auto supervisor = util::Child::fork({}, [&]() -> int {
     be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});

@@ -50,7 +50,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
     return util::Error{
         fmt::format("cannot create the mount namespace of an ssh connection to an emulated node: {}",
                     std::strerror(errno)),
-        "run as root: sysctl -w user.max_mnt_namespaces=10000"};
+        "check the limit of mount namespaces: sysctl user.max_mnt_namespaces"};
   TRY_DONE(keep_mounts_private());
   for (const auto& mount : service.mounts)
     if (::access(mount.target.c_str(), F_OK) == 0) TRY_DONE(bind_mount(mount.source, mount.target));
@@ -106,7 +106,7 @@ util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& i
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
     return util::Error{
         fmt::format("cannot create the namespaces of emulated node {}: {}", node.name, std::strerror(errno)),
-        "use fewer --nodes, or set higher limits as root: sysctl -a | grep 'user.max_.*_namespaces'"};
+        "use fewer --nodes, or check the limits: sysctl -a | grep 'user.max_.*_namespaces'"};
   return util::Done{};
 }
 

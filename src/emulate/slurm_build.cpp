@@ -99,7 +99,7 @@ util::Status build(const std::string& work, const std::string& prefix, const std
   if (error)
     return util::Error{
         fmt::format("cannot move the built Slurm to {}: {}", prefix, error.message()),
-        fmt::format("remove {} if it exists, or set XDG_CACHE_HOME to another directory", prefix)};
+        fmt::format("remove {} if it is incomplete, or set XDG_CACHE_HOME to another directory", prefix)};
   return util::Done{};
 }
 

@@ -176,8 +176,9 @@ util::Status finish_ssh(const Sandbox& sandbox, pid_t keys) {
   if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Done{};
   const auto log = util::read_file(state_dir + k_keys_log);
   return util::Error{
-      fmt::format("ssh-keygen, ssh-agent or ssh-add failed for the keys of the emulated nodes: {}",
-                  util::trim(log.value_or(""))),
+      fmt::format(
+          "ssh-keygen, ssh-agent or ssh-add did not set up the keys of the emulated nodes in 20 s: {}",
+          util::trim(log.value_or(""))),
       "check that ssh-keygen and ssh-agent run on this machine"};
 }
 

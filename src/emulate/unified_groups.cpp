@@ -132,7 +132,7 @@ util::Status enter_unified_node(const std::string& node_group) {
   if (::unshare(CLONE_NEWCGROUP) != 0)
     return util::Error{fmt::format("cannot create the control group namespace of an emulated node: {}",
                                    std::strerror(errno)),
-                       "use Linux 4.6 or later, or run as root: sysctl -w user.max_cgroup_namespaces=10000"};
+                       "use Linux 4.6 or later, or check sysctl user.max_cgroup_namespaces"};
   TRY_DONE(util::write_kernel_file(top / k_daemons / "cgroup.procs", "0"));
   TRY_DONE(hand_on(top));
   return hand_on(top / k_slice);

@@ -54,7 +54,7 @@ TEST_CASE("checkpoint latest prints the newest complete directory") {
   CHECK(latest(workspace).out == "c/step-9\n");
   CHECK(latest(workspace).err == "hpcml: warning: cannot use checkpoint c/step-10/a: the file has 1 bytes, "
                                  "expected 2 (incomplete: restore it, or "
-                                 "remove this checkpoint)\n");
+                                 "use an older checkpoint)\n");
   workspace.put("c/step-9/a", "");
   CHECK(latest(workspace).exit_code == 1);
   CHECK(holds(latest(workspace).err, "hpcml: no complete checkpoint in c\n"));

@@ -74,7 +74,7 @@ TEST_CASE("wrong lists of files are reported with their line") {
   CHECK(problem("5 " + crc + " state.pt\n").empty());
   CHECK(problem("5 0" + crc.substr(1) + " state.pt\n") ==
         (folder / "step-1/state.pt").string() + ": CRC-32 is " + crc +
-            ", expected 19943ce (damaged: restore this file, or remove its checkpoint)");
+            ", expected 19943ce (damaged: restore this file, or use an older checkpoint)");
   for (const std::string entry :
        {"-1 0 gone", "+5 b19943ce state.pt", "5 B19943CE state.pt", "5 0x7 state.pt", "5 b19943ce",
         "5  b19943ce state.pt", " 5 b19943ce state.pt", "", "99999999999999999999 b19943ce state.pt",
