@@ -138,7 +138,7 @@ TEST_CASE("a Python job without an environment is reported") {
   const auto result = workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--nodes", "1",
                                        "--time", "10", "--", "python", "train.py"});
   CHECK(result.exit_code == 0);
-  CHECK(holds(result.err, "no Python environment is named"));
+  CHECK(holds(result.err, "no Python environment is requested"));
 }
 
 TEST_CASE("--venv accepts a variable of the job") {

@@ -124,7 +124,7 @@ TEST_CASE("a job's name with a slash has a log that Slurm can make") {
   CHECK(holds(plain.out, "#SBATCH --output=exp_1_j-%j.out\n"));
   const auto refused = workspace.hpcml(words({"--job-name", "exp/1", "--output", "logs/%x.txt"}));
   CHECK(refused.exit_code == 2);
-  CHECK(holds(refused.err, "Slurm does not create it"));
+  CHECK(holds(refused.err, "in a directory that Slurm does not create"));
 }
 
 TEST_CASE("a lone colon among the program's words is refused: srun would end the step there") {

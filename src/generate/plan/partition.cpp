@@ -11,6 +11,12 @@
 namespace hpcml::plan {
 namespace {
 
+/// Returns the partition of the job as words, or the site if several may take it.
+std::string place_name(const PlacementInput& input) {
+  const auto& partitions = input.placement.place.partitions;
+  return partitions.size() == 1 ? fmt::format("partition {}", partitions.front()->name) : input.site.name;
+}
+
 /// The job names no partition, and the profile has none for it that is not a guess.
 void report_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
@@ -47,11 +53,13 @@ void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto types = site_rules::gpu_type_names(kinds);
   const auto models = types.empty() ? site_rules::gpu_models(kinds) : std::vector<std::string>();
   diagnostics.error(
-      "request/gpu-type", fmt::format("no node here has GPUs of type '{}'", input.job.gpu_type->value),
-      !types.empty()    ? util::choice_hint(input.job.gpu_type->value, types)
-      : !models.empty() ? fmt::format("remove --gpu-type, or use another --partition: the GPUs here are {}",
-                                      util::join(models, ", "))
-                        : "remove --gpu-type: the GPUs have no type name");
+      "request/gpu-type",
+      fmt::format("no node of {} has GPUs of type '{}'", place_name(input), input.job.gpu_type->value),
+      !types.empty() ? util::choice_hint(input.job.gpu_type->value, types)
+      : !models.empty()
+          ? fmt::format("remove --gpu-type, or use another --partition: the GPUs of these nodes are {}",
+                        util::join(models, ", "))
+          : "remove --gpu-type: the GPUs of these nodes have no type name");
 }
 
 /// Slurm chooses among several node types; a request with the share of one keeps the job from those that have
@@ -74,7 +82,7 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
       fmt::format(
           "{} has several GPU node types, and the cores and memory of this request are those of {}: the "
           "job cannot run on nodes with less per GPU",
-          input.partition() ? fmt::format("partition {}", input.partition()->name) : input.site.name, name),
+          place_name(input), name),
       fmt::format(
           "use --gpu-type {} or another of {}, or set --cpus-per-task and --mem to what all of them have",
           name, util::join(others, ", ")));
@@ -84,19 +92,19 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
 /// of.
 void report_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
                          StepDiagnostics& diagnostics) {
-  const std::string option = fmt::format("--gpu-type {}", input.job.gpu_type->value);
+  const auto& type = input.job.gpu_type->value;
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
-    diagnostics.note(
-        fmt::format("{} is not written into the script, because the GPUs come with the node ({})", option,
-                    nodes),
-        origin);
+    diagnostics.note(fmt::format("--gpu-type {} is not written into the script: jobs on {} get the GPUs of "
+                                 "their nodes without a GPU option",
+                                 type, nodes),
+                     origin);
   else if (request.type != model::Policy::forbidden) // that one is reported with the line
     diagnostics.warning(
         "request/gpu-type",
-        fmt::format("the profile of {} has no Slurm name for the GPUs of {}: {} is used unchanged",
-                    input.site.name, nodes, option),
-        "run sinfo -o '%P %G' to see the names");
+        fmt::format("the profile of {} has no Slurm name for the GPUs of {}: --gpu-type {} is used unchanged",
+                    input.site.name, nodes, type),
+        "run sinfo -o '%P %G' to see Slurm's names, and set --gpu-type to one of them");
 }
 
 /// What is to be reported of the node type that the job is planned for.
@@ -134,9 +142,10 @@ StepResult<Placement> plan_placement(const Request& request) {
   }
   const PlacementInput input(request, placement);
   if (place.chosen_by == site_rules::ChosenBy::only_with_type)
-    diagnostics.note(fmt::format("partition {}: the only one with GPUs of type {}", place.partition()->name,
-                                 job.gpu_type->value),
-                     place.partition()->origin);
+    diagnostics.note(
+        fmt::format("using partition {}, the only one with GPUs of type {}: no --partition is needed",
+                    place.partition()->name, job.gpu_type->value),
+        place.partition()->origin);
   if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty())
     report_no_default(input, diagnostics);
   evaluate_node(input, diagnostics);

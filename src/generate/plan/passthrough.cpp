@@ -209,7 +209,11 @@ using model::Origin;
 template <class T>
 void set_option(StepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
                 const Origin& origin) {
-  if (target) result.remarks.note(fmt::format("--sbatch {} replaces {}", name, target->origin.by), origin);
+  if (target)
+    result.remarks.note(
+        fmt::format("the value of --sbatch={} is used instead of that of {}: remove one of the two", name,
+                    target->origin.by),
+        origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
@@ -217,8 +221,11 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::NamedOption& o
                  Known<unsigned>& target, const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
-    result.remarks.error("usage/sbatch", fmt::format("'{}' is not a valid number for {}",
-                                                     option.value.value_or(""), option.name));
+    result.remarks.error(
+        "usage/sbatch",
+        fmt::format("'{}' in --sbatch={} must be a whole number of at most 1000000",
+                    option.value.value_or(""), option.name),
+        fmt::format("use for example --sbatch={}={}", option.name, option.name == "--gres" ? "gpu:4" : "4"));
     return;
   }
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
@@ -228,7 +235,7 @@ void take_gpus(StepResult<model::JobSpec>& result, const slurm::NamedOption& opt
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos)
-    set_option(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
+    set_option(result, option.name, result.value.gpu_type, text.substr(0, colon), origin);
   take_number(result, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
               result.value.gpus_per_node, origin);
 }
@@ -273,8 +280,10 @@ void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, 
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
     result.remarks.error(
         "usage/sbatch",
-        fmt::format("--nodes {} is a range of node counts, which leaves the layout open", value),
-        "use one number of nodes");
+        fmt::format(
+            "--sbatch=--nodes={} is a range or a list, but hpcml plans the ranks for one number of nodes",
+            value),
+        "use --nodes N with one number");
   else if (const auto number = numbers.find(option.name); number != numbers.end())
     take_number(result, option, *number->second, origin);
   else if (option.name == "--gpus-per-node")
@@ -284,10 +293,10 @@ void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, 
   else if (option.name == "--time")
     take_parsed(result, option, job.time, origin);
   else if (option.value)
-    result.remarks.error(
-        "usage/sbatch",
-        fmt::format("'{}' has a value, which not all versions of Slurm accept here", option.to_word()),
-        fmt::format("use {}", option.name));
+    result.remarks.error("usage/sbatch",
+                         fmt::format("'{}' has a value, which only some versions of Slurm accept for {}",
+                                     option.to_word(), option.name),
+                         fmt::format("use {} without a value", option.name));
   else
     set_option(result, option.name, job.requeue, option.name == "--requeue", origin);
 }
@@ -299,7 +308,9 @@ void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::S
   for (const auto& raw : kept)
     if (raw.value.starts_with("--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
   if (names.size() > 1)
-    result.remarks.error("usage/mem", fmt::format("{} exclude each other", util::join(names, " and ")),
+    result.remarks.error("usage/mem",
+                         fmt::format("{} exclude each other: Slurm accepts one request for memory",
+                                     util::join(names, " and ")),
                          "remove one of them");
 }
 
@@ -314,7 +325,8 @@ void check_version(StepDiagnostics& diagnostics, const model::Site& site, const 
   diagnostics.error(
       "usage/" + flag,
       fmt::format("--{} is not an option of Slurm {}, which {} runs", name, runs->value, site.name),
-      fmt::format("remove it: only Slurm {} has it", slurm::versions_of(program, name)), runs->origin);
+      fmt::format("remove --{}: only Slurm {} has this option", name, slurm::versions_of(program, name)),
+      runs->origin);
 }
 
 /// A name that Slurm does not know is a plugin's, or a typo.

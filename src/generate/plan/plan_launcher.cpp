@@ -60,10 +60,10 @@ void check_colons(const LayoutInput& input, const model::PlannedLauncher& launch
       (!has_colon(input.job.command) &&
        std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
     return;
-  diagnostics.error("usage/command",
-                    "the argument ':' of the program ends the step for srun, which uses the next word as the "
-                    "program of another component",
-                    "use a script that contains the argument: -- bash run.sh");
+  diagnostics.error(
+      "usage/command",
+      "the program has an argument ':', after which srun expects the program of another component",
+      "use a script that contains the whole command: -- bash run.sh");
 }
 
 bool runs_once(const model::JobSpec& job) {
@@ -77,9 +77,12 @@ void check_steps(const LayoutInput& input, const model::PlannedLauncher& launche
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error(
       "request/steps",
-      fmt::format("\"once\" cannot be used: {} starts programs with {}, which cannot start one process",
+      fmt::format("a step with one process cannot run: {} starts programs with {}, which cannot start a "
+                  "single process",
                   input.site.name, launcher.step),
-      "remove \"once\", or use a separate job for that step: \"jobs\"");
+      input.job.body
+          ? "remove the step with one process from the script, or use a separate script for it"
+          : "remove \"once\" from the step in the job file, or use a separate job for it (\"jobs\")");
 }
 
 /// Plans the order of cores and GPUs as requested, if a launcher can apply it.
@@ -94,17 +97,18 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
         fmt::format("--idle-cores needs the launcher hpcml: {} does not assign the cores of NUMA nodes "
                     "without GPUs",
                     launcher.name()),
-        "remove --idle-cores or --launcher");
+        "remove --idle-cores, or use --launcher hpcml");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
   if (gpus == 0)
-    return diagnostics.note("--rank-order has no effect in a job without GPUs", binding.order.origin);
+    return diagnostics.note("--rank-order has no effect in a job without GPUs: remove it, or request GPUs",
+                            binding.order.origin);
   if (!launcher.is_hpcml())
     diagnostics.error("request/rank-order",
                       fmt::format("--rank-order {} needs the launcher hpcml: {} does not order the GPUs",
                                   binding.order.value.text(), launcher.name()),
-                      "remove --rank-order or --launcher");
+                      "remove --rank-order, or use --launcher hpcml");
   else if (input.gpus_by_task())
     diagnostics.error(
         "request/rank-order",
@@ -116,14 +120,15 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   std::vector<topo::GpuInOrder> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
   const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
-  const std::size_t needed = std::size_t{input.numbers().ranks_per_node} * input.numbers().gpus_per_rank;
+  const std::size_t needed = std::min<std::size_t>(gpus, std::size_t{input.numbers().ranks_per_node} *
+                                                             input.numbers().gpus_per_rank);
   if (!order)
     diagnostics.error("request/rank-order", order.error().what, order.error().hint);
-  else if (order->size() < std::min<std::size_t>(needed, gpus))
+  else if (order->size() < needed)
     diagnostics.error(
         "request/rank-order",
-        fmt::format("--rank-order names {} GPUs, but the ranks of a node use {}", order->size(), needed),
-        "use one number for each GPU of a rank");
+        fmt::format("--rank-order lists {} GPUs, but the ranks of a node use {}", order->size(), needed),
+        fmt::format("add the missing GPUs: --rank-order must list {} numbers", needed));
 }
 
 /// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
@@ -165,9 +170,10 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
     if (!known)
       diagnostics.error(
           "request/launcher",
-          fmt::format("the profile of {} does not start programs with {}", input.site.name, launcher.step),
-          site_rule ? fmt::format("remove --launcher: its own launcher is {}", site_rule->name)
-                    : std::string("use --launcher srun"));
+          fmt::format("--launcher {} cannot be used: the profile of {} does not start programs with it",
+                      launcher.step, input.site.name),
+          fmt::format("remove --launcher: jobs on {} start programs with {}", input.site.name,
+                      site_rule ? site_rule->name : "srun"));
   }
   if (const auto* rule = find_rule(input, launcher.step)) {
     for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(input.with_numbers(arg));
@@ -221,17 +227,17 @@ void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& lau
   if (launcher.least_nodes > 0 && !launcher.by_srun())
     diagnostics.error(
         "request/nnodes",
-        fmt::format("--nnodes cannot be used: {} starts programs with {}, which ends all of them when a "
-                    "node is lost",
-                    input.site.name, launcher.step),
-        "remove --nnodes");
+        fmt::format(
+            "--nnodes cannot be used: {} starts programs with {}, which stops all of them if a node fails",
+            input.site.name, launcher.step),
+        "use --nodes N instead of --nnodes");
   for (const auto& raw : input.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
       diagnostics.error(
           "request/agent",
-          fmt::format(
-              "srun starts MPI ranks as its own tasks ({}), but with {} one agent per node starts them",
-              raw.value, options),
+          fmt::format("--srun={} and {} exclude each other: either srun starts the ranks for MPI, or one "
+                      "agent per node",
+                      raw.value, options),
           fmt::format("remove {} for MPI programs, or --srun={} for others", options, raw.value));
 }
 

@@ -16,8 +16,9 @@ StepDiagnostics check_commands(const model::JobSpec& job) {
   };
   if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
                                              [&](const auto& step) { return is_missing(step.command); }))
-    diagnostics.error("usage/command", "no command to run",
-                      "add it after --, for example: -- python train.py");
+    diagnostics.error(
+        "usage/command", "the job has no command to run",
+        "add the command after --, for example -- python train.py, or as \"command\" in the job file");
   const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
     if (known && known->value.empty())
       diagnostics.error(code, fmt::format("{} is empty", known->origin.by), "set a value, or remove it");
@@ -66,8 +67,7 @@ StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
     const auto right =
         range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
     result.remarks.error("request/nnodes",
-                         fmt::format("--nnodes {} differs from the nodes of the job, {} ({}): the larger "
-                                     "number must be that of the job",
+                         fmt::format("the maximum of --nnodes {} differs from the size of the job: {} ({})",
                                      range.text(), util::counted(have, "node"), job.nodes->origin.by),
                          fmt::format("use --nnodes {}, or remove --nodes", right));
   } else if (range.least < range.most) {

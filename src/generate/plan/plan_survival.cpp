@@ -24,8 +24,10 @@ model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnost
   if (rule.default_value.empty()) return std::nullopt;
   const auto time = model::LeadTime::parse(rule.default_value);
   if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
-  diagnostics.error("site/save-before", fmt::format("the profile's save-before: {}", time.error().what),
-                    time.error().hint);
+  diagnostics.error("site/save-before",
+                    fmt::format("the profile of {} has an invalid default for --save-before: {}",
+                                input.site.name, time.error().what),
+                    "set --save-before TIME, or correct flags.save-before.default in the profile");
   return std::nullopt;
 }
 
@@ -35,8 +37,10 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
   if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
-  diagnostics.error("site/save-signal", fmt::format("the profile's save-signal: {}", signal.error().what),
-                    signal.error().hint);
+  diagnostics.error("site/save-signal",
+                    fmt::format("the profile of {} has an invalid default for --save-signal: {}",
+                                input.site.name, signal.error().what),
+                    "set --save-signal SIGNAL, or correct flags.save-signal.default in the profile");
   return std::nullopt;
 }
 
@@ -55,18 +59,18 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
             "--save-before cannot be used: {} starts programs with {}, whose tasks receive no signal from "
             "Slurm",
             input.site.name, launcher.step),
-        fmt::format("save at intervals, or use --signal if {} passes it on", launcher.step));
+        fmt::format("remove --save-before and save at intervals, or use --signal if {} passes signals on",
+                    launcher.step));
   if (time.seconds().count() > k_most_seconds)
     diagnostics.error("request/save-before",
                       "--save-before exceeds the maximum of Slurm (65535 seconds, about 18 hours)",
-                      "use a shorter --save-before");
+                      "set --save-before to at most 18h");
   if (input.job.time && time >= input.job.time->value)
-    diagnostics.error(
-        "request/save-before",
-        fmt::format(
-            "--save-before is not shorter than the time limit {}, so the ranks would save before they begin",
-            input.job.time->value.to_slurm()),
-        "use a --save-before shorter than --time");
+    diagnostics.error("request/save-before",
+                      fmt::format("--save-before is not shorter than the time limit {}, so the ranks would "
+                                  "have to save before they start",
+                                  input.job.time->value.to_slurm()),
+                      "use a --save-before shorter than --time");
 }
 
 /// Warns if the program does not seem to handle the signal.
@@ -82,15 +86,14 @@ void remark_on_program(const LayoutInput& input, const model::PlannedSaving& sav
   if (seems_to_handle_signals(input.job.program_text)) return;
   diagnostics.warning(
       "request/save-before",
-      saving.by_launch()
-          ? fmt::format(
-                "no handler for {} was found in the program, which is then not signalled and runs to the "
-                "time limit",
-                signal)
-          : fmt::format(
-                "no handler for {} was found in the program, which the signal then ends without saving",
-                signal),
-      fmt::format("add a handler for the signal in {} that saves and exits with 0", model::k_save_variable));
+      saving.by_launch() ? fmt::format("no handler for {} was found in the program: without one, hpcml does "
+                                       "not signal it, and it runs to the time limit",
+                                       signal)
+                         : fmt::format("no handler for {} was found in the program: without one, the signal "
+                                       "kills it before it saves",
+                                       signal),
+      fmt::format("add a handler for the signal in variable {} that saves and exits with code 0",
+                  model::k_save_variable));
 }
 
 } // namespace
@@ -140,8 +143,6 @@ bool is_below(const std::string& directory, const std::string& place) {
   return !place.empty() && (directory == place || directory.starts_with(place + "/"));
 }
 
-constexpr const char* k_own_to_nodes = "is private to each node and emptied when the job ends";
-
 bool is_own_to_nodes(const LayoutInput& input, const std::string& directory) {
   const auto& node = input.node();
   return util::is_node_local(directory) ||
@@ -156,14 +157,18 @@ std::string shared_directory_hint(const LayoutInput& input) {
 /// A directory that is gone with the node, or that the node may not write, is none to save in.
 void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& directory,
                           StepDiagnostics& diagnostics) {
-  const auto refuse = [&](const std::string& why, const model::Origin& fact = {}) {
-    diagnostics.error("request/checkpoint-dir", fmt::format("--checkpoint-dir '{}' {}", directory.value, why),
-                      shared_directory_hint(input), fact);
+  const auto refuse = [&](const std::string& what, const model::Origin& fact = {}) {
+    diagnostics.error("request/checkpoint-dir", what, shared_directory_hint(input), fact);
   };
-  if (is_own_to_nodes(input, directory.value)) return refuse(k_own_to_nodes);
+  if (is_own_to_nodes(input, directory.value))
+    return refuse(fmt::format("--checkpoint-dir '{}' is private to each node and emptied when the job ends, "
+                              "so checkpoints would be lost",
+                              directory.value));
   for (const auto& place : input.site.storage.read_only_on_compute)
     if (is_below(directory.value, place))
-      return refuse(fmt::format("cannot be written from the nodes of {}", input.site.name),
+      return refuse(fmt::format("--checkpoint-dir '{}' is read-only on the compute nodes of {}, so no "
+                                "checkpoint can be saved there",
+                                directory.value, input.site.name),
                     input.site.storage.origin);
 }
 
@@ -194,16 +199,16 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
         "before it can requeue the job",
         "add --save-before TIME, so that the script receives a signal, or remove preempted");
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
-    diagnostics.error(
-        "request/log-dir",
-        fmt::format("--log-dir '{}' {}, but hpcml reads the cause of a failure and faulty nodes from it",
-                    job.log_dir->value.text(), k_own_to_nodes),
-        shared_directory_hint(input));
+    diagnostics.error("request/log-dir",
+                      fmt::format("--log-dir '{}' is private to each node and emptied when the job ends, but "
+                                  "--requeue-on reads the cause of a failure from there",
+                                  job.log_dir->value.text()),
+                      shared_directory_hint(input));
   if (!recorded && !handles_signal)
     diagnostics.error(
         "request/requeue-on",
         "--requeue-on needs the cause of a failure, which the agents write to the run record in --log-dir",
-        "add --log-dir DIRECTORY; for preemption alone --save-before TIME is enough, for faulty nodes also "
+        "add --log-dir DIRECTORY; for preempted alone --save-before TIME is enough, for node alone "
         "--preflight");
 }
 
@@ -213,14 +218,17 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site_rules::k_expedite) {
     diagnostics.error("site/requeue",
-                      fmt::format("the profile's requeue: Slurm has no --requeue={}", rule.default_value),
-                      fmt::format("remove the value, or set it to {}", site_rules::k_expedite));
+                      fmt::format("the profile of {} sets --requeue={}, which Slurm does not have",
+                                  input.site.name, rule.default_value),
+                      fmt::format("remove flags.requeue.default from the profile, or set it to {}",
+                                  site_rules::k_expedite));
     return std::nullopt;
   }
   const auto& runs = input.site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version || *version < slurm::Version::v25_11) {
-    diagnostics.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
+    diagnostics.note("--requeue is written without the profile's value expedite, which needs Slurm 25.11; "
+                     "requeues work without it",
                      rule.origin);
     return std::nullopt;
   }
@@ -252,8 +260,8 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   requeue.bound =
       job.max_requeues ? job.max_requeues->origin : rule_origin("limits a job that makes no progress");
   if (is_requested && !requeues)
-    diagnostics.note("Slurm requeues the job after a node failure and after preemption, but at its time "
-                     "limit only with --save-before TIME",
+    diagnostics.note("Slurm requeues the job after a node failure and after preemption; add --save-before "
+                     "TIME to requeue it at its time limit",
                      requeue.origin);
   planned = std::move(requeue);
   return result;
@@ -273,11 +281,12 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
   if (!launcher.by_srun())
     refuse(fmt::format("--spare-nodes cannot be used: {} starts programs with {} on all nodes of the job",
                        input.site.name, launcher.step),
-           "remove --spare-nodes; --requeue --requeue-on node excludes a faulty node from the next start");
+           "remove --spare-nodes, or use --requeue --requeue-on node to exclude a faulty node from the next "
+           "start");
   else if (!launcher.choice.is_hpcml())
-    refuse(fmt::format("--spare-nodes requires that hpcml starts the ranks, but {} does",
+    refuse(fmt::format("--spare-nodes needs the launcher hpcml, but {} starts the ranks",
                        launcher.choice.name()),
-           "remove --launcher or --spare-nodes");
+           "use --launcher hpcml, or remove --spare-nodes");
   else if (launcher.least_nodes > 0)
     refuse("--spare-nodes cannot be used with --nnodes MIN:MAX, with which all nodes run the program",
            "use either --nnodes, or --nodes and --spare-nodes");
@@ -287,13 +296,13 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
   else if (job.body || once)
     refuse(job.body
                ? "--spare-nodes cannot be used with --from: the commands of the old script run on all nodes"
-               : "--spare-nodes cannot be used with a step that runs once: it runs on the first node of the "
-                 "job, "
-                 "which may be the faulty one",
+               : "--spare-nodes cannot be used with a step that runs once, on the first node: that node may "
+                 "be faulty",
            "remove --spare-nodes");
   else if (on_own_disks)
-    refuse("--spare-nodes cannot be used with files on each node's own disk, which spare nodes would lack",
-           "remove --spare-nodes, or use storage that all nodes share");
+    refuse("--spare-nodes cannot be used with --stage, --wheelhouse or a packed environment: spare nodes "
+           "would lack the files",
+           "remove --spare-nodes, or use files and environments on storage that all nodes share");
   return diagnostics;
 }
 

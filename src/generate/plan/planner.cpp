@@ -26,8 +26,8 @@ StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) 
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     diagnostics.error("request/scheduler",
                       one_machine ? site_rules::describe_no_scheduler(site)
-                                  : fmt::format("{}, and it is one machine without further nodes",
-                                                site_rules::describe_no_scheduler(site)),
+                                  : fmt::format("{}: a job with {} nodes cannot run on one machine",
+                                                site_rules::describe_no_scheduler(site), job.nodes->value),
                       job.command.empty() ? "use hpcml launch -- CMD to start the program"
                                           : fmt::format("run the program here: {}", launch_line(job)));
   }

@@ -43,11 +43,13 @@ StepResult<const model::NodeType*> find_kind(const model::Site& site, const Node
   const bool same_cores =
       nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
   StepResult<const model::NodeType*> kind{same_cores ? nearest : nullptr};
+  const char* effect = same_cores ? "" : "; hpcml ignores the profile's description of this node";
   if (!least.empty())
-    kind.remarks.warning("launch/profile",
-                         fmt::format("this node differs from {1} in the profile of {0}: {2}{3}", site.id,
-                                     nearest->id, util::join(least, "; "),
-                                     same_cores ? "" : "; it is planned only from what it shows"));
+    kind.remarks.warning(
+        "launch/profile",
+        fmt::format("this node differs from node type {1} in the profile of {0}: {2}{3}\nhint: check --site, "
+                    "or run hpcml sites diff {0} on a login node to find what to correct in the profile",
+                    site.id, nearest->id, util::join(least, "; "), effect));
   return kind;
 }
 
@@ -196,7 +198,8 @@ RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local
                                                  : static_cast<unsigned>(plan.binding.cpus.size());
   if (threads < cores * request.threads_per_core)
     plan.warnings.push_back(fmt::format(
-        "{} hardware threads of each core were requested, but the step got {} for the {} cores of this rank",
+        "{0} hardware threads of each core were requested, but the step got {1} for the {2} cores of this "
+        "rank\nhint: use srun --threads-per-core={0}, or remove --threads-per-core from hpcml launch",
         request.threads_per_core, threads, cores));
   for (auto& variable :
        thread_environment(site, {cores, !node.node.gpus.empty(), request.dataloader_workers, threads}))

@@ -73,7 +73,7 @@ std::vector<std::string> requirement_words(const std::string& text, const std::s
       error(fmt::format("'{}' is not a valid requirement", word));
     words.push_back(word);
   }
-  if (words.empty()) error(fmt::format("{} does not name a package to install", option));
+  if (words.empty()) error(fmt::format("{} is empty: it must name at least one package to install", option));
   return words;
 }
 

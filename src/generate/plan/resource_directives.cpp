@@ -21,26 +21,27 @@ void report_chosen_type(const LayoutInput& input, const std::string& type, const
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const char* verb = input.gpu_request().accepts_untyped ? "recommends" : "requires";
   if (others.empty())
-    diagnostics.note(
-        fmt::format("{} {} a GPU type: requesting {}, the only one here", input.site.name, verb, type),
-        origin);
+    diagnostics.note(fmt::format("{} {} a GPU type: hpcml requests {}, the only one that the job can use",
+                                 input.site.name, verb, type),
+                     origin);
   else
     diagnostics.warning(
         "request/gpu-type",
-        fmt::format("{} {} a GPU type, and none was given: requesting {}", input.site.name, verb, type),
+        fmt::format("{} {} a GPU type, and the request has none: hpcml requests {}", input.site.name, verb,
+                    type),
         fmt::format("use --gpu-type to choose {} or another of {}", type, util::join(others, ", ")), origin);
 }
 
 /// Why a rank gets one core.
 const char* reason_for_one_core(const model::PlannedLayout& layout) {
   return layout.gpus_per_node == 0 ? "jobs without GPUs share their nodes with other jobs"
-                                   : "the profile has no cores per GPU";
+                                   : "the profile does not state the cores per GPU";
 }
 
 void note_one_core(StepDiagnostics& remarks, const model::PlannedLayout& layout, bool several_ranks) {
-  remarks.note(fmt::format("one core per rank{}, because {}; --cpus-per-task N sets another number",
+  remarks.note(fmt::format("each rank gets one core{}, because {}; --cpus-per-task N sets another number",
                            several_ranks ? "" : ", Slurm's default", reason_for_one_core(layout)),
-               rule_origin(several_ranks ? "the site's profile has no cores" : "Slurm's default"));
+               rule_origin(several_ranks ? "unknown core count" : "Slurm's default"));
 }
 
 /// Where the number of cores per rank comes from.
@@ -48,8 +49,9 @@ Origin origin_of_cores(const LaunchInput& input) {
   const auto& layout = input.numbers();
   if (input.cpus_per_task()) return input.cpus_per_task()->origin;
   if (layout.gpus_per_node == 0 && layout.cpus_per_rank == 1 && !input.owns_nodes())
-    return rule_origin(fmt::format("one core per rank, because {}; --cpus-per-task N sets another number",
-                                   reason_for_one_core(layout)));
+    return rule_origin(
+        fmt::format("each rank gets one core, because {}; --cpus-per-task N sets another number",
+                    reason_for_one_core(layout)));
   return input.node() ? input.node()->origin : Origin{};
 }
 
@@ -68,7 +70,11 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
                   : input.node()        ? input.node()->origin
                                         : request.origin;
   if (request.style == GpuStyle::none) {
-    result.remarks.note("no GPU option: the GPUs come with the node here", request.origin);
+    result.remarks.note(
+        fmt::format(
+            "the script has no GPU option, because jobs on {} get the GPUs of their nodes without one",
+            input.site.name),
+        request.origin);
     return;
   }
   std::string type;
@@ -79,16 +85,22 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
     report_chosen_type(input, type, request.origin, result.remarks);
   }
   if (request.type == Policy::required && type.empty())
-    result.remarks.error("usage/gpu-type", fmt::format("{} requires the type of the GPUs", input.site.name),
-                         "set --gpu-type", request.origin);
+    result.remarks.error(
+        "usage/gpu-type",
+        fmt::format("{} requires the type of the GPUs, which neither the request nor the profile states",
+                    input.site.name),
+        "set --gpu-type to a type that sinfo -o '%P %G' lists", request.origin);
   if (request.type == Policy::forbidden && !type.empty()) {
-    result.remarks.note(fmt::format("the GPU type {} is omitted: Slurm has no type names here", type),
-                        request.origin);
+    result.remarks.note(
+        fmt::format("--gpu-type {} is not written into the script: Slurm on {} has no names of GPU types",
+                    type, input.site.name),
+        request.origin);
     type.clear();
   }
   if (!std::all_of(type.begin(), type.end(),
                    [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; }))
-    result.remarks.error("usage/gpu-type", fmt::format("'{}' is not a valid GPU type", type));
+    result.remarks.error("usage/gpu-type", fmt::format("'{}' is not a valid GPU type", type),
+                         "use only letters, digits, '.', '-' and '_' in --gpu-type");
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
     add_directive(result.value, "--gpus",
@@ -114,19 +126,25 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
   };
   if (binding.binder == model::Binder::srun_masks) {
     all_threads();
-    result.remarks.note("no --cpus-per-task: it would make the step smaller than the masks", binding.origin);
+    result.remarks.note(
+        "--cpus-per-task is not written into the script, because CPU masks already give each rank its cores",
+        binding.origin);
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
   if (binding.binder != model::Binder::srun_cores && input.launcher().by_srun() && input.owns_nodes()) {
     all_threads();
-    result.remarks.note("no --cpus-per-task: the step has the whole node", input.partition()->origin);
+    result.remarks.note(
+        "--cpus-per-task is not written into the script, because each step gets all cores of its nodes",
+        input.partition()->origin);
     return;
   }
   if (input.node() && input.node()->share_policy == model::SharePolicy::automatic &&
       layout.gpus_per_node > 0 && !input.cpus_per_task()) {
     all_threads();
-    result.remarks.note("no --cpus-per-task: cores come with the GPUs here", input.node()->origin);
+    result.remarks.note("--cpus-per-task is not written into the script, because Slurm gives cores with the "
+                        "GPUs; add --cpus-per-task N to set a number",
+                        input.node()->origin);
     return;
   }
   const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task

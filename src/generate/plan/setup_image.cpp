@@ -29,9 +29,12 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
     return result;
   };
   if (kind != SetupKind::venv)
-    return refuse("usage/setup",
-                  fmt::format("hpcml env {} makes an environment without an image", model::word_of(kind)),
-                  "remove --container, or use hpcml env venv to make one on top of an image");
+    return refuse(
+        "usage/setup",
+        fmt::format(
+            "--container cannot be used with hpcml env {}, which makes an environment without an image",
+            model::word_of(kind)),
+        "remove --container, or use hpcml env venv to make one on top of an image");
   auto inside = input.facts(kind);
   inside.container = leaves_host(input.job, input.images);
   const auto* rule = first_that_applies(input.images, inside);
@@ -40,30 +43,35 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
         "request/setup",
         fmt::format("the profile of {} does not state how an environment on top of {} image is mounted",
                     input.site.name, rule ? "such an" : "an"),
-        "remove --container");
+        "remove --container to create an environment without an image");
   const bool by_srun = model::row_of(rule->engine).by_description;
   if (by_srun && !fits_edf(input.job.container->value + (input.job.venv ? input.job.venv->value : "")))
     return refuse("usage/container",
-                  "--container or --venv has a path with a quote, a backslash or a dollar sign, which an EDF "
-                  "cannot contain",
-                  "rename the file");
+                  "--container or --venv has a path with a quote, a backslash or a dollar sign, which an "
+                  "environment definition file (EDF) cannot contain",
+                  "use a path without these characters");
   if (by_srun && input.is_offline())
-    return refuse(
-        "request/setup",
-        "the image of an EDF is entered on a compute node, which has no internet for the installation",
-        "remove --container");
+    return refuse("request/setup",
+                  fmt::format("an environment on top of this image is installed on a compute node, but those "
+                              "of {} have no internet",
+                              input.site.name),
+                  "remove --container to create an environment without an image");
   if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
     return refuse(
         "usage/account",
-        fmt::format("the image of an EDF is entered by srun in a job of {}, which requires an account",
-                    input.site.name),
+        fmt::format(
+            "an environment on top of this image is installed in a job on {}, which requires an account",
+            input.site.name),
         "set --account NAME");
   if (!input.job.venv || !is_squashed(input.job.venv->value))
-    return refuse("usage/venv", "an environment on top of an image must be one .sqsh file",
-                  "use --venv /project/me/env.sqsh with a path on a file system that all nodes share");
+    return refuse(
+        "usage/venv",
+        "--venv must name a .sqsh file: an environment on top of an image (--container) is one file",
+        "use --venv /project/me/env.sqsh with a path on a file system that all nodes share");
   if (input.spec.packages.empty())
-    diagnostics.error("usage/packages", "--packages must name the packages that the image lacks",
-                      "use --packages 'optuna wandb' for those that it lacks");
+    diagnostics.error("usage/packages",
+                      "--packages is missing: it must name the packages to add to those of the image",
+                      "add --packages with their names, for example --packages 'optuna wandb'");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
@@ -75,8 +83,9 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                                rule->squashfs.at,
                                rule->squashfs.options,
                                by_srun ? step_of(input.job) : std::vector<std::string>{}};
-  diagnostics.note("jobs mount it with the image: one file on the file system instead of thousands",
-                   rule->squashfs.origin);
+  diagnostics.note(
+      "the environment is one file, which jobs mount with the image: --container IMAGE --venv FILE",
+      rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
   return result;
 }

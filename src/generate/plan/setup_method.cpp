@@ -18,7 +18,7 @@ SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics
     if (built) continue;
     diagnostics.warning("request/setup",
                         fmt::format("{} recommends images{}, but its profile does not state how they are "
-                                    "built: this makes a virtual environment",
+                                    "built: hpcml env makes an environment without an image",
                                     site.name,
                                     rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
                         "use hpcml gen --container IMAGE for a ready image, which needs no set-up");
@@ -59,7 +59,10 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
   way.kind = kind;
   way.recipe = recipe_for(model::find_word<PythonSource>(name));
   if (!input.spec.kind && way.recipe)
-    diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
+    diagnostics.note(
+        fmt::format("this environment is of the kind {}, which {} recommends; hpcml env KIND makes another",
+                    name, input.site.name),
+        way.recipe->origin);
   // Where the site has its own Python in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
     way.recipe = recipe_for(PythonSource::module);
@@ -68,12 +71,16 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
     way.recipe = wheels ? wheels : recipe_for(PythonSource::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
-    diagnostics.error("request/setup", fmt::format("the profile of {} has no site wheels", input.site.name),
-                      "use hpcml env venv or hpcml env conda with the wheels of PyTorch");
-  if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
     diagnostics.error("request/setup",
-                      fmt::format("the profile of {} does not state how images are built", input.site.name),
-                      "use hpcml env venv for an environment without an image");
+                      fmt::format("hpcml env wheelhouse cannot be used: the profile of {} has no site wheels",
+                                  input.site.name),
+                      "use hpcml env venv or hpcml env conda, which install the wheels of PyTorch");
+  if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
+    diagnostics.error(
+        "request/setup",
+        fmt::format("hpcml cannot build an image: the profile of {} does not state how images are built",
+                    input.site.name),
+        "use hpcml env venv for an environment without an image");
   if (!input.job.container || kind == SetupKind::container) return result;
   auto on_image = choose_setup_image(input, kind);
   add(diagnostics, std::move(on_image.remarks));

@@ -54,7 +54,10 @@ void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget
       input.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
     if (input.spec.cuda.empty() && input.spec.rocm.empty())
       diagnostics.error(
-          "usage/setup", fmt::format("the profile of {} does not state which GPUs it has", input.site.name),
+          "usage/setup",
+          fmt::format(
+              "the profile of {} does not state the vendor of its GPUs, which decides between CUDA and ROCm",
+              input.site.name),
           "use --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
     target.vendor = input.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
   }
@@ -64,6 +67,17 @@ void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget
   std::erase(target.archs, std::string());
   if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
     target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), model::is_older);
+}
+
+/// Reports that no node of the profile is of the kind that the environment is for.
+void report_no_nodes(const SetupRequest& input, StepDiagnostics& diagnostics) {
+  const bool gpus = input.is_for_gpus();
+  diagnostics.error(
+      "request/setup",
+      fmt::format("the profile of {} has no nodes with {} for this request", input.site.name,
+                  gpus ? "GPUs" : "CPUs only"),
+      gpus ? "remove --partition and --gpu-type, or use --gpus-per-node 0 for an environment without GPUs"
+           : "remove --gpus-per-node 0 for an environment with GPUs, or use another --partition");
 }
 
 } // namespace
@@ -85,11 +99,7 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
     types = by_id ? std::vector{named} : site_rules::nodes_with_type(types, type->value);
   }
   if (types.empty() && !input.site.node_types.empty()) {
-    diagnostics.error(
-        "request/setup",
-        fmt::format("the profile of {} has no nodes with {} for this request", input.site.name,
-                    input.is_for_gpus() ? "GPUs" : "CPUs only"),
-        "remove --partition and --gpu-type, or use --gpus-per-node 0 for an environment without GPUs");
+    report_no_nodes(input, diagnostics);
     return result;
   }
   auto traits = traits_of(types, nodes.target.archs);
@@ -99,9 +109,10 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
     vendors.clear(); // one unknown is enough not to know
   if (vendors.size() > 1 || cpus.size() > 1)
     diagnostics.error("request/setup",
-                      fmt::format("one environment cannot run on all nodes of {}: they have {}",
-                                  input.site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
-                      "use --partition or --gpu-type to choose the nodes");
+                      fmt::format("one environment cannot run on all nodes of {}: their {} differ ({})",
+                                  input.site.name, vendors.size() > 1 ? "GPUs" : "CPUs",
+                                  util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
+                      "use --partition or --gpu-type to choose nodes of one type");
   else
     set_target(input, traits, nodes.target, diagnostics);
   return result;

@@ -41,9 +41,10 @@ StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
   packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
   if (is_file) {
     if (input.way.kind == SetupKind::container)
-      diagnostics.error("usage/packages",
-                        "an image is built from packages by name, not from a requirements file",
-                        "use --packages 'torch numpy'");
+      diagnostics.error(
+          "usage/packages",
+          "--packages cannot be a requirements file here: an image is built from names of packages",
+          "use names of packages: --packages 'torch numpy'");
     packages.pip_words = words;
     words = {"torch"};
   }
@@ -99,7 +100,8 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
   }
   chosen.python = input.spec.python;
   if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
-    diagnostics.error("usage/python", fmt::format("'{}' is not a valid Python version", chosen.python),
+    diagnostics.error("usage/python",
+                      fmt::format("--python '{}' is not a valid Python version", chosen.python),
                       "use for example --python 3.12");
   if (!chosen.python.empty()) return result;
   // All are "3.NN".

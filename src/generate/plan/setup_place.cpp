@@ -51,10 +51,10 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
       chosen.place = input.site.storage.scratch + "/torch";
       chosen.expression = true;
       if (const auto& days = input.site.storage.scratch_days)
-        diagnostics.note(
-            fmt::format("scratch removes files that were not used for {} days; --venv sets another place",
-                        *days),
-            input.site.storage.origin);
+        diagnostics.note(fmt::format("the environment is in scratch storage, where {} removes files that "
+                                     "were not used for {} days; --venv sets another path",
+                                     input.site.name, *days),
+                         input.site.storage.origin);
     } else {
       diagnostics.error("usage/venv", "hpcml env needs a path for the environment",
                         "use --venv /project/me/torch with a path on a file system that all nodes share");
@@ -63,14 +63,18 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
   chosen.pack = input.spec.pack;
   const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
   if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
-    diagnostics.error("usage/pack",
-                      can_pack ? fmt::format("'{}' is not a valid archive name", chosen.pack)
-                               : "only conda and virtual environments can be packed",
-                      "use hpcml env conda --pack /project/me/env.tar.gz");
+    diagnostics.error(
+        "usage/pack",
+        can_pack ? fmt::format("--pack '{}' does not end with .tar.gz or another ending of an archive",
+                               chosen.pack)
+                 : "--pack cannot be used: only conda and virtual environments can be packed",
+        "use hpcml env conda or hpcml env venv with --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
-      diagnostics.error("usage/setup", "the name or path of an environment must be one line of text",
-                        "remove the line break from it");
+      diagnostics.error(
+          "usage/setup",
+          fmt::format("the name or path '{}' has a line break or another control character", *text),
+          "remove the line break or control character from the name or path");
   return result;
 }
 

@@ -59,7 +59,9 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
     add_to_step(result.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
   }
   add_to_step(result.value, found->value ? option + "=" + *found->value : option);
-  result.remarks.note(fmt::format("{} is moved to srun: sbatch rejects it here", option), origin);
+  result.remarks.note(fmt::format("{} is given to srun in the script, because sbatch on {} rejects it",
+                                  option, input.site.name),
+                      origin);
   directives.erase(found);
 }
 
@@ -89,8 +91,9 @@ void report_missing(const SiteViolations& violations, const site_rules::PolicyVi
 void add_site_options(const SoftwareInput& input, StepResult<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
-    result.remarks.note(fmt::format("{} is omitted because --threads-per-core {} was requested", text,
-                                    input.numbers().threads_per_core),
+    result.remarks.note(fmt::format("the site's {} is omitted because --threads-per-core {} was requested: "
+                                    "remove --threads-per-core to keep it",
+                                    text, input.numbers().threads_per_core),
                         origin);
     return true;
   };
@@ -112,15 +115,19 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
   if (!uses_local_disk(input)) return;
   if (const auto& gib = input.node()->local_disk_gib)
     result.remarks.note(
-        fmt::format("the local disk of the nodes, {}, has {} GiB", *input.node()->local_disk, *gib),
+        fmt::format("the local disk of the nodes, {}, has {} GiB, into which the files of the job must fit",
+                    *input.node()->local_disk, *gib),
         input.node()->origin);
   if (input.node()->local_disk_option.empty()) return;
   const std::string& option = input.node()->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
     add_once(option, input.node()->origin);
   else
-    result.remarks.note(fmt::format("--sbatch={} requests space on the local disks of the nodes", option),
-                        input.node()->origin);
+    result.remarks.note(
+        fmt::format(
+            "the job uses the local disks of its nodes: add --sbatch={} with the GiB that it needs there",
+            option),
+        input.node()->origin);
 }
 
 void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
@@ -144,9 +151,10 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
           violation.origin);
     } else if (violation.rule == site_rules::SiteRule::option_ignored &&
                asked_by_user(input, violation.name)) {
-      result.remarks.warning(request_code(violation), violations.describe(violation),
-                             fmt::format("{}: the script does not contain it", violations.hint(violation)),
-                             violation.origin);
+      result.remarks.warning(
+          request_code(violation),
+          fmt::format("hpcml omits {} from the script: {}", option, violations.describe(violation)),
+          violations.hint(violation), violation.origin);
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (violation.rule == site_rules::SiteRule::option_missing) {
       report_missing(violations, violation, earlier, result);

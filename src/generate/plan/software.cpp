@@ -30,13 +30,12 @@ void add_modules(StepResult<Software>& result, const std::vector<std::string>& m
   for (const auto& module : modules) add_module(result, module, origin);
 }
 
-/// What a site without its own wheels takes instead.
+/// Returns what else a job can use if it cannot build an environment from wheels, as the end of a hint.
 std::string other_environments(const LayoutInput& input) {
   const model::Site& site = input.site;
-  std::string text = "make the environment once, on storage that all nodes share, and use --venv PATH";
+  std::string text;
   if (find_recipe(input, PythonSource::conda)) text += " or --conda NAME";
-  return site.containers.empty() ? text
-                                 : fmt::format("{}, or use an image that has it: --container IMAGE", text);
+  return site.containers.empty() ? text : text + ", or an image with the packages: --container IMAGE";
 }
 
 void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
@@ -45,8 +44,11 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   if (!recipe) {
     result.remarks.error(
         "request/wheelhouse",
-        fmt::format("the profile of {} has no site wheels to build an environment from", input.site.name),
-        other_environments(input));
+        fmt::format(
+            "--wheelhouse cannot be used: the profile of {} has no site wheels to build an environment from",
+            input.site.name),
+        fmt::format("use an environment on storage that all nodes share: --venv PATH{}",
+                    other_environments(input)));
     return;
   }
   std::string where = recipe->where;
@@ -54,9 +56,11 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   if (where.empty()) {
     result.remarks.error(
         "request/wheelhouse",
-        fmt::format("the profile of {} has no node-local storage for an environment per node",
-                    input.site.name),
-        other_environments(input));
+        fmt::format(
+            "an environment on each node cannot be built: the profile of {} has no node-local storage",
+            input.site.name),
+        fmt::format("use an environment on storage that all nodes share: --venv PATH{}",
+                    other_environments(input)));
     return;
   }
   // Slurm's directory is the job's alone and goes away by itself. A requeued job must not find its first
@@ -112,13 +116,14 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
     return add_modules(result, rule.modules, rule.origin);
   }
   if (input.job.body) // its own commands may set one up
-    return result.remarks.note("no Python environment is set, so the job uses the python in PATH",
-                               rule_origin("the site has no common environment"));
+    return result.remarks.note("no Python environment is requested, so the script uses the python in PATH "
+                               "unless it sets one up (--venv, --conda)",
+                               rule_origin("no common environment"));
   result.remarks.warning(
       "request/python",
-      fmt::format("no Python environment is named, and {} has no common one: the job uses the "
-                  "python in PATH",
-                  input.site.id),
+      fmt::format(
+          "no Python environment is requested, and {} has no common one: the job uses the python in PATH",
+          input.site.id),
       "add --venv PATH, --conda NAME or --container IMAGE");
 }
 
@@ -128,9 +133,11 @@ void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnost
   if (named > 1)
     diagnostics.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
                       "remove all but one of them");
-  for (const auto* text : {&job.venv, &job.conda})
+  for (const auto& [option, text] : {std::pair("--venv", &job.venv), std::pair("--conda", &job.conda)})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
-      diagnostics.error("usage/python", "the name or path of an environment must be one line of text");
+      diagnostics.error("usage/python",
+                        fmt::format("{} is empty, or has a line break or another control character", option),
+                        fmt::format("set {} to a name or path in one line", option));
   if (job.venv) check_variable(input, "--venv", job.venv->value, diagnostics);
   if (job.conda) check_variable(input, "--conda", job.conda->value, diagnostics);
 }
@@ -143,10 +150,11 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   } else if (job.conda) {
     plan_environment_of(input, result, PythonKind::conda, PythonSource::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
-    result.remarks.error(
-        "usage/wheelhouse",
-        "--wheelhouse builds an environment for the host, but --container does not use the host's",
-        "remove one of them, or use --venv PATH for an environment that was made inside the image");
+    result.remarks.error("usage/wheelhouse",
+                         "--wheelhouse and --container exclude each other: programs in an image do not use "
+                         "an environment of the host",
+                         "remove one of them, or use --venv PATH instead of --wheelhouse for an environment "
+                         "made in the image");
   } else if (job.wheelhouse) {
     plan_wheelhouse(input, result,
                     requirement_words(job.wheelhouse->value, "--wheelhouse", result.remarks.findings),
@@ -160,7 +168,8 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
 void check_hpcml_path(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
-    diagnostics.error("usage/hpcml-path", fmt::format("'{}' is not an absolute path", path->value),
+    diagnostics.error("usage/hpcml-path",
+                      fmt::format("--hpcml-path '{}' is not an absolute path", path->value),
                       "use the path on the compute nodes: --hpcml-path /project/me/bin/hpcml");
 }
 
@@ -170,9 +179,9 @@ void add_module(StepResult<Software>& result, const std::string& text, const mod
   const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
-    return result.remarks.error(
-        "usage/module", fmt::format("'{}' is not a valid module name", text),
-        "use --module gcc/13 for one module each, or --module use:/path for a directory of modules");
+    return result.remarks.error("usage/module", fmt::format("'{}' is not a valid module name", text),
+                                "use one --module for each module, such as --module gcc/13, or --module "
+                                "use:/path for a directory of modules");
   auto& modules = result.value.modules;
   if (std::none_of(modules.begin(), modules.end(),
                    [&](const auto& m) { return m.name == name && m.is_path == is_path; }))

@@ -26,12 +26,19 @@ void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
     const auto name = name_of(source.value);
     if (!util::is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
-      diagnostics.error("usage/stage", fmt::format("'{}' is not a file or directory to copy", source.value),
-                        "use a path: --stage /project/me/data");
+      diagnostics.error(
+          "usage/stage",
+          fmt::format(
+              "'{}' cannot be copied to the nodes: it is not the absolute path of a file or directory",
+              source.value),
+          "use a path that begins with /, such as /project/me/data");
     else if (!names.insert(name).second)
-      diagnostics.error("usage/stage",
-                        fmt::format("two paths named {} cannot be copied to one directory", name),
-                        "rename one of them");
+      diagnostics.error(
+          "usage/stage",
+          fmt::format(
+              "two paths to copy to the nodes have the same last part '{}', so one would replace the other",
+              name),
+          "remove one of the two --stage options, or use a copy with another name");
   }
 }
 
@@ -55,18 +62,19 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const auto origin = packed ? plan.python.origin : input.job.stage.front().origin;
   const auto* node = input.node();
   if (!node || !node->local_disk) {
-    diagnostics.error("request/stage",
-                      fmt::format("the profile of {} has no node-local storage{}", input.site.name,
-                                  node ? fmt::format(" for {}", node->id) : ""),
-                      packed ? "unpack the environment on storage that all nodes share and use that directory"
-                             : "use the data from storage that all nodes share");
+    diagnostics.error(
+        "request/stage",
+        fmt::format("files cannot be copied to the nodes: the profile of {} has no node-local storage{}",
+                    input.site.name, node ? fmt::format(" for {}", node->id) : ""),
+        packed ? "use an unpacked environment on storage that all nodes share"
+               : "remove --stage, and use the data from storage that all nodes share");
     return result;
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
     diagnostics.error("usage/python",
-                      "--venv names an environment that was packed for the host: it does not run inside the "
-                      "image of --container",
-                      "remove --venv or --container");
+                      "a packed environment (--venv or --conda) is made for the host, and does not run in "
+                      "the image of --container",
+                      "remove --container, or the packed environment");
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
@@ -82,12 +90,16 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
     plan.stage->sources.pop_back();
   }
   if (input.site.storage.tmp_is_memory)
-    diagnostics.note("the nodes have no disk: staged files use their memory, which the job needs in addition",
+    diagnostics.note(fmt::format("the nodes of {} have no disk, so staged files are in memory: request "
+                                 "memory for them in addition",
+                                 input.site.name),
                      input.site.storage.origin);
   if (!plan.container || model::row_of(plan.container->engine).keeps_host) return result;
   if (plan.container->by_slurm)
-    diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",
-                      "remove --stage, and use --bind for the directory that all nodes share");
+    diagnostics.error(
+        "request/stage",
+        "--stage cannot be used with this image: Slurm starts the image before the files are on the nodes",
+        "remove --stage, and use --bind to show the image a directory that all nodes share");
   else
     plan.container->binds.push_back(
         {"$HPCML_STAGE", {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});

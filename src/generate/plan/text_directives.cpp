@@ -31,8 +31,8 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
       return result.remarks.error("request/" + name,
                                   fmt::format("{}={} does not end with {}, which jobs of this type require",
                                               option, value, rule.suffix),
-                                  fmt::format("use {}={}{}, or request the resources that yours is for",
-                                              option, value.substr(0, separator), rule.suffix),
+                                  fmt::format("use {}={}{}, or request the resources for which {} is valid",
+                                              option, value.substr(0, separator), rule.suffix, value),
                                   rule.origin);
     value += rule.suffix;
     result.remarks.note(fmt::format("{}={} becomes {}{}", option, wanted->value, value,
@@ -40,10 +40,11 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
                         rule.origin);
   }
   if (wanted->value.empty() || !util::is_one_line(wanted->value))
-    result.remarks.error("usage/" + name,
-                         wanted->value.empty() ? fmt::format("{} is empty", option)
-                                               : fmt::format("{} must be one line of text", option),
-                         fmt::format("set a value, or remove {}", option));
+    result.remarks.error(
+        "usage/" + name,
+        wanted->value.empty() ? fmt::format("{} is empty", option)
+                              : fmt::format("{} has a line break or another control character", option),
+        fmt::format("set a value, or remove {}: the value must be one line of text", option));
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site_rules::has_form(rule, value))
@@ -71,10 +72,10 @@ model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::
   const auto written = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  diagnostics.note(fmt::format("--signal={} becomes {} and goes to the ranks: the batch shell would be "
-                               "killed by it, and end the job",
+  diagnostics.note(fmt::format("--signal={} is written as --signal={}, which signals only the ranks: the "
+                               "batch shell would be killed by it and end the job",
                                written, signal.value),
-                   rule_origin("a signal before the time limit is for the program"));
+                   rule_origin("signals for ranks"));
   return signal;
 }
 
@@ -94,8 +95,8 @@ void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
   const bool in_directory = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_directory && job.output->value.find("%x") != std::string::npos)
     result.remarks.error("usage/output",
-                         fmt::format("the log {} of job '{}' is in a directory that the job name adds; Slurm "
-                                     "does not create it, and the job ends without a log",
+                         fmt::format("the log {} would be in a directory that Slurm does not create, because "
+                                     "the job name '{}' has a /: the job would have no log",
                                      job.output->value, job.job_name->value),
                          "remove %x from --output, or / from --job-name");
   if (job.output) {

@@ -144,7 +144,7 @@ TEST_CASE("where fewer nodes may go on the job outlives a node, and the larger n
   CHECK(same.launcher.least_nodes == 0);
   CHECK_FALSE(directive(same, "--no-kill"));
   const auto fault = error_of(with(job, "nnodes", "2:4"), "lumi", "request/nnodes");
-  CHECK_THAT(fault.message, Contains("--nnodes 2:4 differs from the nodes of the job, 2 nodes (--nodes)"));
+  CHECK_THAT(fault.message, Contains("--nnodes 2:4 differs from the size of the job: 2 nodes (--nodes)"));
   CHECK_THAT(fault.hint, Contains("--nnodes 2, or"));
   CHECK_THAT(error_of(with(job, "nnodes", "1:4"), "lumi", "request/nnodes").hint,
              Contains("--nnodes 1:2, or"));

@@ -216,7 +216,8 @@ TEST_CASE("Two kinds of memory are refused: Slurm stops at them") {
   auto job = lumi_job();
   job.mem = flag(mem_of("100G"));
   job.sbatch = {text("--mem-per-gpu=60G")};
-  CHECK(error_of(job, "lumi", "usage/mem").message == "--mem and --mem-per-gpu exclude each other");
+  CHECK(error_of(job, "lumi", "usage/mem").message ==
+        "--mem and --mem-per-gpu exclude each other: Slurm accepts one request for memory");
 }
 
 TEST_CASE("Raw options that are requests change the layout and win over the flags") {
@@ -231,7 +232,7 @@ TEST_CASE("Raw options that are requests change the layout and win over the flag
   CHECK(directive(plan, "--time") == "01:00:00");
   CHECK(directive(plan, "--mem") == "100G");
   CHECK(directive(plan, "--job-name") == "raw");
-  CHECK(has_note(plan, "--sbatch --nodes replaces --nodes"));
+  CHECK(has_note(plan, "the value of --sbatch=--nodes is used instead of that of --nodes"));
 }
 
 TEST_CASE("Other raw options stand last, once, and replace a planned line of their name") {

@@ -111,7 +111,7 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
   CHECK(error_of(job, "lumi", "request/rank-order").message == "the order of the GPUs names GPU 0 twice");
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message ==
-        "--rank-order names 2 GPUs, but the ranks of a node use 8");
+        "--rank-order lists 2 GPUs, but the ranks of a node use 8");
   for (const char* name : {"srun", "torchrun"}) {
     job.rank_order = flag(GpuOrder{RankOrder::cpu});
     job.launcher = launcher(name);
@@ -120,7 +120,7 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
     job.idle_cores = flag(model::IdleCores::package);
-    CHECK(error_of(job, "lumi", "request/idle-cores").hint == "remove --idle-cores or --launcher");
+    CHECK(error_of(job, "lumi", "request/idle-cores").hint == "remove --idle-cores, or use --launcher hpcml");
     job.idle_cores.reset();
   }
   auto dardel = job_of({"./train"});
@@ -167,7 +167,8 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   CHECK(plan.binding.cpus.to_list() == "0-3");
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0] ==
-        "2 hardware threads of each core were requested, but the step got 4 for the 4 cores of this rank");
+        "2 hardware threads of each core were requested, but the step got 4 for the 4 cores of this rank\n"
+        "hint: use srun --threads-per-core=2, or remove --threads-per-core from hpcml launch");
 }
 
 TEST_CASE("On a machine without Slurm the line says the same") {

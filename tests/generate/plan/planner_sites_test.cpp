@@ -127,7 +127,8 @@ TEST_CASE("What Vista refuses is refused in every form") {
   error_of(job, "vista", "request/nodelist");
   job = job_of({"./train"});
   job.launcher = launcher("srun");
-  CHECK(error_of(job, "vista", "request/launcher").hint == "remove --launcher: its own launcher is ibrun");
+  CHECK(error_of(job, "vista", "request/launcher").hint ==
+        "remove --launcher: jobs on Vista (TACC) start programs with ibrun");
 }
 
 TEST_CASE("Retired clusters are refused with their date and successor, and with nothing else") {
@@ -181,8 +182,8 @@ TEST_CASE("Where there is no Slurm the line that starts the program here is said
                       "--gpus-per-task 2 --backend gloo -- "
                       "python train.py 'a b'");
   job.nodes = flag(2u);
-  CHECK(error_of(job, "local", "request/scheduler").message.find("one machine without further nodes") !=
-        std::string::npos);
+  CHECK(error_of(job, "local", "request/scheduler")
+            .message.find("a job with 2 nodes cannot run on one machine") != std::string::npos);
   CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint ==
         "run the program here: hpcml launch -- ./x");
 }
@@ -252,7 +253,7 @@ TEST_CASE("A GPU type that the site requires and nobody named is said") {
   CHECK(result.diagnostics[0].hint.find("a100, mi100, a6000, l40s, h100, a40") != std::string::npos);
   job.gpu_type = text("a40");
   CHECK(plan::make_plan(job, site_named("kebnekaise")).diagnostics.empty());
-  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "requesting a100, the only one here"));
+  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "hpcml requests a100, the only one"));
 }
 
 TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for the GPUs") {
@@ -266,7 +267,7 @@ TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for 
   auto refused = lumi_job();
   refused.gpu_type = text("mi250"); // which check lets pass, too: the script does without
   CHECK(directive(planned(refused, "lumi"), "--gpus-per-node") == "8");
-  CHECK(has_note(planned(refused, "lumi"), "the GPU type mi250 is omitted"));
+  CHECK(has_note(planned(refused, "lumi"), "--gpu-type mi250 is not written into the script"));
   refused.gpu_type = text("a100");
   CHECK(error_of(refused, "lumi", "request/gpu-type").hint.find("remove --gpu-type") != std::string::npos);
 }
@@ -307,7 +308,7 @@ TEST_CASE("A job of several programs is planned once, and each program's mistake
   CHECK(plan.steps[1].command == plan.command);
   CHECK(has_note(plan, "'/project/me/stage' has the path /workdir/stage"));
   job.steps[0].command.clear();
-  CHECK(error_of(job, "lumi", "usage/command").message == "no command to run");
+  CHECK(error_of(job, "lumi", "usage/command").message == "the job has no command to run");
   auto tacc = job_of({"./train"});
   tacc.account = text("me");
   tacc.steps = {{{"./stage"}, true}, {{"./train"}, false}};

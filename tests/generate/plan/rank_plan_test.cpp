@@ -88,8 +88,11 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   facts.node_gpus = facts.live_gpus;
   const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK(plan.node_warnings[0] == "this node differs from lumi-g in the profile of lumi: GPU 0 is under NUMA "
-                                 "1 here, but the profile states 3: the live value is used");
+  CHECK(plan.node_warnings[0] ==
+        "this node differs from node type lumi-g in the profile of lumi: GPU 0 is under NUMA "
+        "1 here, but the profile states 3: the live value is used\n"
+        "hint: check --site, or run hpcml sites diff lumi on a login node to find "
+        "what to correct in the profile");
   // Three GPUs share NUMA 1's 14 cores then; what is missing of the seven comes from a free one.
   CHECK((plan.binding.cpus & model::IdSet::range(16, 31)).size() == 5);
   CHECK(plan.binding.cpus.size() == 7);
@@ -102,8 +105,9 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 0, model::GpusSeen::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, but the profile states 64") &&
-                                        Catch::Contains("planned only from what it shows"));
+  CHECK_THAT(plan.node_warnings[0],
+             Catch::Contains("it has 8 cores here, but the profile states 64") &&
+                 Catch::Contains("hpcml ignores the profile's description of this node"));
   CHECK(plan.gpu_visibility == model::GpusSeen::all);
   CHECK(plan.visible_variable.empty());
 }

@@ -122,12 +122,13 @@ TEST_CASE("an environment is packed for the nodes' own disks") {
   spec.pack = "/lustre/orion/me/env.tar.gz";
   CHECK(setup("frontier", spec, job).pack == spec.pack);
   spec.pack = "/lustre/orion/me/env";
-  CHECK_THAT(refusal("frontier", spec, job), Catch::Contains("is not a valid archive name"));
+  CHECK_THAT(refusal("frontier", spec, job),
+             Catch::Contains("does not end with .tar.gz or another ending of an archive"));
 }
 
 TEST_CASE("where the profile knows no GPUs, the request says which") {
   CHECK_THAT(refusal("generic", {plan::SetupKind::venv, "", "", "", ""}, with_venv()),
-             Catch::Contains("does not state which GPUs"));
+             Catch::Contains("does not state the vendor of its GPUs"));
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "12.6", ""}, with_venv()).index->name == "cu126");
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
   auto job = with_venv();
@@ -161,7 +162,7 @@ TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
   somewhere.node_types = {node};
   const auto result = plan::plan_setup({plan::SetupKind::venv, "", "", "", ""}, with_venv(), somewhere);
   REQUIRE_FALSE(result.plan);
-  CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not state which GPUs"));
+  CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not state the vendor of its GPUs"));
   CHECK(plan::plan_setup({plan::SetupKind::venv, "", "", "12.6", ""}, with_venv(), somewhere)
             .plan->index->name == "cu126");
 }
@@ -199,7 +200,8 @@ TEST_CASE("where the recommended image cannot be built, the environment is one t
     REQUIRE(result.diagnostics.size() == 1);
     CHECK(result.diagnostics[0].severity == diag::Severity::warning);
     CHECK_THAT(result.diagnostics[0].message,
-               Catch::Contains("recommends images") && Catch::Contains("this makes a virtual environment"));
+               Catch::Contains("recommends images") &&
+                   Catch::Contains("hpcml env makes an environment without an image"));
   }
   CHECK(plan::plan_setup({}, with_venv(), site_named("alps_daint")).plan->place == "/project/me/env");
   CHECK_THAT(refusal("perlmutter", {plan::SetupKind::container, "", "", "", ""},
@@ -238,7 +240,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job),
              Catch::Contains("usage/packages"));
   job.venv = text("/scratch/project_1/env");
-  CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("must be one .sqsh file"));
+  CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("must name a .sqsh file"));
   job.venv = text("/capstor/me/env.squashfs");
   job.container = text("prgenv-gnu/24.11:v1");
   CHECK(setup("alps_daint", spec, job).squashed->image_options == std::vector<std::string>{"--view=default"});
@@ -249,7 +251,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   charged.flags["account"].policy = model::Policy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);
-  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("entered by srun"));
+  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("requires an account"));
   job.account = text("a1");
   CHECK(setup("alps_daint", spec, job).squashed->step ==
         std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});

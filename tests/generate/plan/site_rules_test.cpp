@@ -549,10 +549,11 @@ TEST_CASE("what the author should know is noted") {
     "policies": {"idle_gpu_minutes": 60, "min_time_recommended": "01:00:00"})",
       R"(, "access": "request", "preemptible": true)");
   const auto plan = plan_of(site);
-  for (const auto* part : {"submit it from login-gpu", "submit it with ghbatch", "from below $SCRATCH",
-                           "not submit it from below $HOME", "compute nodes are x86_64", "--module httpproxy",
-                           "30 days", "cannot write below $HOME", "/tmp is memory", "idle for 60 minutes",
-                           "available only on request", "use --requeue"}) {
+  for (const auto* part : {"must be submitted from login-gpu", "must be submitted with ghbatch",
+                           "must be submitted from a directory below $SCRATCH",
+                           "must not be submitted from a directory below $HOME", "compute nodes are x86_64",
+                           "--module httpproxy", "30 days", "cannot write below $HOME", "/tmp is memory",
+                           "idle for 60 minutes", "available only on request", "use --requeue"}) {
     INFO(part);
     CHECK(has_note(plan, part));
   }
@@ -605,7 +606,7 @@ TEST_CASE(
       R"(, "local_disk": "/local", "local_disk_gib": 900, "memory_kind": "sum")");
   const auto plain = plan_of(site);
   for (const auto* note : {"partition gpu: for tests", "SIGTERM is sent before a preemption",
-                           "7 jobs of one user", "a rank sees own GPUs: its programs take device 0",
+                           "7 jobs of one user", "a rank sees only its own GPUs: its programs take device 0",
                            "480G, is HBM and the processors' memory together"}) {
     CAPTURE(note);
     CHECK(has_note(plain, note));

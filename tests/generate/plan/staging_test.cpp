@@ -51,18 +51,18 @@ TEST_CASE("a packed environment is unpacked on each node, with the modules of it
 TEST_CASE("memory in place of a disk is said") {
   auto job = lumi_job();
   job.stage.push_back(flag<std::string>("/scratch/project_1/data", "--stage"));
-  CHECK(has_note(planned(job, "lumi"), "use their memory"));
+  CHECK(has_note(planned(job, "lumi"), "staged files are in memory"));
 }
 
 TEST_CASE("what cannot be staged is refused") {
   CHECK_THAT(error_of(staged({"/a/data", "/b/data"}), "narval", "usage/stage").message,
-             Catch::Contains("two paths named data"));
+             Catch::Contains("have the same last part 'data'"));
   CHECK_THAT(error_of(staged({"/"}), "narval", "usage/stage").message,
-             Catch::Contains("not a file or directory"));
+             Catch::Contains("not the absolute path of a file or directory"));
   CHECK_THAT(error_of(staged({"/a/.."}), "narval", "usage/stage").message,
-             Catch::Contains("not a file or directory"));
+             Catch::Contains("not the absolute path of a file or directory"));
   CHECK_THAT(error_of(staged({"/a\nb"}), "narval", "usage/stage").message,
-             Catch::Contains("not a file or directory"));
+             Catch::Contains("not the absolute path of a file or directory"));
   auto job = job_of({"python", "train.py"});
   job.stage.push_back(flag<std::string>("/a", "--stage"));
   CHECK_THAT(error_of(job, "generic", "request/stage").message, Catch::Contains("no node-local storage"));

@@ -81,7 +81,7 @@ TEST_CASE("what can ask nobody, or too early, is refused with the reason") {
   CHECK_THAT(error_of(job, "lumi", "request/save-before").message, Contains("one signal"));
   job = saving(lumi_job(), "2h");
   job.time = flag(time_of("1h"), "--time");
-  CHECK_THAT(error_of(job, "lumi", "request/save-before").message, Contains("before they begin"));
+  CHECK_THAT(error_of(job, "lumi", "request/save-before").message, Contains("before they start"));
   job = lumi_job();
   job.save_signal = flag(model::SaveSignal::parse("USR1").value(), "--save-signal");
   CHECK_THAT(error_of(job, "lumi", "request/save-signal").hint, Contains("--save-before"));
@@ -139,7 +139,7 @@ TEST_CASE(
   unsaved.requeue = flag(true, "--requeue");
   plan = planned(unsaved, "lumi");
   CHECK_FALSE(plan.requeue->requeues);
-  CHECK(has_note(plan, "only with --save-before TIME"));
+  CHECK(has_note(plan, "add --save-before TIME"));
   unsaved.max_requeues = flag(7U, "--max-requeues");
   CHECK_THAT(error_of(unsaved, "lumi", "request/max-requeues").hint, Contains("--save-before"));
 }
@@ -156,7 +156,7 @@ TEST_CASE("checkpoints are not put where the node takes them with it, or where i
   };
   CHECK_THAT(refused("/tmp/x"), Contains("private to each node"));
   CHECK_THAT(refused("/dev/shm"), Contains("private to each node"));
-  CHECK_THAT(refused("/appl/x"), Contains("cannot be written"));
+  CHECK_THAT(refused("/appl/x"), Contains("is read-only on the compute nodes"));
   CHECK(refused("/scratch/project_1/tmp").empty());
   CHECK(refused("/tmpfiles/x").empty());
 }
@@ -191,7 +191,8 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   CHECK_THAT(error_of(job, "lumi", "request/nodes").message, Contains("100002 nodes"));
   job.spare_nodes = flag(1U, "--spare-nodes");
   job.stage = {{"data.tar", {}}};
-  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").message, Contains("each node's own disk"));
+  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").message,
+             Contains("--stage, --wheelhouse or a packed environment"));
   job.stage.clear();
   job.nnodes = flag(model::NodeRange{1, 2}, "--nnodes");
   CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("use either --nnodes"));
@@ -199,7 +200,7 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   other_job.spare_nodes = flag(1U, "--spare-nodes");
   other_job.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
   CHECK_THAT(error_of(other_job, "lumi", "request/spare-nodes").message,
-             Contains("requires that hpcml starts the ranks, but torchrun does"));
+             Contains("needs the launcher hpcml, but torchrun starts the ranks"));
   auto vista = job_of({"python", "train.py"});
   vista.account = flag(std::string("a"), "--account");
   vista.spare_nodes = flag(1U, "--spare-nodes");
