@@ -174,7 +174,7 @@ std::string gpus_idle(const Context& c) {
 }
 
 std::string type_unknown(const Context& c) {
-  return fmt::format("no node here has GPUs of type '{}'", c.violation.name);
+  return fmt::format("no node of {} has GPUs of type '{}'", c.site.name, c.violation.name);
 }
 
 std::string gpu_type_required(const Context& c) {
