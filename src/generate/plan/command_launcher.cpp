@@ -53,8 +53,10 @@ public:
   void run() {
     if (x_agent.command.empty())
       return x_said.error(
-          "usage/command", fmt::format("{} has no program to start", x_agent.written),
-          fmt::format("add it after the options, for example: -- {} train.py", x_agent.written));
+          "usage/command",
+          fmt::format("the command starts {} without a program for its ranks", x_agent.written),
+          fmt::format("add the program after the options of {0}, for example: -- {0} train.py",
+                      x_agent.written));
     check_unknown();
     for (const auto& option : x_agent.options) {
       const auto meaning = x_agent.row->meaning_of(option.first);
@@ -125,9 +127,9 @@ private:
                    "remove one of them: the launcher uses the nodes of the job");
     if (*least < nodes->value) {
       x_job.least_nodes = static_cast<unsigned>(*least);
-      x_said.note(fmt::format("the job continues with {} nodes or more, but Slurm ends it when a node fails "
-                              "unless --sbatch=--no-kill is set",
-                              *least),
+      x_said.note(fmt::format("after a node failure the job continues (with {} or more) only with "
+                              "--sbatch=--no-kill and --srun=--no-kill",
+                              util::counted(*least, "node")),
                   origin(option));
     }
   }
@@ -158,15 +160,17 @@ private:
     const auto end = x_agent.row->has_library ? "" : "; a rank reads RANK and LOCAL_RANK";
     std::string text =
         fmt::format("{} starts once on each node, with the rendezvous of the job{}", x_agent.written, end);
-    if (!x_replaced.empty()) text += fmt::format("; it replaces {}", util::join(x_replaced, " "));
+    if (!x_replaced.empty())
+      text += fmt::format("; this rendezvous replaces {}", util::join(x_replaced, " "));
     x_said.report("request/launcher", text);
     const auto& rank_module = x_agent.row->local_rank_module;
     if (!rank_module.empty() && x_agent.written.ends_with(rank_module) &&
         !x_agent.has({OptionMeaning::local_rank}))
-      x_said.warning("request/launcher",
-                     fmt::format("{} also passes --local-rank to the program, but {} does not", rank_module,
-                                 x_agent.name),
-                     "use LOCAL_RANK from the environment in the program");
+      x_said.warning(
+          "request/launcher",
+          fmt::format("{} starts the ranks instead of {}, and does not pass --local-rank to the program",
+                      x_agent.name, rank_module),
+          "use the variable LOCAL_RANK in the program: int(os.environ['LOCAL_RANK'])");
   }
 
   LaunchedJob& x_job;
@@ -206,9 +210,11 @@ StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
   const auto agent = agent_of(job, only_options);
   if (!agent) {
     if (job.command.front().starts_with("-"))
-      result.remarks.error("usage/command",
-                           fmt::format("the command begins with an option: {}", job.command.front()),
-                           "use -- PROGRAM ARGUMENTS");
+      result.remarks.error(
+          "usage/command",
+          fmt::format("the command of the job begins with an option, '{}', instead of a program",
+                      job.command.front()),
+          "use -- PROGRAM ARGUMENTS, for example: -- python train.py");
     return result;
   }
   AgentReader(result, *agent).run();

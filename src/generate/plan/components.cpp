@@ -39,8 +39,18 @@ diag::Diagnostics merge_findings(const std::vector<PlanResult>& results) {
 }
 
 std::string module_text(const model::Plan& plan) {
-  std::string text = model::word_of(plan.modules_reset.value);
-  for (const auto& module : plan.modules) text += " " + module.name;
+  std::vector<std::string> words;
+  if (plan.modules_reset.value != model::ModulesReset::none)
+    words.push_back("module " + model::word_of(plan.modules_reset.value));
+  for (const auto& module : plan.modules) words.push_back(module.name);
+  return words.empty() ? "none" : util::join(words, ", ");
+}
+
+std::string image_text(const model::Plan& plan) {
+  if (!plan.container) return "no image";
+  std::string text = plan.container->image;
+  for (const auto& bind : plan.container->binds)
+    text += " --bind " + bind.source + (bind.target.empty() ? "" : ":" + bind.target);
   return text;
 }
 
@@ -76,48 +86,56 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
 void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number,
                       StepDiagnostics& diagnostics) {
   if (module_text(first) != module_text(second))
-    diagnostics.warning(k_code,
-                        fmt::format("{} would load other modules than the first component, whose modules the "
-                                    "script loads: {}; not: {}",
-                                    name_of(number), module_text(first), module_text(second)),
-                        "use a program that runs with the modules of the first component");
+    diagnostics.warning(
+        k_code,
+        fmt::format("the script loads the modules of component 1 ({}) for all ranks, but {} needs "
+                    "others ({})",
+                    module_text(first), name_of(number), module_text(second)),
+        "add missing modules to all components with --module NAME, or use separate jobs");
   if (const auto names = different_exports(first, second); !names.empty())
     diagnostics.warning(
         k_code,
-        fmt::format(
-            "{} would set other variables than the first component, whose variables the script sets: {}",
-            name_of(number), util::join(names, ", ")));
+        fmt::format("the script sets the variables of component 1 for all ranks, but these differ for {}: {}",
+                    name_of(number), util::join(names, ", ")),
+        "set values that suit all components with --env NAME=VALUE, or use separate jobs");
   if (!shows_the_same(first, second))
     diagnostics.error(
         k_code,
-        fmt::format("{} would have another image or other binds than the first component", name_of(number)),
-        "use the same --bind for all components");
+        fmt::format("all components need the same image and binds, but component 1 has {}, and {} has {}",
+                    image_text(first), name_of(number), image_text(second)),
+        "add --bind for each directory that one of them lacks, or use separate jobs");
 }
 
 /// What one script with one step over all components cannot do.
 void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
-  if (!plan.launcher.choice.is_hpcml() || !plan.launcher.by_srun())
+  if (!plan.launcher.choice.is_hpcml())
     diagnostics.error(
         k_code,
-        fmt::format(
-            "several components need hpcml launch started by srun as launcher; here {} starts the ranks{}",
-            plan.launcher.choice.name(),
-            plan.launcher.by_srun() ? "" : fmt::format(", because of {}", plan.launcher.step)),
-        "remove --launcher, or use one component");
-  if (plan.launcher.has_own_agent())
-    diagnostics.error(
-        k_code,
-        fmt::format(
-            "an agent per node needs the same number of ranks on all nodes, so components cannot use {}",
-            model::options_for_agent(plan.ranks)),
-        fmt::format("remove {}, or use one component", model::options_for_agent(plan.ranks)));
-  if (plan.python.on_each_node() || plan.stage)
+        fmt::format("{} starts the ranks, but a heterogeneous job needs the launcher hpcml",
+                    plan.launcher.choice.name()),
+        fmt::format("remove --launcher, or {} at the start of the command", plan.launcher.choice.name()));
+  else if (!plan.launcher.by_srun())
     diagnostics.error(k_code,
-                      "files that are copied to or created on each node's disk need a job of one component",
-                      "use a file system that all nodes share");
+                      fmt::format("a heterogeneous job needs srun, but {} starts programs with {}",
+                                  plan.site_id, plan.launcher.step),
+                      "use a separate job for each component");
+  if (plan.launcher.has_own_agent())
+    diagnostics.error(k_code,
+                      fmt::format("{} cannot be used in a heterogeneous job: an agent per node needs the "
+                                  "same number of ranks on all nodes",
+                                  model::options_for_agent(plan.ranks)),
+                      fmt::format("remove {}, or use separate jobs", model::options_for_agent(plan.ranks)));
+  if (plan.python.on_each_node())
+    diagnostics.error(k_code,
+                      "a heterogeneous job cannot create its Python environment on the disk of each node",
+                      "use --venv DIRECTORY instead, with an environment on storage that all nodes share");
+  if (plan.stage && !plan.stage->sources.empty())
+    diagnostics.error(k_code, "--stage cannot be used in a heterogeneous job",
+                      "remove --stage, and let the program read the files from storage that all nodes share");
   for (const auto& directive : plan.directives)
     if (directive.name == "--array")
-      diagnostics.error(k_code, "Slurm has no arrays of jobs with several components", "remove --array");
+      diagnostics.error(k_code, "--array cannot be used: Slurm has no arrays of heterogeneous jobs",
+                        "remove --array");
 }
 
 /// What srun would read from the batch step's variables, which are the first component's: each says its own.
@@ -160,7 +178,7 @@ StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
         diagnostics.error(k_code,
                           fmt::format("{} is planned without {}, but sbatch copies {} from {}", name_of(i),
                                       name, directive.word(), name_of(i - 1)),
-                          "set it in each component, or in none");
+                          fmt::format("set {} in each component of the heterogeneous job, or in none", name));
     own = std::move(written);
   }
   return diagnostics;

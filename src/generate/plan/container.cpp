@@ -25,8 +25,11 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   const auto parts = util::split(user_bind.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    diagnostics.error("usage/bind", fmt::format("'{}' is not a valid bind", user_bind.value),
-                      "use absolute paths: --bind /project/me:/workdir, or one path for both sides");
+    diagnostics.error(
+        "usage/bind",
+        fmt::format("--bind '{}' is not PATH or SOURCE:TARGET with absolute paths without commas",
+                    user_bind.value),
+        "use --bind /project/me:/workdir, or --bind /project/me for the same path in the container");
     return;
   }
   for (std::string* path : {&bind.source, &bind.target})
@@ -36,8 +39,10 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      diagnostics.note(fmt::format("bind {} replaces {} at {}", user_bind.value, old->source, target),
-                       user_bind.origin);
+      diagnostics.note(
+          fmt::format("the container shows {0} at {1} instead of {2}; remove --bind {3} to show {2}",
+                      bind.source, target, old->source, user_bind.value),
+          user_bind.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -64,23 +69,33 @@ bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) 
   });
 }
 
+model::Origin bind_origin() {
+  return rule_origin("a bind SRC:DST shows the directory SRC of the host as DST in the container");
+}
+
 /// The environment is activated inside. A name is the image's own conda's, a relative path is below the
 /// working directory, which the engine shows.
 void translate_environment(StepResult<Software>& result, const std::vector<ContainerBind>& binds) {
   std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
-    result.remarks.error("usage/bind", fmt::format("environment '{}' is not visible inside the image", where),
-                         fmt::format("add --bind {} or a directory that contains it, or use the python of "
-                                     "the image for an environment in it: -- {}/bin/python …",
-                                     where, where));
+    const auto* option = result.value.python.kind == model::PythonKind::conda ? "--conda" : "--venv";
+    result.remarks.error(
+        "usage/bind",
+        fmt::format(
+            "the Python environment '{}' is not visible in the container, because no bind contains it",
+            where),
+        fmt::format(
+            "add --bind {0}, or, if it is part of the image, remove {1} and use -- {0}/bin/python SCRIPT",
+            where, option));
     return;
   }
   const std::string inside = inside_path(where, binds);
   if (inside != where)
     result.remarks.note(
-        fmt::format("the environment '{}' has the path {} inside the container", where, inside),
-        rule_origin("the target of a bind is the path inside the container"));
+        fmt::format("the script activates '{}', the path of the environment '{}' in the container", inside,
+                    where),
+        bind_origin());
   where = inside;
 }
 
@@ -94,10 +109,11 @@ void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& c
                                                                    : equals + 1;
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
-    const auto note = fmt::format("'{}' has the path {} inside the container", word, inside);
+    const auto note = fmt::format(
+        "the script uses '{}' instead of '{}', because a bind sets that path in the container", inside, word);
     const auto& notes = diagnostics.notes; // the steps of a job may share words
     if (std::none_of(notes.begin(), notes.end(), [&](const auto& entry) { return entry.first == note; }))
-      diagnostics.note(note, rule_origin("the target of a bind is the path inside the container"));
+      diagnostics.note(note, bind_origin());
     word = inside;
   }
 }
@@ -109,19 +125,32 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
   const auto names = site_rules::engine_names(site);
   const auto& engine = input.job.container_engine;
   if (names.empty())
-    diagnostics.error("request/container",
-                      fmt::format("the profile of {} has no container engine", site.name),
-                      "use --venv or --conda instead of the image, or add the engine to the profile "
-                      "(docs/guides/add-a-site.md)");
+    diagnostics.error(
+        "request/container",
+        fmt::format("--container cannot be used: the profile of {} has no container engine", site.name),
+        "use --venv or --conda instead of --container, or add the engine to the profile "
+        "(docs/guides/add-a-site.md)");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
     diagnostics.error("request/container-engine",
-                      fmt::format("the profile of {} has no {}", site.name, model::word_of(engine->value)),
-                      fmt::format("use one of {}", util::join(names, ", ")));
+                      fmt::format("the profile of {} has no container engine '{}'", site.name,
+                                  model::word_of(engine->value)),
+                      fmt::format("use --container-engine with one of {}", util::join(names, ", ")));
+  else if (input.request.images.empty() && !engine)
+    diagnostics.error(
+        "request/container",
+        fmt::format("hpcml cannot choose a container engine of {} by the name of the image '{}'", site.name,
+                    input.job.container->value),
+        fmt::format("use an image for {}, or add --container-engine if one of them can run this image",
+                    util::join(names, " or ")));
   else
     diagnostics.error(
         "request/container",
-        fmt::format("the profile of {} has no container engine for such a job and image", site.name),
-        fmt::format("use --container-engine with one of {}", util::join(names, ", ")));
+        fmt::format(
+            "the profile of {} has container engines, but not for the partition, nodes or GPUs of this job",
+            site.name),
+        fmt::format("check \"when\" of \"containers\" in '{} --format json', and change --partition or "
+                    "--gpus-per-node",
+                    site_rules::show_command(site)));
   return nullptr;
 }
 
@@ -132,12 +161,17 @@ void note_choice(const LaunchInput& input, const model::ContainerRule& rule, Ste
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
-  diagnostics.note(
-      fmt::format("the image is treated as one of {}{}; --container-engine {} selects the other",
-                  model::word_of(rule.engine),
-                  rule.images.empty() ? ", the first engine of the site" : " because of the form of its name",
-                  util::join(others, " or ")),
-      rule.origin);
+  const auto engine = model::word_of(rule.engine), alternatives = util::join(others, " or ");
+  if (rule.images.empty())
+    diagnostics.note(fmt::format("{} runs the image, because it is the first engine of the site; use "
+                                 "--container-engine {} for another",
+                                 engine, alternatives),
+                     rule.origin);
+  else
+    diagnostics.note(fmt::format("{} runs the image, because of the form of the image's name; use "
+                                 "--container-engine {} for another",
+                                 engine, alternatives),
+                     rule.origin);
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
@@ -149,17 +183,23 @@ void mount_environment(const LaunchInput& input, StepResult<Software>& result,
   if (!rule.squashfs.known)
     return result.remarks.error(
         "request/venv",
-        fmt::format("the profile of {} does not state how {} mounts an environment in a squashfs file",
-                    input.site.name, model::word_of(rule.engine)),
-        "use a directory: --venv /project/me/env");
+        fmt::format(
+            "--venv '{}' cannot be used: the profile of {} does not state how {} mounts squashfs files", file,
+            input.site.name, model::word_of(rule.engine)),
+        "use a directory instead of the file: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
     return result.remarks.error(
-        "usage/venv", fmt::format("'{}' is not a file that can be mounted", file),
-        "use an absolute path without commas and colons: --venv /project/me/env.sqsh");
+        "usage/venv",
+        fmt::format(
+            "--venv '{}' cannot be mounted in the container: its path must be absolute, without commas "
+            "and colons",
+            file),
+        "use a path such as --venv /project/me/env.sqsh");
   result.remarks.note(
-      fmt::format("the environment file {} is mounted in the container: the program sees the directory {}",
-                  file, at),
+      fmt::format(
+          "the container shows the environment file {} as the directory {}, which the script activates", file,
+          at),
       rule.squashfs.origin);
   python.where = at;
   container.binds.push_back({file, at, false, python.origin, true});
@@ -170,13 +210,30 @@ void mount_environment(const LaunchInput& input, StepResult<Software>& result,
 void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
                   StepDiagnostics& diagnostics) {
   container.own_edf = !container.binds.empty() || input.is_hpcml();
-  const auto& binds = container.binds;
-  if (container.own_edf &&
-      (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
-        return fits_edf(bind.source + bind.target);
-      })))
-    diagnostics.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollar signs",
-                      "rename it");
+  if (!container.own_edf) return;
+  std::vector<std::string> paths{container.image};
+  for (const auto& bind : container.binds) paths.insert(paths.end(), {bind.source, bind.target});
+  const auto unfit =
+      std::find_if(paths.begin(), paths.end(), [](const auto& path) { return !fits_edf(path); });
+  if (unfit != paths.end())
+    diagnostics.error(
+        "usage/container",
+        fmt::format(
+            "the environment definition file (EDF) of the job cannot contain '{}', which has a quote, "
+            "a backslash or a dollar sign",
+            *unfit),
+        "use a path without these characters");
+}
+
+void refuse_binds(const LaunchInput& input, const model::ContainerRule& rule, StepDiagnostics& diagnostics) {
+  const auto& engine = model::row_of(rule.engine);
+  diagnostics.error("request/bind",
+                    fmt::format("--bind cannot be used: the profile of {} has no option for binds of {}",
+                                input.site.name, model::word_of(rule.engine)),
+                    engine.keeps_host
+                        ? "remove --bind: the program sees the directories of the host"
+                        : fmt::format("remove --bind, and use --{}=--{}=SOURCE:TARGET",
+                                      rule.options_on_srun ? "srun" : "sbatch", engine.binds_option));
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
@@ -198,12 +255,7 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
   if (engine.by_description) plan_own_edf(input, container, result.remarks);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
-    result.remarks.error(
-        "request/bind",
-        fmt::format("--bind cannot be used: {} on {} accepts no binds from a job",
-                    model::word_of(rule.engine), input.site.name),
-        engine.keeps_host ? "remove --bind: the program sees the directories of the host"
-                          : "remove --bind, and set what it should show in the engine's own configuration");
+    refuse_binds(input, rule, result.remarks);
   else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {
@@ -227,9 +279,13 @@ void refuse_without_image(const LaunchInput& input, StepResult<Software>& result
     result.remarks.error("usage/container-engine", "--container-engine needs --container",
                          "add --container IMAGE");
   if (python.kind == model::PythonKind::venv && is_squashed(python.where))
-    result.remarks.error("request/venv",
-                         "an environment in a squashfs file needs an image, and this job has none",
-                         "add --container IMAGE with the image in which it was made, or use a directory");
+    result.remarks.error(
+        "request/venv",
+        fmt::format("--venv '{}' is a squashfs file, which needs an image to mount it, but the "
+                    "job has no --container",
+                    python.where),
+        "add --container IMAGE with the image in which the environment was made, or use --venv "
+        "DIRECTORY");
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
@@ -243,8 +299,11 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchI
   if (input.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
-    diagnostics.note(fmt::format("'{}' is not evaluated inside the image", rule.enter),
-                     job.container_enter->origin);
+    diagnostics.note(
+        fmt::format("the job omits '{}', which activates the site's environment in the image; remove "
+                    "--no-container-enter to run it",
+                    rule.enter),
+        job.container_enter->origin);
   }
   container.image_variable = rule.image_variable;
   return container;
@@ -262,8 +321,12 @@ StepResult<Software> enter_image(const LaunchInput& input, Software software) {
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !util::is_one_line(job.container->value))
-    diagnostics.error("usage/container",
-                      fmt::format("'{}' is not a valid container image", job.container->value));
+    diagnostics.error(
+        "usage/container",
+        fmt::format("--container '{}' is not valid: an image is not empty, does not begin with '-' "
+                    "and is one line",
+                    job.container->value),
+        "use the path or name of an image: --container /project/me/torch.sif");
   result.value.image_rule = find_image_rule(input, diagnostics);
   if (!result.value.image_rule) return result;
   const model::ContainerRule& rule = *result.value.image_rule;

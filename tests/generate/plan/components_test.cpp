@@ -78,14 +78,14 @@ TEST_CASE("what a job of several components cannot have is refused, once for all
     void (*change)(model::JobSpec&);
     const char* says;
   };
-  const Row rows[] = {
-      {[](model::JobSpec& job) { job.array = text("0-3"); },
-       "Slurm has no arrays of jobs with several components"},
-      {[](model::JobSpec& job) { job.launcher = launcher("torchrun"); },
-       "several components need hpcml launch started by srun as launcher; here torchrun starts the ranks"},
-      {[](model::JobSpec& job) { job.launcher = launcher("srun"); }, "here srun starts the ranks"},
-      {[](model::JobSpec& job) { job.stage.push_back(text("/data/set.tar")); },
-       "files that are copied to or created on each node's disk need a job of one component"}};
+  const Row rows[] = {{[](model::JobSpec& job) { job.array = text("0-3"); },
+                       "--array cannot be used: Slurm has no arrays of heterogeneous jobs"},
+                      {[](model::JobSpec& job) { job.launcher = launcher("torchrun"); },
+                       "torchrun starts the ranks, but a heterogeneous job needs the launcher hpcml"},
+                      {[](model::JobSpec& job) { job.launcher = launcher("srun"); },
+                       "srun starts the ranks, but a heterogeneous job needs the launcher hpcml"},
+                      {[](model::JobSpec& job) { job.stage.push_back(text("/data/set.tar")); },
+                       "--stage cannot be used in a heterogeneous job"}};
   for (const auto& row : rows) {
     auto both = two_components();
     for (auto& job : both) row.change(job);
@@ -110,7 +110,7 @@ TEST_CASE("the script has one environment, and a component that would have anoth
   both[1].env.emplace_back("OMP_PLACES", text("cores"));
   const auto findings = faults_of(both);
   INFO(findings);
-  CHECK_THAT(findings, Contains("component 2 would load other modules than the first") && Contains("netcdf"));
+  CHECK_THAT(findings, Contains("for all ranks, but component 2 needs others (") && Contains("netcdf"));
   CHECK_THAT(findings,
-             Contains("component 2 would set other variables than the first") && Contains("OMP_PLACES"));
+             Contains("for all ranks, but these differ for component 2: ") && Contains("OMP_PLACES"));
 }

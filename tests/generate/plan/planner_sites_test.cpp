@@ -306,7 +306,7 @@ TEST_CASE("A job of several programs is planned once, and each program's mistake
   CHECK(plan.steps[0].command == std::vector<std::string>{"/workdir/stage"});
   CHECK(plan.steps[0].once);
   CHECK(plan.steps[1].command == plan.command);
-  CHECK(has_note(plan, "'/project/me/stage' has the path /workdir/stage"));
+  CHECK(has_note(plan, "'/workdir/stage' instead of '/project/me/stage'"));
   job.steps[0].command.clear();
   CHECK(error_of(job, "lumi", "usage/command").message == "the job has no command to run");
   auto tacc = job_of({"./train"});

@@ -478,7 +478,7 @@ TEST_CASE("images run by options of Slurm where the engine works so") {
   CHECK(directive(wrapped, "--image") == "torch:2");
   CHECK(directive(wrapped, "--module") == "gpu,nccl-plugin");
   CHECK_THAT(script_of(wrapped), Contains("\n  shifter train_ddp"));
-  CHECK_THAT(refused(shifter, with_binds(true)), Contains("accepts no binds from a job"));
+  CHECK_THAT(refused(shifter, with_binds(true)), Contains("has no option for binds of shifter"));
   const auto by_partition = site_with(
       R"("containers": [{"engine": "edf", "on": "srun", "options": ["--environment={image}"], "when": {"partitions": ["old"]}}, {"engine": "apptainer", "gpu_flag": "--nv"}])");
   CHECK_THAT(script_of(plan_of(by_partition, with_binds(false))), Contains("apptainer exec --nv"));

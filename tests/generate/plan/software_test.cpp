@@ -109,7 +109,7 @@ TEST_CASE("an environment is activated inside the image, by the name that it has
   auto plan = test::planned(job, "lumi");
   CHECK(plan.python.kind == model::PythonKind::venv);
   CHECK(plan.python.where == "/workdir/env");
-  CHECK(test::has_note(plan, "'/project/me/env' has the path /workdir/env inside"));
+  CHECK(test::has_note(plan, "'/workdir/env', the path of the environment '/project/me/env'"));
 
   job.venv = text("/workdir/env"); // the container's own name for it
   CHECK(test::planned(job, "lumi").python.where == "/workdir/env");
