@@ -39,15 +39,15 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
     constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
     if (const auto mib = input.mem()->value.mib(); mib > 0 && mib < k_least)
       diagnostics.warning("request/mem",
-                          fmt::format("{} {} is {} MiB, because MiB is the default unit of Slurm",
-                                      input.mem()->origin.by, input.mem()->value.to_slurm(), mib),
-                          fmt::format("use --mem {}G for GiB", mib));
+                          fmt::format("{} requests only {} MiB per node: a number without a unit is in MiB",
+                                      input.mem()->origin.by, mib),
+                          fmt::format("use --mem {0}G for {0} GiB", mib));
     if (site_rules::takes_all_memory(input.placement.place, demand_of(input)))
       diagnostics.warning(
           "request/mem",
-          fmt::format("--mem 0 requests all memory of a node that others share, but only {} of its GPUs",
+          fmt::format("--mem 0 requests all memory of a node that other jobs share, but only {} of its GPUs",
                       layout.gpus_per_node),
-          "remove it to get the share of the GPUs, or add --sbatch=--exclusive");
+          "remove --mem 0 to get the memory share of the GPUs, or add --sbatch=--exclusive for a whole node");
     violations.report(diagnostics, site_rules::RequestStep::memory);
     return input.mem();
   }
@@ -58,7 +58,9 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   if (!input.node()) return std::nullopt;
   const model::NodeType& node = *input.node();
   if (node.share_policy == model::SharePolicy::automatic && layout.gpus_per_node > 0) {
-    diagnostics.note("no --mem: memory comes with the GPUs here", node.origin);
+    diagnostics.note(
+        fmt::format("the script sets no --mem, because memory comes with the GPUs on {}", input.site.name),
+        node.origin);
     return std::nullopt;
   }
   const unsigned per_node = node.gpu ? node.gpu->per_node : 0;
@@ -84,9 +86,11 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteV
   if (time)
     violations.report(diagnostics, site_rules::RequestStep::time);
   else if (input.partition() && input.partition()->default_time)
-    diagnostics.note(fmt::format("no --time: the default of the partition is {}",
-                                 input.partition()->default_time->value.to_slurm()),
-                     input.partition()->default_time->origin);
+    diagnostics.note(
+        fmt::format(
+            "the script sets no --time: the default of the partition applies ({}); use --time for another",
+            input.partition()->default_time->value.to_slurm()),
+        input.partition()->default_time->origin);
   return time;
 }
 
@@ -95,7 +99,10 @@ using model::Origin;
 void add_partition(const SoftwareInput& input, StepResult<Directives>& result) {
   if (input.placement.partition.empty() || !input.flag("partition").takes()) return;
   if (input.partition() && !input.partition()->nameable && !input.job.partition) {
-    result.remarks.note("no --partition line: Slurm chooses the partition here", input.partition()->origin);
+    result.remarks.note(
+        fmt::format("the script sets no --partition, because Slurm chooses the partition on {}",
+                    input.site.name),
+        input.partition()->origin);
     return;
   }
   Origin origin = input.job.partition ? input.job.partition->origin : input.flag("partition").origin;

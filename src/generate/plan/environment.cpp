@@ -31,14 +31,19 @@ bool is_rank_variable(const std::string& name) {
 void add_user_variables(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
-      result.remarks.error("usage/env", fmt::format("'{}' is not a valid variable name", name),
-                           "use letters, digits and _: --env NAME=VALUE");
-    else if (is_rank_variable(name))
       result.remarks.error("usage/env",
-                           fmt::format("{} is set by the launcher, separately for each rank", name),
-                           fmt::format("remove --env {}", name));
+                           fmt::format("--env cannot set '{}': it is not a valid variable name", name),
+                           "use letters, digits and _, without a digit first: --env NAME=VALUE");
+    else if (is_rank_variable(name))
+      result.remarks.error(
+          "usage/env",
+          fmt::format("--env {0} cannot be used: the launcher sets {0} to the value of each rank", name),
+          fmt::format("remove --env {}", name));
     else if (value.value.find('\0') != std::string::npos)
-      result.remarks.error("usage/env", fmt::format("the value of {} contains a zero byte", name));
+      result.remarks.error(
+          "usage/env",
+          fmt::format("--env {} has a value with a zero byte, which no variable can contain", name),
+          "remove the zero byte from \"env\" in the job file");
     else
       set_variable(result.value.env, {name, value.value, false, Scope::batch, value.origin},
                    "the request sets another value");
@@ -52,16 +57,18 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
   const auto flag = fmt::format("--tf32 {}", model::word_of(choice));
   const auto* node = input.node();
   const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
-  std::string why;
+  std::string fault;
   if (input.numbers().gpus_per_node == 0)
-    why = "a job without GPUs has no TF32";
+    fault = fmt::format("{} has no effect: the job has no GPUs, and CPUs have no TF32", flag);
   else if (!model::may_have_tf32(arch))
-    why = fmt::format("{} ({}) computes float32 without TF32, which came later", node->gpu->model, arch);
-  if (!why.empty() && choice == model::Tf32::on)
-    result.remarks.warning("request/tf32", fmt::format("{} has no effect: {}", flag, why),
-                           "NVIDIA GPUs have TF32 from Ampere on (A100), AMD GPUs from the MI300 series on");
-  else if (!why.empty())
-    result.remarks.report("request/tf32", fmt::format("{} has no effect: {}", flag, why));
+    fault = fmt::format("{} has no effect: {} ({}) always computes float32 without TF32", flag,
+                        node->gpu->model, arch);
+  if (!fault.empty() && choice == model::Tf32::on)
+    result.remarks.warning(
+        "request/tf32", fault,
+        "use GPUs with TF32 (NVIDIA from A100 on, AMD from MI300 on), or remove --tf32 on");
+  else if (!fault.empty())
+    result.remarks.report("request/tf32", fault, "remove --tf32 off: the job computes without TF32 anyway");
   if (input.is_hpcml()) return;
   for (const auto& [name, value] : model::tf32_variables(choice, input.placement.gpu_vendor).set)
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
@@ -78,8 +85,8 @@ void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
   }
   result.value.backend = *input.job.backend;
   if (result.value.backend.value == Backend::nccl && !gpus)
-    result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
-                         "use --backend gloo, or request GPUs");
+    result.remarks.error("request/backend", "--backend nccl needs GPUs, but the job has none",
+                         "use --backend gloo, or set --gpus-per-node N");
 }
 
 /// Warns about a program whose ranks would use devices that they do not see.
@@ -108,7 +115,7 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
         "request/gpu-visibility",
         fmt::format(
             "--gpu-visibility all cannot be used: jobs on {} request GPUs per task, so Slurm shows each rank "
-            "only its own",
+            "only its own GPUs",
             input.site.name),
         "remove --gpu-visibility", request.origin);
   else if (by_slurm)
@@ -231,17 +238,18 @@ namespace {
 void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Software>& result) {
   if (!is_python(input.job.command)) return;
   const model::StorageRule& storage = input.site.storage;
-  const auto left = [&](const std::string& why) {
-    result.remarks.note(
-        fmt::format(
-            "HF_HOME and TORCH_HOME, the directories of Hugging Face and PyTorch models, are not changed: {}",
-            why),
-        rule_origin("use --env HF_HOME=DIRECTORY to place them"));
-  };
+  const auto reason = rule_origin("models can exceed the quota of the home directory");
   if (leaves_host(input.job, input.request.images) && !shows_scratch)
-    left("an image sees only what is bound");
+    result.remarks.note(
+        "hpcml sets no HF_HOME and TORCH_HOME (for models), because the container does not show "
+        "scratch; use --env HF_HOME=DIR --bind DIR",
+        reason);
   else if (storage.scratch.find('$') == std::string::npos)
-    left("the profile has no private directory on shared storage");
+    result.remarks.note(
+        fmt::format("hpcml sets no HF_HOME and TORCH_HOME (for models), because the profile of {} has no "
+                    "scratch directory per user; use --env HF_HOME=DIR",
+                    input.site.name),
+        reason);
   else
     for (const auto& [name, directory] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
@@ -284,8 +292,8 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
                    fmt::format("the images of {}", model::word_of(image->engine)));
   place_models(input, image && image->shows_scratch, result);
   if (input.job.nccl_debug && layout.gpus_per_node == 0)
-    result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL, so --nccl-debug is ignored",
-                           "remove it, or set --gpus-per-node N");
+    result.remarks.warning("request/nccl-debug", "--nccl-debug has no effect: a job without GPUs has no NCCL",
+                           "remove --nccl-debug, or set --gpus-per-node N");
   if (input.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");

@@ -15,14 +15,19 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (layout.gpus_per_node == 0) return;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
-    diagnostics.error("request/tasks-per-node",
-                      fmt::format("{} ranks share {}, but a GPU of {} accepts one process",
-                                  layout.ranks_per_node, util::counted(layout.gpus_per_node, "GPU"),
-                                  input.site.name),
-                      fmt::format("use at most --tasks-per-node {}", layout.gpus_per_node), node->origin);
+    diagnostics.error(
+        "request/tasks-per-node",
+        fmt::format("{} ranks share {} on each node, but each GPU of {} accepts only one process "
+                    "(compute mode EXCLUSIVE_PROCESS)",
+                    layout.ranks_per_node, util::counted(layout.gpus_per_node, "GPU"), input.site.name),
+        fmt::format("use at most --tasks-per-node {}", layout.gpus_per_node), node->origin);
   if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
-    diagnostics.warning("request/gpu-type", "NCCL cannot communicate between MIG instances",
-                        "use one rank, or --backend gloo");
+    diagnostics.warning(
+        "request/gpu-type",
+        fmt::format("{} ranks get MIG instances ({}), but NCCL cannot communicate between MIG "
+                    "instances",
+                    layout.nodes * layout.ranks_per_node, input.slice()->name),
+        "use one rank (--nodes 1 --tasks-per-node 1), or --backend gloo");
 }
 
 } // namespace

@@ -28,22 +28,29 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
               "planning whole nodes with {} each: the request has cores and memory but no GPUs, and the "
               "profile has no partition for jobs without GPUs",
               util::counted(have, "GPU")),
-          "use --partition to name one, if the site has it, or --gpus-per-node N for a job with GPUs");
+          input.site.other_partitions.empty()
+              ? "set --gpus-per-node N for a job with GPUs, or add a CPU partition to your own profile "
+                "(docs/guides/site-profiles.md)"
+              : "use --partition NAME if the site has one for CPU jobs, or --gpus-per-node N for a job with "
+                "GPUs");
     return whole;
   }
   const auto& rule = site_rules::gpu_rule(input.site, input.placement.place.facts);
+  const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 1;
+  bool by_ranks = false;
   if (job.tasks_per_node) {
-    const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
-    const bool taken =
-        wanted < gpus && wanted > 0 && site_rules::gpu_count_faults(rule, nodes, wanted, have).empty();
-    if (taken) gpus = wanted;
+    const unsigned wanted = job.tasks_per_node->value * per_rank;
+    by_ranks = wanted < gpus && wanted > 0 && site_rules::gpu_count_faults(rule, nodes, wanted, have).empty();
+    if (by_ranks) gpus = wanted;
   }
   StepResult<unsigned> result{gpus};
+  const auto count = (gpus == have ? "all " : "") + util::counted(gpus, "GPU");
   result.remarks.report(
       "request/gpus-per-node",
-      fmt::format("using {}{} per node{} because no GPU count was given", gpus == have ? "all " : "",
-                  util::counted(gpus, "GPU"), job.tasks_per_node && gpus < have ? ", one per rank" : ""),
-      fmt::format("set --gpus-per-node N{}", rule.must_request ? "" : " (0 for a CPU job)"));
+      by_ranks
+          ? fmt::format("using {} per node, {} per rank, because no GPU count was given", count, per_rank)
+          : fmt::format("using {} per node, because no GPU count was given", count),
+      rule.must_request ? "set --gpus-per-node N" : "set --gpus-per-node N (0 for a CPU job)");
   return result;
 }
 
@@ -71,15 +78,17 @@ struct RankCount {
 void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus,
                         StepDiagnostics& diagnostics) {
   const auto& backend = job.backend;
-  const auto what = fmt::format("{} ranks share {}", ranks, util::counted(gpus, "GPU"));
+  const auto counted_gpus = util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
-    return diagnostics.note(fmt::format("{}; NCCL rejects two ranks on one GPU", what),
+    return diagnostics.note(fmt::format("{} ranks share {} of each node, which works with --backend gloo but "
+                                        "not with NCCL",
+                                        ranks, counted_gpus),
                             job.tasks_per_node->origin);
   const auto hint = fmt::format(
       "use --tasks-per-node {} for one rank per GPU, or --backend gloo if ranks share GPUs on purpose", gpus);
-  const auto why = fmt::format("{} of each node, but NCCL rejects two ranks on one GPU, and "
-                               "set_device(LOCAL_RANK) fails from rank {} on",
-                               what, gpus);
+  const auto why = fmt::format("{} ranks share {} of each node, but NCCL rejects two ranks on one GPU, and "
+                               "set_device(LOCAL_RANK) fails from local rank {} on",
+                               ranks, counted_gpus, gpus);
   if (backend && backend->value == model::Backend::nccl)
     diagnostics.error("request/tasks-per-node", why, hint);
   else
@@ -94,37 +103,50 @@ std::string divisors_of(unsigned number) {
   return text;
 }
 
+void check_gpus_per_rank(unsigned per_rank, unsigned gpus, StepDiagnostics& diagnostics) {
+  if (per_rank <= gpus) return;
+  diagnostics.error(
+      "request/gpus-per-task",
+      fmt::format("--gpus-per-task {} exceeds the GPUs per node of the job ({})", per_rank, gpus),
+      gpus == 0
+          ? fmt::format("remove --gpus-per-task for a CPU job, or set --gpus-per-node {}", per_rank)
+          : fmt::format("use at most --gpus-per-task {}, or --gpus-per-node {} if the nodes have that many",
+                        gpus, per_rank));
+}
+
 StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   StepResult<RankCount> result;
   auto& [ranks, diagnostics] = result;
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
-  if (per_rank > gpus)
-    diagnostics.error("request/gpus-per-task",
-                      fmt::format("{} GPUs per rank exceed the GPUs per node ({})", per_rank, gpus),
-                      "request fewer GPUs per rank, or more per node");
+  check_gpus_per_rank(per_rank, gpus, diagnostics);
   if (job.tasks_per_node)
     ranks.per_node = job.tasks_per_node->value;
   else
     ranks.per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
   if (ranks.per_node == 0) {
     diagnostics.error("usage/tasks-per-node",
-                      "--tasks-per-node 0 is not valid: a node needs at least one rank");
+                      "--tasks-per-node 0 is not valid: a node needs at least one rank",
+                      "use --tasks-per-node 1 or more");
     ranks.per_node = 1;
   }
   ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
   if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
-    diagnostics.error("request/gpus-per-task",
-                      fmt::format("{} ranks with {} GPUs each need {} GPUs per node, not {}", ranks.per_node,
-                                  per_rank, ranks.per_node * per_rank, gpus));
+    diagnostics.error(
+        "request/gpus-per-task",
+        fmt::format("{} ranks per node with {} each need {} GPUs per node, but the job has {}",
+                    ranks.per_node, util::counted(per_rank, "GPU"), ranks.per_node * per_rank, gpus),
+        fmt::format("use at most --tasks-per-node {}, or --gpus-per-node {} if the nodes have that many",
+                    gpus / per_rank, ranks.per_node * per_rank));
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
     report_shared_gpus(job, ranks.per_node, gpus, diagnostics);
   else if (gpus > ranks.per_node * ranks.gpus_each)
     diagnostics.warning(
         per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
-        fmt::format("{} of the {} GPUs of each node have no rank: all ranks use the same number of GPUs",
-                    gpus - ranks.per_node * ranks.gpus_each, gpus),
-        per_rank ? fmt::format("set GPUs per rank and ranks per node so that their product is {}", gpus)
-                 : fmt::format("use {} ranks per node (--tasks-per-node)", divisors_of(gpus)));
+        fmt::format("{} of the {} GPUs of each node are unused: the job has {} per node with {} each",
+                    gpus - ranks.per_node * ranks.gpus_each, gpus, util::counted(ranks.per_node, "rank"),
+                    util::counted(ranks.gpus_each, "GPU")),
+        per_rank ? fmt::format("set --gpus-per-task and --tasks-per-node so that their product is {}", gpus)
+                 : fmt::format("use --tasks-per-node {}", divisors_of(gpus)));
   return result;
 }
 
@@ -155,22 +177,29 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
   const model::FlagRule& rule = site_rules::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
-    diagnostics.note(fmt::format("{} hardware threads of each core{}", rule.default_value,
-                                 rule.why.empty() ? "" : ": " + rule.why),
+    diagnostics.note(fmt::format("the job uses {} per core, the default of {}{}; use --threads-per-core to "
+                                 "change the number",
+                                 util::counted(*usual, "hardware thread"), input.site.name,
+                                 rule.why.empty() ? "" : " (" + rule.why + ")"),
                      rule.origin);
   }
   const auto* node = input.node();
   if (threads && threads->value == 0) {
     diagnostics.error("usage/threads-per-core",
-                      "--threads-per-core 0 is not valid: a core has at least one hardware thread");
+                      "--threads-per-core 0 is not valid: a core has at least one hardware thread",
+                      "use --threads-per-core 1 or more");
     threads.reset();
   } else if (threads && node && threads->value > node->cpu.threads_per_core) {
     diagnostics.warning(
         "request/threads-per-core",
         fmt::format(
-            "--threads-per-core {} exceeds the hardware threads of node type {} in the profile of {} ({})",
-            threads->value, node->id, input.site.name, node->cpu.threads_per_core),
-        "remove --threads-per-core unless the nodes have more: Slurm rejects the job otherwise",
+            "--threads-per-core {} exceeds the {} per core that node type {} has in the profile of {}",
+            threads->value, util::counted(node->cpu.threads_per_core, "hardware thread"), node->id,
+            input.site.name),
+        fmt::format(
+            "use --threads-per-core {}, or check ThreadsPerCore in 'scontrol show node': Slurm rejects a "
+            "job that exceeds it",
+            node->cpu.threads_per_core),
         node->origin);
   }
   return result;
@@ -224,14 +253,15 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   const SiteViolations violations(done, demand_of(done));
   using site_rules::RequestStep;
   if (numbers.nodes == 0)
-    diagnostics.error("usage/nodes", "--nodes 0 is not valid: a job needs at least one node");
+    diagnostics.error("usage/nodes", "--nodes 0 is not valid: a job needs at least one node",
+                      "use --nodes 1 or more");
   violations.report(diagnostics, RequestStep::nodes);
   add(diagnostics, std::move(gpus.remarks));
   violations.report(diagnostics, RequestStep::gpus);
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
-    diagnostics.error("usage/cpus-per-task",
-                      "--cpus-per-task 0 is not valid: a rank needs at least one core");
+    diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0 is not valid: a rank needs at least one core",
+                      "use --cpus-per-task 1 or more");
   violations.report(diagnostics, RequestStep::cpus);
   add(diagnostics, std::move(threads.remarks));
   return {std::move(layout), std::move(diagnostics)};

@@ -120,7 +120,7 @@ TEST_CASE("NCCL without GPUs, and several Python environments at once, are refus
   auto job = lumi_job();
   job.gpus_per_node = flag(0u);
   job.backend = flag(model::Backend::nccl);
-  CHECK(error_of(job, "lumi", "request/backend").hint == "use --backend gloo, or request GPUs");
+  CHECK(error_of(job, "lumi", "request/backend").hint == "use --backend gloo, or set --gpus-per-node N");
   job = lumi_job();
   job.venv = text("/v");
   job.conda = text("c");

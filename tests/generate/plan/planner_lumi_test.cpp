@@ -165,7 +165,7 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(finding[0].message.starts_with("16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);
   CHECK(error_of(job, "lumi", "request/gpus-per-task").message ==
-        "16 ranks with 1 GPUs each need 16 GPUs per node, not 8");
+        "16 ranks per node with 1 GPU each need 16 GPUs per node, but the job has 8");
 }
 
 TEST_CASE(

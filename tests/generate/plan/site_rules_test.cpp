@@ -332,7 +332,8 @@ TEST_CASE("GPUs that take one process each are not shared") {
   auto site = site_with("");
   CHECK(refused(site, ranks) == "");
   site.node_types.at(0).gpu->compute_mode = model::ComputeMode::exclusive_process;
-  CHECK_THAT(refused(site, ranks), Contains("8 ranks share 4 GPUs, but a GPU of site accepts one process"));
+  CHECK_THAT(refused(site, ranks),
+             Contains("8 ranks share 4 GPUs on each node, but each GPU of site accepts only one process"));
 }
 
 TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept") {

@@ -48,9 +48,9 @@ TEST_CASE("who asks for TF32 where GPUs have none, or where there are none, hear
   REQUIRE(older);
   CHECK(older->severity == diag::Severity::warning);
   CHECK(older->message ==
-        "--tf32 on has no effect: NVIDIA V100 (sm_70) computes float32 without TF32, which came later");
+        "--tf32 on has no effect: NVIDIA V100 (sm_70) always computes float32 without TF32");
   CHECK(finding_of(job_with(Tf32::off, 1), volta)->severity == diag::Severity::note);
-  CHECK(finding_of(job_with(Tf32::on, 0), ampere)->message.find("a job without GPUs") != std::string::npos);
+  CHECK(finding_of(job_with(Tf32::on, 0), ampere)->message.find("the job has no GPUs") != std::string::npos);
   CHECK_FALSE(finding_of(job_with(Tf32::on, 1), ampere));
   CHECK_FALSE(finding_of(job_of({"true"}), volta));
 }

@@ -58,7 +58,7 @@ TEST_CASE("one GPU per task where only the tasks are counted; a whole node is sa
   auto job = job_of({"python", "train.py"});
   job.tasks_per_node = flag(1u, "--tasks-per-node");
   CHECK(planned(job, "narval").layout.gpus_per_node == 1);
-  CHECK(find(findings_of(job, "narval"), "request/gpus-per-node", "1 GPU per node, one per rank"));
+  CHECK(find(findings_of(job, "narval"), "request/gpus-per-node", "1 GPU per node, 1 per rank"));
   job.tasks_per_node.reset();
   CHECK(planned(job, "narval").layout.gpus_per_node == 4);
   const auto findings = findings_of(job, "narval");
@@ -125,18 +125,17 @@ TEST_CASE("memory without a unit that is far too little is said") {
   const auto findings = findings_of(job, "lumi");
   const auto* finding = find(findings, "request/mem", "64 MiB");
   REQUIRE(finding);
-  CHECK(finding->hint == "use --mem 64G for GiB");
+  CHECK(finding->hint == "use --mem 64G for 64 GiB");
 }
 
 TEST_CASE("GPUs that no rank takes are said, with the numbers of ranks that take all") {
   auto job = lumi_job();
   job.tasks_per_node = flag(3u, "--tasks-per-node");
   auto findings = findings_of(job, "lumi");
-  const auto* by_ranks =
-      find(findings, "request/tasks-per-node", "2 of the 8 GPUs of each node have no rank");
+  const auto* by_ranks = find(findings, "request/tasks-per-node", "2 of the 8 GPUs of each node are unused");
   REQUIRE(by_ranks);
   CHECK(by_ranks->severity == diag::Severity::warning);
-  CHECK(by_ranks->hint.find("1, 2, 4 or 8 ranks per node") != std::string::npos);
+  CHECK(by_ranks->hint.find("--tasks-per-node 1, 2, 4 or 8") != std::string::npos);
   job.tasks_per_node = std::nullopt;
   job.gpus_per_task = flag(3u, "--gpus-per-task");
   findings = findings_of(job, "lumi");
@@ -145,6 +144,6 @@ TEST_CASE("GPUs that no rank takes are said, with the numbers of ranks that take
     job.gpus_per_task = std::nullopt;
     job.tasks_per_node = flag(unsigned(ranks), "--tasks-per-node");
     findings = findings_of(job, "lumi");
-    CHECK_FALSE(find(findings, "request/tasks-per-node", "have no rank"));
+    CHECK_FALSE(find(findings, "request/tasks-per-node", "are unused"));
   }
 }
