@@ -38,8 +38,9 @@ public:
     auto answer = x_commands.ask(words);
     x_facts.answers.push_back(answer);
     if (!answer.ok())
-      return util::Error{fmt::format("cannot query Slurm with '{}': {}", answer.command(), answer.why_not),
-                         "run this on a login node of the cluster"};
+      return util::Error{
+          fmt::format("cannot query Slurm with '{}': {}", answer.command(), answer.why_not),
+          fmt::format("run hpcml on a login node of the cluster, where '{}' must succeed", answer.command())};
     TRY(target, parse(answer.output.out));
     return util::Done{};
   }

@@ -190,9 +190,16 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   note("only QoS ", partition.allow_qos);
   note("not QoS ", partition.deny_qos);
   if (partition.max_cpus_per_node)
-    notes.push_back(fmt::format("at most {} CPUs of a node", *partition.max_cpus_per_node));
-  if (!partition.up) notes.emplace_back("was not up when it was asked");
-  if (types.empty()) notes.emplace_back("had no nodes when it was asked");
+    notes.push_back(fmt::format("a job can use at most {} CPUs of each node of partition {}",
+                                *partition.max_cpus_per_node, partition.name));
+  if (!partition.up)
+    notes.push_back(
+        fmt::format("partition {} was not up when hpcml queried Slurm (check it with 'sinfo -p {}')",
+                    partition.name, partition.name));
+  if (types.empty())
+    notes.push_back(
+        fmt::format("partition {} had no nodes when hpcml queried Slurm (check it with 'sinfo -p {}')",
+                    partition.name, partition.name));
   if (!notes.empty()) object.put("note", util::join(notes, "; "));
   return object.put("source", source).node();
 }

@@ -118,14 +118,16 @@ util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<
     if (cpus && gpus) found.push_back(kind.id);
   }
   if (found.size() == 1) return found.front();
-  const auto what =
-      fmt::format("the topology of {} ({} sockets, {} cores, {} threads per core, {} GPUs)", node.source,
-                  node.cpu.sockets, node.cpu.cores, node.cpu.threads_per_core, node.gpus.size());
+  const auto shape = fmt::format("{} sockets, {} cores, {} threads per core, {} GPUs", node.cpu.sockets,
+                                 node.cpu.cores, node.cpu.threads_per_core, node.gpus.size());
   if (found.empty())
-    return util::Error{fmt::format("{} fits no node type of this cluster", what),
-                       fmt::format("use the topology of one of {}", util::join(all, ", "))};
-  return util::Error{fmt::format("{} fits several node types", what),
-                     fmt::format("use --topology {}=FILE to name one", found.front())};
+    return util::Error{
+        fmt::format("the topology of {} ({}) fits no node type of this cluster", node.source, shape),
+        fmt::format("use --topology with a file of one of these node types: {}", util::join(all, ", "))};
+  return util::Error{fmt::format("the topology of {} ({}) fits several node types: {}", node.source, shape,
+                                 util::join(found, ", ")),
+                     fmt::format("use --topology TYPE=FILE to choose one of them, such as --topology {}=FILE",
+                                 found.front())};
 }
 
 } // namespace hpcml::discover

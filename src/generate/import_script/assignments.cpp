@@ -13,11 +13,6 @@
 namespace hpcml::import_script {
 namespace {
 
-bool is_rank_variable(const std::string& name) {
-  return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
-         std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
-}
-
 std::string_view text_of(const ImportState& porting, const AssignmentStatement& assigning) {
   return std::string_view(porting.text)
       .substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
@@ -103,6 +98,11 @@ bool is_owned(const std::string& name) {
   return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) || is_device_list(name) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_rank_variable(const std::string& name) {
+  return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
+         std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
 bool is_of_image(const std::string& name) {

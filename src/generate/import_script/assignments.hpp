@@ -21,6 +21,8 @@ struct AssignmentStatement {
 std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node);
 /// Whether hpcml or the new profile sets the variable, or it belongs to the old site's network and devices.
 bool is_owned(const std::string& name);
+/// Whether the launcher sets the variable for the ranks, whatever the job's value is.
+bool is_rank_variable(const std::string& name);
 /// Whether an engine reads its binds in the variable: APPTAINER_BIND.
 bool is_of_image(const std::string& name);
 /// Reports exports that are kept although the new script or its launcher sets them as well, each once.

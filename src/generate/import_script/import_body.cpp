@@ -71,8 +71,12 @@ private:
     for (const auto& node : program.children)
       code.push_back({node.place.offset, node.place.offset + node.place.length});
     for (const auto& comment : x_cuts.cut_orphans(code))
-      x_porting.note({comment.begin, comment.end - comment.begin - 1}, "port/comment",
-                     "this comment is removed with the lines below it");
+      x_porting.note(
+          {comment.begin, comment.end - comment.begin - 1}, "port/comment",
+          fmt::format(
+              "comment '{}' is removed with the lines below it, which the script for {} does not need",
+              short_line(util::trim(text_of(comment))), x_porting.to.id),
+          "check the other messages about these lines for the reasons");
   }
 
   void look_at(const shell::SyntaxNode& node) {
@@ -84,7 +88,7 @@ private:
       intent.environment = x_text.substr(node.place.offset, node.place.length);
       intent.keeps_environment = x_own_environment = !x_porting.chosen.environment;
       if (x_porting.chosen.environment)
-        cut(node, "port/environment", "is removed: the request names an environment", "");
+        cut_activation(node);
       else
         keep_activation(node);
     } else if (auto assignment = as_assignment(node)) {
@@ -92,6 +96,14 @@ private:
     } else {
       for (const auto& child : node.children) look_within(child);
     }
+  }
+
+  void cut_activation(const shell::SyntaxNode& node) {
+    x_porting.note(node.place, "port/environment",
+                   fmt::format("{} is removed: the script for {} uses the environment of the request",
+                               shown(node), x_porting.to.id),
+                   "remove --venv, --conda, --container or --wheelhouse from hpcml gen to keep it");
+    x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
   void keep_activation(const shell::SyntaxNode& node) {
@@ -134,9 +146,10 @@ private:
     if (auto assignment = as_assignment(node)) x_inner.push_back(std::move(*assignment));
     if (const auto modules = loaded_modules(node); !modules.empty() && !x_porting.is_of_new_site())
       x_porting.warn(node.place, "port/module",
-                     fmt::format("{} stays inside an if, a loop or a function: {} may not have {}",
+                     fmt::format("{} in an if, a loop or a function is kept, but {} may not have module {}",
                                  shown(node), x_porting.to.id, util::join(modules, ", ")),
-                     "remove it if it belongs to the old site");
+                     fmt::format("run module avail on {}, and remove the command if the module is missing",
+                                 x_porting.to.id));
     for (const auto& child : node.children) look_within(child);
   }
 
@@ -161,15 +174,6 @@ private:
     auto text = std::string(x_text.substr(node.place.offset, node.place.length));
     if (const auto end = text.find('\n'); end != std::string::npos) text = text.substr(0, end) + " …";
     return "'" + text + "'";
-  }
-  void note(const shell::SyntaxNode& node, const char* code, const std::string& what,
-            const std::string& hint) {
-    x_porting.note(node.place, code, shown(node) + " " + what, hint);
-  }
-  void cut(const shell::SyntaxNode& node, const char* code, const std::string& what,
-           const std::string& hint) {
-    note(node, code, what, hint);
-    x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
   bool is_lost(std::size_t at) const {
@@ -269,11 +273,7 @@ private:
                         [&](const std::string& name) { return was_read(name, assigning.range); }) &&
             is_plumbing(assigning.range);
         if (!unread || (!owned && !helper)) continue;
-        x_porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable",
-                       util::join(assigning.names, ", ") +
-                           (owned ? " is removed: the new script and its launcher set what this site needs"
-                                  : " is removed: nothing reads it now"),
-                       "use --env NAME=VALUE to set it anyway");
+        report_cut(assigning, owned);
         x_cuts.cut_lines(assigning.range);
         auto& lost = x_porting.result.intent.lost_variables;
         lost.insert(lost.end(), assigning.names.begin(), assigning.names.end());
@@ -281,6 +281,23 @@ private:
         again = true;
       }
     }
+  }
+
+  void report_cut(const AssignmentStatement& assigning, bool owned) {
+    const auto names = util::join(assigning.names, ", ");
+    // The launcher does not read these from the job.
+    const bool settable =
+        std::none_of(assigning.names.begin(), assigning.names.end(),
+                     [](const std::string& name) { return is_rank_variable(name) || is_device_list(name); });
+    x_porting.note(
+        {assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable",
+        owned ? fmt::format("{} is removed: the script for {} and its launcher set the variables that this "
+                            "site needs",
+                            names, x_porting.to.id)
+              : fmt::format("{} is removed: nothing in the script for {} reads this variable", names,
+                            x_porting.to.id),
+        settable ? fmt::format("add --env {}=VALUE to hpcml gen to set it anyway", assigning.names.front())
+                 : std::string());
   }
 
   std::string_view text_of(const Range& range) const {
@@ -373,9 +390,12 @@ private:
       if (!is_read(std::string(old), {}) || x_text.find(std::string(old) + "=") != std::string_view::npos)
         continue;
       lines += "export " + std::string(old) + "=\"${" + std::string(now) + "-}\"\n";
-      x_porting.warn({x_text.find(old), old.size()}, "port/variable",
-                     fmt::format("{} is a variable of another scheduler: it is set to {}", old, now),
-                     fmt::format("use ${} instead", now));
+      x_porting.warn(
+          {x_text.find(old), old.size()}, "port/variable",
+          fmt::format("the script reads {}, a variable of another scheduler: the script for {} "
+                      "sets it to ${}",
+                      old, x_porting.to.id, now),
+          fmt::format("use ${} in its place, or check that the script accepts Slurm's value", now));
     }
     return lines;
   }

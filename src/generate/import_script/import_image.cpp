@@ -94,8 +94,11 @@ public:
                             ? std::nullopt
                             : rebuilt(image->word);
     if (!image->word.known() && !source)
-      return x_porting.error(place, "port/container", "the image is known only when the script runs",
-                             "use --container FILE to name it");
+      return x_porting.error(place, "port/container",
+                             fmt::format("container image '{}' cannot be imported: its name is known only "
+                                         "when the script runs",
+                                         text),
+                             "add --container IMAGE to hpcml gen to name the image");
     if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
     for (const auto& rule : x_porting.to.containers) {
       const auto& engine = model::row_of(rule.engine);
@@ -110,10 +113,13 @@ public:
       port_other_images(*image, engine);
       return port_binds(engine);
     }
-    x_porting.error(place, "port/container",
-                    fmt::format("'{}' is {}, which {} on {} does not accept", text, describe(image->form),
-                                model::word_of(x_porting.to.containers.front().engine), x_porting.to.id),
-                    "use --container IMAGE with one that it accepts");
+    const auto& first = model::row_of(x_porting.to.containers.front().engine);
+    x_porting.error(
+        place, "port/container",
+        fmt::format("container image '{}' is {}, which {} on {} does not accept", text, describe(image->form),
+                    first.name, x_porting.to.id),
+        fmt::format("add --container IMAGE to hpcml gen with an image that it accepts, such as {}",
+                    first.example));
   }
 
 private:
@@ -134,9 +140,9 @@ private:
       else
         x_porting.error(
             own->word.place, "port/container",
-            fmt::format("this launch uses another image than the first one, and {} runs a job in one image",
-                        x_porting.to.id),
-            "use a separate job for each image");
+            fmt::format("container image '{}' cannot be used in addition to the job's first image '{}' on {}",
+                        own->word.text(), main.word.text(), x_porting.to.id),
+            "use a separate script for each image");
     }
   }
 
@@ -144,9 +150,10 @@ private:
   void refuse_unnamed() {
     for (const auto& found : x_programs)
       if (const auto* container = found.launch->container(); container && !x_porting.chosen.environment)
-        x_porting.error(container->place, "port/container",
-                        fmt::format("the script does not name the image of {}", container->program),
-                        "use --container IMAGE");
+        x_porting.error(
+            container->place, "port/container",
+            fmt::format("the script starts {} without the name of a container image", container->program),
+            "add --container IMAGE to hpcml gen to name the image");
   }
 
   /// An engine after another program, `./wrapper.sh apptainer exec …`: the image stays in the
@@ -170,14 +177,15 @@ private:
       if (x_porting.is_of_new_site()) continue;
       if (!same && old.of_sites)
         x_porting.error(place, "port/container",
-                        fmt::format("this program starts {}, and {} has no {}", name, x_porting.to.id, name),
-                        "use --container IMAGE -- COMMAND to start the image without this program");
+                        fmt::format("'{}' starts the container engine {}, but {} has no {}",
+                                    shown_command(found), name, x_porting.to.id, name),
+                        "run hpcml gen --container IMAGE -- COMMAND, without --from and without this engine");
       else
-        x_porting.warn(
-            place, "port/container",
-            fmt::format("this program starts {} itself: its image and binds are not changed for {}", name,
-                        x_porting.to.id),
-            fmt::format("check that {} has {} and the image", x_porting.to.id, name));
+        x_porting.warn(place, "port/container",
+                       fmt::format("'{}' starts {} itself: its image and binds are not changed for {}",
+                                   shown_command(found), name, x_porting.to.id),
+                       fmt::format("check that {} has {}, the image and the directories of its binds",
+                                   x_porting.to.id, name));
     }
   }
 
@@ -214,8 +222,9 @@ private:
   void take(const std::string& image, diag::Place place) {
     x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
     x_porting.note(place, "port/container",
-                   fmt::format("the program also runs in this image on the new site: {}", image),
-                   "use --container to name another");
+                   fmt::format("the script for {} runs the program in the image of the old script, '{}'",
+                               x_porting.to.id, image),
+                   "check that the image exists there, or add --container IMAGE to hpcml gen");
   }
 
   /// "--nv" at a site of AMD's GPUs, "--rocm" at one of NVIDIA's; empty where the script says neither.
@@ -242,31 +251,34 @@ private:
     const auto vendor = node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
     const auto& site = x_porting.to.id;
     if (vendor == model::GpuVendor::nvidia && names({"rocm", "lumi-", "amd"}))
-      x_porting.warn(place, "port/image-gpu",
-                     fmt::format("by its name this image is made for AMD GPUs, but {} has NVIDIA GPUs", site),
-                     "use --container with an image made for CUDA");
+      x_porting.warn(
+          place, "port/image-gpu",
+          fmt::format("the name of image '{}' indicates AMD GPUs, but {} has NVIDIA GPUs", image, site),
+          "add --container IMAGE to hpcml gen with an image made for CUDA");
     if (vendor == model::GpuVendor::amd && names({"cuda", "nvcr.io", "nvidia", "ngc"}))
-      x_porting.warn(place, "port/image-gpu",
-                     fmt::format("by its name this image is made for NVIDIA GPUs, but {} has AMD GPUs", site),
-                     "use --container with an image made for ROCm");
+      x_porting.warn(
+          place, "port/image-gpu",
+          fmt::format("the name of image '{}' indicates NVIDIA GPUs, but {} has AMD GPUs", image, site),
+          "add --container IMAGE to hpcml gen with an image made for ROCm");
     else if (const auto flag = foreign_flag(vendor); !flag.empty())
       x_porting.warn(
           place, "port/image-gpu",
-          fmt::format("the script starts this image with {}, so it is made for {} GPUs, but {} has {} GPUs",
+          fmt::format("the script starts image '{}' with {}, which is for {} GPUs, but {} has {} GPUs", image,
                       flag, flag == "--nv" ? "NVIDIA" : "AMD", site, flag == "--nv" ? "AMD" : "NVIDIA"),
-          "use --container with an image made for the GPUs of the new site");
+          "add --container IMAGE to hpcml gen with an image made for these GPUs");
     const bool arm = names({"aarch64", "arm64", "sbsa"});
     if (node->cpu_arch == model::CpuArch::aarch64 && !arm)
       x_porting.warn(
           place, "port/image-arch",
-          fmt::format("nodes of {} are aarch64 (Arm): an image built for x86_64 does not start on them",
-                      site),
-          "use --container with an image built for aarch64");
+          fmt::format("nodes of {} are aarch64 (Arm) and cannot start image '{}' if it is built for x86_64",
+                      site, image),
+          "check the image, or add --container IMAGE to hpcml gen with one built for aarch64");
     if (node->cpu_arch == model::CpuArch::x86_64 && (arm || names({"ppc64le"})))
       x_porting.warn(
           place, "port/image-arch",
-          fmt::format("by its name this image is built for another architecture than the x86_64 of {}", site),
-          "use --container with an image built for x86_64");
+          fmt::format("the name of image '{}' indicates another architecture than the x86_64 of {}", image,
+                      site),
+          "add --container IMAGE to hpcml gen with an image built for x86_64");
   }
 
   struct Mount {
@@ -276,9 +288,13 @@ private:
 
   void replace_image(const std::optional<Image>& image) {
     if (image)
-      x_porting.note(image->word.place, "port/container",
-                     fmt::format("image '{}' is removed: the request names {}", image->word.text(),
-                                 x_porting.chosen.container ? "another image" : "an environment"));
+      x_porting.note(
+          image->word.place, "port/container",
+          x_porting.chosen.container
+              ? fmt::format("image '{}' is removed: --container of hpcml gen replaces it", image->word.text())
+              : fmt::format("image '{}' is removed: the environment that hpcml gen uses replaces it",
+                            image->word.text()),
+          "remove --container, --venv, --conda or --wheelhouse from hpcml gen to keep the image");
     port_binds_of_request();
   }
 
@@ -304,8 +320,10 @@ private:
     for (const auto& mount : util::split(util::replace_all(text, ";", ","), ','))
       if (!mount.empty())
         x_porting.warn(place, "port/container",
-                       fmt::format("bind '{}' is removed: the program runs outside of a container", mount),
-                       "use the directory itself in the program's command, or a link to it");
+                       fmt::format("bind '{}' is removed: the program runs outside of a container on {}",
+                                   mount, x_porting.to.id),
+                       fmt::format("use the path '{}' in the script, or add --container IMAGE to hpcml gen",
+                                   mount.substr(0, mount.find(':'))));
   }
 
   static bool is_bind(const GivenOption& option) {
@@ -346,8 +364,10 @@ private:
     const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
     x_porting.warn(option.place, "port/container",
-                   fmt::format("{} option '{}{}' is removed", container.program,
-                               option.name.size() == 1 ? "-" : "--", option.name));
+                   fmt::format("{} option '{}{}' is removed: it cannot be converted for {} on {}",
+                               container.program, option.name.size() == 1 ? "-" : "--", option.name,
+                               engine.name, x_porting.to.id),
+                   "check that the program runs without this option");
   }
 
   /// Binds that a variable has: APPTAINER_BIND.
@@ -364,8 +384,9 @@ private:
     if (text && !engine.family.empty()) return found.program.image_options.push_back("--pwd " + *text);
     x_porting.error(
         option.place, "port/container",
-        fmt::format("{} on {} cannot set the working directory of the image", engine.name, x_porting.to.id),
-        "change the directory in the program's command and remove this option");
+        fmt::format("option '{}{}' (working directory in the image) cannot be converted for {} on {}",
+                    option.name.size() == 1 ? "-" : "--", option.name, engine.name, x_porting.to.id),
+        "remove it from the script, and use bash -c 'cd DIR && COMMAND' as the program");
   }
 
   void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
@@ -376,11 +397,14 @@ private:
         engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container",
-                             "the directories of this bind are known only when the script runs",
-                             "use --bind SRC:DST with absolute paths, and remove it from the script");
+                             fmt::format("bind '{}' cannot be imported: its directories are known only when "
+                                         "the script runs",
+                                         option.value->text()),
+                             "remove it from the script, and add --bind SRC:DST to hpcml gen");
     found.program.image_options.push_back(std::string(engine.bind) + *text);
     x_porting.note(place, "port/container",
-                   fmt::format("this bind is kept: its directory must exist on {}", x_porting.to.id), "");
+                   fmt::format("bind {} is kept: its directory must exist on {}", *text, x_porting.to.id),
+                   "check that it exists there, or remove the bind from the script");
   }
 
   /// A bind that the plan cannot write, because its path is relative or because it mounts a part of an image
@@ -398,7 +422,8 @@ private:
       found.program.image_options.push_back(std::string(engine.bind) + util::shell_quote(mount));
       x_porting.note(place, "port/container",
                      fmt::format("bind '{}' is kept: {} must exist on {}", mount,
-                                 mount.substr(0, mount.find(':')), x_porting.to.id));
+                                 mount.substr(0, mount.find(':')), x_porting.to.id),
+                     "check that it exists there, or remove the bind from the script");
     }
     add_mounts(util::join(plain, ","), place);
   }
@@ -409,14 +434,17 @@ private:
       if (mount.empty()) continue;
       auto parts = util::split(mount, ':');
       if (parts.size() > 2) {
-        x_porting.note(place, "port/container",
-                       fmt::format("bind '{}' is kept without ':{}'", mount, parts[2]));
+        x_porting.note(
+            place, "port/container",
+            fmt::format("bind '{}' is kept without its option ':{}': hpcml writes only SRC:DST", mount,
+                        parts[2]),
+            "check that the program does not need it: without ':ro' it can write to the directory");
         parts.resize(2);
       }
       if (parts[0].empty() || parts[0][0] != '/' ||
           (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
         x_porting.error(place, "port/container", fmt::format("bind '{}' must have absolute paths", mount),
-                        "use --bind SRC:DST with absolute paths, and remove it from the script");
+                        "remove it from the script, and add --bind SRC:DST to hpcml gen with absolute paths");
         continue;
       }
       const auto value = util::join(parts, ":");
@@ -429,7 +457,8 @@ private:
       if (!x_porting.is_of_new_site() && is_of_system(parts[0]))
         x_porting.warn(place, "port/container", stays, "remove it if the binds of the new site are enough");
       else
-        x_porting.note(place, "port/container", stays);
+        x_porting.note(place, "port/container", stays,
+                       "check that it exists there, or remove the bind from the script");
     }
   }
 

@@ -85,8 +85,11 @@ public:
   void port() {
     for (auto& found : x_programs) {
       if (runs_numactl(*found.launch->command))
-        x_porting.note({found.begin, found.end - found.begin}, "port/launcher",
-                       "numactl is removed: the launcher of the new site binds the ranks");
+        x_porting.note(
+            {found.begin, found.end - found.begin}, "port/launcher",
+            fmt::format("numactl is removed: the script for {} binds the ranks to cores itself",
+                        x_porting.to.id),
+            fmt::format("run hpcml affinity --site {} to see the cores of each rank", x_porting.to.id));
       for (const auto& link : found.launch->chain) {
         if (link.role == Role::step) port_step(found, link);
         if (link.role == Role::agent) port_agent(found, link);
@@ -98,7 +101,9 @@ private:
   void port_step(FoundLaunch& found, const Link& step) {
     if (found.in_batch)
       return x_porting.note(step.place, "port/launcher",
-                            step.program + " is removed: the batch script runs this on the first node");
+                            fmt::format("{} is removed: the script for {} runs '{}' without it, on the "
+                                        "first node",
+                                        step.program, x_porting.to.id, shown_command(found)));
     const bool srun = step.program == "srun" && has_srun(x_porting.to);
     const auto* row = model::find_launcher(step.program);
     std::vector<std::string> planned;
@@ -120,25 +125,29 @@ private:
         x_porting.note(option.place, "port/launcher",
                        fmt::format("{} option '--mpi={}' is removed: {} may start MPI ranks in another way",
                                    step.program, *mpi, x_porting.to.id),
-                       "run srun --mpi=list there to see the types, and use --srun=--mpi=TYPE to set one");
+                       fmt::format("run srun --mpi=list on {}, and add --srun=--mpi=TYPE to hpcml gen",
+                                   x_porting.to.id));
       else if (is_in(k_planned_of_step, option.name) ||
                (row && row->meaning_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
       else if (!is_working_directory(option.name))
-        x_porting.warn(option.place, "port/launcher",
-                       fmt::format("{} option '{}' is removed", step.program, shown(option)),
-                       "use --srun=OPTION to pass an option to srun");
+        x_porting.warn(
+            option.place, "port/launcher",
+            fmt::format("{} option '{}' is removed: it cannot be converted for {}", step.program,
+                        shown(option), x_porting.to.id),
+            fmt::format("add --srun=OPTION to hpcml gen to pass an option to srun on {}", x_porting.to.id));
     }
     if (!planned.empty())
       x_porting.note(step.place, "port/launcher",
-                     fmt::format("{} options {} are planned again for the nodes of {}", step.program,
-                                 util::join(planned, ", "), x_porting.to.id));
+                     fmt::format("{} options {} are replaced: hpcml chooses their values for the nodes of {}",
+                                 step.program, util::join(planned, ", "), x_porting.to.id),
+                     "add --explain to hpcml gen to see the new values");
     if (!step.complete)
       x_porting.warn(step.place, "port/launcher",
-                     fmt::format("{} has options that are known only when the script runs (an image may be "
-                                 "one); they are removed",
+                     fmt::format("{} options that are known only when the script runs are removed, maybe "
+                                 "with a container image",
                                  step.program),
-                     "use --container to name an image, or --srun=OPTION to pass an option to srun");
+                     "add --srun=OPTION or --container IMAGE to hpcml gen to set them");
   }
 
   /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
@@ -163,22 +172,27 @@ private:
     const auto which = step.program + " " + shown(option);
     if (!kept.empty())
       x_porting.note(option.place, "port/variable",
-                     fmt::format("{}, set by {}, is set for the whole job", util::join(kept, ", "), which),
-                     "use --env to set another value");
+                     fmt::format("{}, set by {}, is set for all programs in the script for {}",
+                                 util::join(kept, ", "), which, x_porting.to.id),
+                     fmt::format("add --env {}=VALUE to hpcml gen to set another value", kept.front()));
     if (!owned.empty())
       x_porting.note(option.place, "port/variable",
-                     fmt::format("{} is removed: the new script and its launcher set what this site needs",
-                                 util::join(owned, ", ")));
+                     fmt::format("{} is removed from {}: the script for {} and its launcher set the "
+                                 "variables that this site needs",
+                                 util::join(owned, ", "), which, x_porting.to.id));
     if (!lost.empty())
       x_porting.warn(
           option.place, "port/variable",
-          fmt::format("{} is not set in the new job: {} sets it to a value that only the job knows",
-                      util::join(lost, ", "), which),
-          fmt::format("export it before the launch, or use --env {}=VALUE", lost.front()));
+          fmt::format("{} is not set in the script for {}: its value in {} is known only when the job runs",
+                      util::join(lost, ", "), x_porting.to.id, which),
+          fmt::format("add 'export {}=…' to the script before the launch, or --env {}=VALUE to hpcml gen",
+                      lost.front(), lost.front()));
     if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
       x_porting.note(option.place, "port/launcher",
-                     fmt::format("{} is removed: the program gets the variables of the job", which),
-                     "use --srun=OPTION to pass an option to srun");
+                     fmt::format("{} is removed: in the script for {}, the program gets all variables of the "
+                                 "job",
+                                 which, x_porting.to.id),
+                     "use env -u NAME before the program in the script to hide a variable from it");
   }
 
   void port_agent(FoundLaunch& found, const Link& agent) {
@@ -205,13 +219,13 @@ private:
         kept.push_back(*text);
         continue;
       }
-      report_lost(agent, row, option);
+      report_lost(agent, row, option, can_stay);
     }
     if (!rendezvous.empty())
       x_porting.note(agent.place, "port/launcher",
-                     fmt::format("{} options {} are replaced: the launcher of the new site sets the number "
-                                 "of ranks and their rendezvous",
-                                 agent.program, util::join(rendezvous, ", ")));
+                     fmt::format("{} options {} are replaced: the script for {} sets the number of ranks and "
+                                 "their rendezvous itself",
+                                 agent.program, util::join(rendezvous, ", "), x_porting.to.id));
     keep_configuration(found, agent, row, can_stay ? &kept : nullptr);
     keep_agent(agent, kept);
     const bool stays = can_stay && (!kept.empty() || x_porting.least_nodes > 0 || !chosen.empty() ||
@@ -221,11 +235,18 @@ private:
       if (x_porting.agent_options.empty()) x_porting.agent_options = kept;
       found.program.agent_options = kept;
     } else if (!watching_names.empty()) {
-      x_porting.note(agent.place, "port/launcher",
-                     fmt::format("{} options {} are removed: the new launcher monitors its processes itself",
-                                 agent.program, util::join(watching_names, ", ")),
-                     hint_of(agent, row, "without them"));
+      report_watching(agent, util::join(watching_names, ", "), can_stay);
     }
+  }
+
+  /// Options by which an agent monitors its processes: they stay only with the agent.
+  void report_watching(const Link& agent, const std::string& options, bool can_stay) {
+    x_porting.note(agent.place, "port/launcher",
+                   fmt::format("{} options {} are removed: the launcher of the script for {} monitors its "
+                               "processes itself",
+                               agent.program, options, x_porting.to.id),
+                   can_stay ? fmt::format("add --launcher {} to hpcml gen to keep them", agent.program)
+                            : std::string());
   }
 
   /// A configuration that a variable names, as the option that names it: an option keeps the launcher.
@@ -236,35 +257,36 @@ private:
     if (!kept && x_porting.chosen.launcher.empty())
       x_porting.error(
           agent.place, "port/launcher",
-          fmt::format("the configuration of {} in {} cannot be kept", agent.program, row->config_variable),
-          hint_of(agent, row, "without it"));
+          fmt::format("the configuration file of {} in {} cannot be kept: the script for {} starts ranks "
+                      "without {}",
+                      agent.program, row->config_variable, x_porting.to.id, agent.program),
+          fmt::format("remove {} from the script if the program does not need it", row->config_variable));
     if (!kept || x_porting.chosen.launcher == "hpcml") return;
     const auto option = row->option_for(OptionMeaning::config);
     kept->push_back(
         fmt::format("{}{}=\"${}\"", option.starts_with("-") ? "" : "--", option, row->config_variable));
   }
 
-  static std::string hint_of(const Link& agent, const model::LauncherRow* row, const std::string& what) {
-    return row && row->ranks != model::RankStartMethod::nobody
-               ? fmt::format("use --launcher {} to keep the launcher, {}", agent.program, what)
-               : "";
-  }
-
   /// An option that goes. What a library of the launcher reads decides what the training is.
-  void report_lost(const Link& agent, const model::LauncherRow* row, const GivenOption& option) {
-    const bool decides = row && row->has_library && x_porting.chosen.launcher.empty();
-    report(decides ? diag::Severity::error : diag::Severity::warning, option.place,
-           decides ? fmt::format("{} option '{}' cannot be kept", agent.program, shown(option))
-                   : fmt::format("{} option '{}' is removed", agent.program, shown(option)),
-           hint_of(agent, row, "without this option"));
-  }
-
-  void report(diag::Severity severity, diag::Place place, const std::string& message,
-              const std::string& hint) {
-    if (severity == diag::Severity::error)
-      x_porting.error(place, "port/launcher", message, hint);
-    else
-      x_porting.warn(place, "port/launcher", message, hint);
+  void report_lost(const Link& agent, const model::LauncherRow* row, const GivenOption& option,
+                   bool can_stay) {
+    const auto& chosen = x_porting.chosen.launcher;
+    const auto reason =
+        can_stay ? std::string("its value is known only when the script runs")
+        : chosen == agent.program
+            ? fmt::format("not all programs start with {}", agent.program)
+            : fmt::format("the script for {} starts the ranks without {}", x_porting.to.id, agent.program);
+    if (row && row->has_library && chosen.empty())
+      return x_porting.error(
+          option.place, "port/launcher",
+          fmt::format("{} option '{}' cannot be kept: {}", agent.program, shown(option), reason),
+          "remove it from the script if the program does not need it");
+    const bool is_choice = row && row->ranks == model::RankStartMethod::agent && !chosen.empty();
+    x_porting.warn(option.place, "port/launcher",
+                   fmt::format("{} option '{}' is removed: {}", agent.program, shown(option), reason),
+                   is_choice && chosen != agent.program
+                       ? fmt::format("use --launcher {} with hpcml gen to keep the option", agent.program)
+                       : "check that the program runs without this option");
   }
 
   /// Whether this agent starts the ranks of all programs: then it can be the launcher of the new job.
@@ -279,16 +301,19 @@ private:
   /// The launcher stays where it does what hpcml's does not.
   void keep_agent(const Link& agent, std::vector<std::string> kept) {
     if (x_porting.chosen.launcher == agent.program)
-      return x_porting.note(
-          agent.place, "port/launcher", fmt::format("{} stays the launcher, as requested", agent.program),
-          agent.program == "torchrun" ? "add a link named torchrun to hpcml as the first in "
-                                        "PATH if PyTorch's torchrun is not installed"
-                                      : "");
+      return x_porting.note(agent.place, "port/launcher",
+                            fmt::format("{} stays the launcher, as requested: it must be in PATH on {}",
+                                        agent.program, x_porting.to.id),
+                            agent.program == "torchrun"
+                                ? std::string("add a link named torchrun to hpcml as the first in PATH "
+                                              "if PyTorch's torchrun is not installed")
+                                : fmt::format("check that {} is installed there", agent.program));
     if (kept.empty() && x_porting.least_nodes == 0) return;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "the variable number of nodes");
     x_porting.note(agent.place, "port/launcher",
-                   fmt::format("{} stays the launcher because of {}", agent.program, util::join(kept, " ")),
-                   "use --launcher hpcml to replace it, without these options");
+                   fmt::format("{} stays the launcher in the script for {} because of these settings: {}",
+                               agent.program, x_porting.to.id, util::join(kept, " ")),
+                   "add --launcher hpcml to hpcml gen to replace the launcher, without these settings");
     x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
                                                                     x_porting.origin("the launcher")};
   }
@@ -308,14 +333,15 @@ private:
       if (now < nodes) x_porting.least_nodes = now;
       return x_porting.note(
           option.place, "port/launcher",
-          fmt::format("--nnodes={} becomes --nnodes={}:{} on the nodes of the new site", text, now, nodes),
-          "use --sbatch=--no-kill, or Slurm ends the job when a node fails");
+          fmt::format("{} option --nnodes={} becomes --nnodes={}:{}, in proportion to the nodes on {}",
+                      agent.program, text, now, nodes, x_porting.to.id),
+          "add --sbatch=--no-kill to hpcml gen, or Slurm ends the job when a node fails");
     }
     x_porting.warn(option.place, "port/launcher",
-                   fmt::format("--nnodes={} allows the number of nodes to change, but the new job keeps all "
-                               "its nodes until it ends",
-                               text),
-                   "use --nodes to set another number");
+                   fmt::format("{} option --nnodes={} allows the number of nodes to change, but the script "
+                               "for {} does not keep it",
+                               agent.program, text, x_porting.to.id),
+                   "use hpcml gen with --nodes N for a fixed number, or --nnodes MIN:MAX to allow fewer");
   }
 
   /// True for options that set what is the default anyway.

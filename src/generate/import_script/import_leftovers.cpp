@@ -86,21 +86,20 @@ public:
     const bool wheels = model::has_python(x_porting.to, model::PythonSource::wheelhouse);
     if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
       x_porting.note(
-          *at, "port/wheels", "pip --no-index uses the wheels of the site that the script was written for",
-          fmt::format(
-              "check that {} has such wheels, or use --venv or --conda with an environment made there",
-              x_porting.to.id));
+          *at, "port/wheels",
+          fmt::format("pip --no-index in the script needs local wheels, and the profile of {} has none",
+                      x_porting.to.id),
+          "add --venv PATH or --conda NAME to hpcml gen, or remove --no-index from the script");
   }
 
 private:
   /// Paths and variables that only the old site may have.
   void report_names() const {
     for (const auto& [directory, path] : x_paths)
-      x_porting.note(
-          place_of_text(path), "port/path",
-          fmt::format("'{}' is a path on the site that the script was written for (everything below /{})",
-                      path, directory),
-          fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
+      x_porting.note(place_of_text(path), "port/path",
+                     fmt::format("path '{}' (and any other below /{}) is kept, but may not exist on {}", path,
+                                 directory, x_porting.to.id),
+                     "check that the path exists there, or use another one in the script");
     const auto is_set = [&](const std::string& name) { // in front of the script's own text
       return util::contains(x_porting.chosen.variables, name) ||
              (!x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos);
@@ -108,10 +107,10 @@ private:
     for (const auto& name : x_variables)
       if (!is_set(name))
         x_porting.warn(place_of_variable(name), "port/site-variable",
-                       fmt::format("nothing in the script sets {}: it is a variable of the old site or of "
-                                   "your login environment",
-                                   name),
-                       fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
+                       fmt::format("the script reads ${}, which neither the script nor the profile of {} "
+                                   "sets",
+                                   name, x_porting.to.id),
+                       fmt::format("add --env {}=VALUE to hpcml gen, or set it in the script", name));
   }
 
   /// Numbers of nodes that the remaining commands read, and that are others in the new job.
@@ -122,10 +121,11 @@ private:
       if (reads(name))
         x_porting.warn(
             place_of_variable(name), "port/nodes",
-            fmt::format("{} is {} in the new job and was {}: what the script computes from it changes", name,
-                        nodes->value, x_porting.old_nodes),
-            fmt::format("use the number {} instead if the program's arguments depend on it",
-                        x_porting.old_nodes));
+            fmt::format("{} is {} in the new job and was {} in the old one: what the script computes from it "
+                        "changes",
+                        name, nodes->value, x_porting.old_nodes),
+            fmt::format("use the number {} in the script in place of ${} to keep the old results",
+                        x_porting.old_nodes, name));
   }
 
   /// Variables and programs of the other vendor's GPUs.
@@ -137,14 +137,15 @@ private:
     const std::string tool = amd ? "nvidia-smi" : "rocm-smi", now = amd ? "rocm-smi" : "nvidia-smi";
     if (const auto at = find_kept(tool))
       x_porting.warn(*at, "port/gpus",
-                     fmt::format("{} has {} GPUs: {} does not exist there", x_porting.to.id,
-                                 amd ? "AMD" : "NVIDIA", tool),
-                     fmt::format("use {}, or remove it", now));
+                     fmt::format("the script runs {}, but {} has {} GPUs: {} does not exist there", tool,
+                                 x_porting.to.id, amd ? "AMD" : "NVIDIA", tool),
+                     fmt::format("use {} in the script, or remove the command", now));
     if (amd && reads("CUDA_VISIBLE_DEVICES"))
       x_porting.warn(place_of_variable("CUDA_VISIBLE_DEVICES"), "port/gpus",
-                     fmt::format("jobs on {} have ROCR_VISIBLE_DEVICES: CUDA_VISIBLE_DEVICES is not set",
+                     fmt::format("the script reads $CUDA_VISIBLE_DEVICES, but in jobs on {} "
+                                 "CUDA_VISIBLE_DEVICES is not set",
                                  x_porting.to.id),
-                     "use ROCR_VISIBLE_DEVICES in its place");
+                     "use ROCR_VISIBLE_DEVICES in the script in its place");
   }
 
   /// Whether the line of a place only prints.
@@ -180,11 +181,13 @@ private:
       if (rest[0] == '\n') noted = false;
       if (!blank && c.shown != rest.substr(0, c.length) && !noted) {
         noted = true;
-        x_porting.note({at, c.length}, "port/hidden-character",
-                       fmt::format("this line has an invisible character or one that reverses the text "
-                                   "direction ({}): it may run other code than it shows",
-                                   c.shown),
-                       "remove it unless it is intended");
+        x_porting.note(
+            {at, c.length}, "port/hidden-character",
+            fmt::format(
+                "line {} of {} has a character that is invisible or reverses the text direction ({}): "
+                "the line may run hidden code",
+                x_porting.lines.number_at(at), x_porting.file, c.shown),
+            "remove the character unless it is intended");
       }
       at += c.length;
     }
@@ -234,9 +237,9 @@ private:
         const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
         return x_porting.warn(
             place_of_text(std::string_view(text).substr(line, end - line)), "port/host-suffix",
-            fmt::format("host names with suffix '{}' exist only on {}: the address is wrong on {}",
+            fmt::format("the script adds '{}' to a host name, but such names exist on {} only, not on {}",
                         ending.substr(1), x_porting.source_name(), x_porting.to.id),
-            "remove the suffix: the launcher finds the address by itself");
+            "remove the suffix from the script: the launcher finds the address by itself");
       }
   }
 

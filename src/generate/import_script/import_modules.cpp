@@ -102,15 +102,17 @@ void replace_modules(ImportState& porting, const shell::SyntaxNode& node, const 
     porting.warn(
         node.place, "port/module",
         fmt::format("{} is removed: the profile of {} has no module {}", shown, site, util::join(lost, ", ")),
-        "use --module NAME to load its replacement");
+        "add --module NAME to hpcml gen to load a replacement");
   else if (!kept.empty())
-    porting.note(node.place, "port/module",
-                 fmt::format("{} is replaced: the new script loads {}", shown, util::join(kept, " ")),
-                 "use --module NAME to load another one");
+    porting.note(
+        node.place, "port/module",
+        fmt::format("{} is replaced: the script for {} loads {}", shown, site, util::join(kept, " ")),
+        "add --module NAME to hpcml gen to load another module");
   else
     porting.note(node.place, "port/module",
-                 fmt::format("{} is removed: it manages modules of the old site", shown),
-                 fmt::format("use --module NAME to load a module of {}", site));
+                 fmt::format("{} is removed: it loads no module, and the script for {} loads its own modules",
+                             shown, site),
+                 fmt::format("add --module NAME to hpcml gen to load a module of {}", site));
 }
 
 } // namespace hpcml::import_script

@@ -56,8 +56,9 @@ void replace_counts(ImportState& porting, TextCuts& cuts, const std::vector<Foun
       continue;
     cuts.replace({at + 1, last + 1}, std::to_string(after.gpus_per_node));
     porting.note({at + 1, last - at}, "port/numbers",
-                 fmt::format("'{}' is replaced by {}: it cannot count the GPUs of {}", command,
-                             after.gpus_per_node, porting.to.id));
+                 fmt::format("'{}' is replaced by {}, the GPUs per node: it cannot count the GPUs of {}",
+                             command, after.gpus_per_node, porting.to.id),
+                 "add --gpus-per-node N to hpcml gen to set another number");
   }
 }
 
@@ -121,9 +122,9 @@ std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
     else
       continue; // an option of the launcher
     porting.note({begin, end - begin}, "port/numbers",
-                 fmt::format("'{}' keeps the numbers of the old job: {}", old_text,
-                             util::join(expression.names, ", ")),
-                 "write the variables again to compute with the numbers of the new job");
+                 fmt::format("'{}' keeps the numbers of the old job: {}, so that its result is the same",
+                             old_text, util::join(expression.names, ", ")),
+                 "use the variables in the new script if it is to compute with the numbers of the new job");
   }
   replace_counts(porting, cuts, launches, after);
   return edits;
@@ -146,9 +147,9 @@ void replace_vendor_tools(ImportState& porting, model::ImportedBody& body) {
       for (auto& word : *words) replace(word);
   }
   if (replaced)
-    porting.note(
-        {porting.text.find(tool.before), tool.before.size()}, "port/gpus",
-        fmt::format("{} is replaced by {} for the GPUs of {}", tool.before, tool.after, porting.to.id));
+    porting.note({porting.text.find(tool.before), tool.before.size()}, "port/gpus",
+                 fmt::format("{} is replaced by {} in the script for {}, whose GPUs only {} shows",
+                             tool.before, tool.after, porting.to.id, tool.after));
 }
 
 } // namespace hpcml::import_script

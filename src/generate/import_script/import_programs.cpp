@@ -162,15 +162,17 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) 
   if (launch.step() &&
       std::any_of(words.begin(), words.end(), [](const auto& word) { return word.text() == ":"; })) {
     porting.error(place, "port/launch",
-                  "this line starts several programs at once, separated by ':', which cannot be imported",
-                  "use one program that branches on its rank (SLURM_PROCID)");
+                  fmt::format("{} starts several programs at once, separated by ':', which hpcml gen --from "
+                              "cannot import",
+                              launch.step()->program),
+                  "use one program in the script that branches on its rank (SLURM_PROCID)");
     return true;
   }
   if (!launch.step() || !launch.step()->find("multi-prog")) return false;
   porting.error(place, "port/launch",
-                "srun --multi-prog cannot be imported: its file lists programs for the old ranks, and the "
-                "new job has others",
-                "use one program that branches on its rank (SLURM_PROCID)");
+                "srun --multi-prog cannot be imported: its file assigns programs to ranks that the new "
+                "job may not have",
+                "use one program in the script that branches on its rank (SLURM_PROCID)");
   return true;
 }
 
@@ -188,8 +190,10 @@ void keep_expansions(ImportState& porting, const Launch& launch, const shell::Vi
   }
   porting.error(
       {first.begin, first.end - first.begin}, "port/launch",
-      "this line starts the program several times with different arguments, which cannot be imported",
-      "use one line for each, with all arguments written out");
+      fmt::format("a loop or function starts '{}' several times with different arguments, which cannot be "
+                  "imported",
+                  shown_command(first)),
+      "use one line in the script for each start, with all arguments written out");
 }
 
 /// Rejects parallel steps: they share the job's nodes, but the steps of the new script use all of them.
@@ -206,8 +210,10 @@ void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found
     if (launch.launch->command->context.background && has_neighbour(launch))
       return porting.error(
           {launch.begin, launch.end - launch.begin}, "port/parallel",
-          "this step runs in parallel with other steps on the same nodes, which cannot be imported",
-          "use a separate job for each, or an array");
+          fmt::format(
+              "step '{}' runs in parallel with other steps on the same nodes, which cannot be imported",
+              shown_command(launch)),
+          "use a separate job for each step, or a job array");
 }
 
 /// A program that PATH has on the old site: a wrapper of the site's, or one of the script's environment.
@@ -222,10 +228,10 @@ void report_site_program(ImportState& porting, const FoundLaunch& found) {
   const bool wraps = engine != nullptr && !engine->in_chain;
   if (!wraps && is_program_word(*word)) return;
   porting.warn({found.begin, found.end - found.begin}, "port/program",
-               fmt::format("{} is found in PATH on {}: {} or your environment must have it too", *word,
-                           porting.source_name(), porting.to.id),
-               wraps ? "use --container IMAGE to run the program in an image"
-                     : "use the path of the program");
+               fmt::format("program '{}' has no directory: it must be in PATH on {}, not only on {}", *word,
+                           porting.to.id, porting.source_name()),
+               wraps ? "add --container IMAGE to hpcml gen to run the program in an image"
+                     : "use the full path of the program in the script, or check that PATH has it there");
 }
 
 /// Which launches are programs of the job.
@@ -266,9 +272,10 @@ std::optional<ProgramText> read_program(ImportState& porting, const Launch& laun
   }
   if (!is_ambiguous(launch, program->command)) return program;
   porting.error(place, "port/launch",
-                fmt::format("unknown option of {}: the program of this line is ambiguous",
+                fmt::format("{} has an option that hpcml does not know, so the program of this line is "
+                            "ambiguous",
                             launch.chain.front().program),
-                "write the option and its value as one word, --option=value");
+                "use --option=value, in one word, for the options of this line in the script");
   return std::nullopt;
 }
 
@@ -288,6 +295,18 @@ bool runs_in_batch(const ImportState& porting, const FoundLaunch& found, const S
 }
 
 } // namespace
+
+std::string short_line(std::string_view text) {
+  constexpr std::size_t k_most = 60;
+  auto end = std::min({text.find('\n'), text.size(), k_most});
+  // A character of UTF-8 is not cut.
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + (end < text.size() ? " …" : "");
+}
+
+std::string shown_command(const FoundLaunch& found) {
+  return short_line(util::join(found.program.command, " "));
+}
 
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
                                        const shell::View& view, const shell::SyntaxNode& tree,

@@ -109,9 +109,11 @@ public:
     for (const auto& [option, setting] : x_request.settings)
       if (!keep_own(setting)) port_option(setting);
     if (!x_planned.empty())
-      x_porting.note(x_planned_at, "port/planned",
-                     fmt::format("hpcml chooses new values for {} on the nodes of {}",
-                                 util::join(x_planned, ", "), name()));
+      x_porting.note(
+          x_planned_at, "port/planned",
+          fmt::format("#SBATCH options {} are replaced: hpcml chooses their values for the nodes of {}",
+                      util::join(x_planned, ", "), site_id()),
+          "add --explain to hpcml gen to see the new values");
     if (!x_job.qos) choose_qos();
   }
 
@@ -138,43 +140,53 @@ private:
                                                     : std::string();
     if (!chosen.empty() && chosen == setting.value.value_or("")) return;
     if (!chosen.empty())
-      return x_porting.note(setting.place, "port/left-out",
-                            fmt::format("'{}' is removed: '{}' replaces it", word_of(setting), chosen));
+      return x_porting.note(
+          setting.place, "port/left-out",
+          fmt::format("'{}' is removed: '{}' replaces it (--{} of hpcml gen or its default)",
+                      word_of(setting), chosen, setting.option),
+          fmt::format("add --{} NAME to hpcml gen to use another name", setting.option));
     if (setting.option == "account" && is_of_site(setting.value.value_or(""))) {
       keep(x_job.account, setting);
-      return x_porting.note(setting.place, "port/account",
-                            fmt::format("'{}' stays: accounts of {} have this form, and the script {}",
-                                        word_of(setting), name(),
-                                        x_request.settings.count("partition") > 0
-                                            ? "names one of its partitions"
-                                            : "names no partition"),
-                            "use --account to name another");
+      return x_porting.note(
+          setting.place, "port/account",
+          x_request.settings.count("partition") > 0
+              ? fmt::format("'{}' is kept: it has the form of accounts of {}, and the script "
+                            "names one of its partitions",
+                            word_of(setting), site_id())
+              : fmt::format("'{}' is kept: it has the form of accounts of {}, and the script "
+                            "names no partition",
+                            word_of(setting), site_id()),
+          "add --account NAME to hpcml gen to charge another account");
     }
     const bool same_flag =
         setting.option == "account" || setting.option == "qos" || setting.option == "constraint";
-    x_porting.note(
-        setting.place, "port/left-out",
-        fmt::format("'{}' is removed: it names something of the site that the script was written for",
-                    word_of(setting)),
-        setting.option == "account" || setting.option == "qos"
-            ? fmt::format("use --{} to name one of {}", setting.option, name())
-            : fmt::format("use --sbatch={} to keep it, if {} has the same",
-                          same_flag ? std::string("--constraint=…") : word_of(setting), name()));
+    x_porting.note(setting.place, "port/left-out",
+                   fmt::format("'{}' is removed, because hpcml does not know whether {} accepts it",
+                               word_of(setting), site_id()),
+                   setting.option == "account" || setting.option == "qos"
+                       ? fmt::format("add --{} NAME to hpcml gen to use one of {}", setting.option, site_id())
+                       : fmt::format("add --sbatch={} to hpcml gen if {} has it",
+                                     same_flag ? std::string("--constraint=…") : word_of(setting),
+                                     site_id()));
   }
 
   /// An option that means the same on every site, unless it has no value or the new site rejects it.
   void pass(const slurm::Setting& setting) {
     if (setting.value && setting.value->empty())
-      return x_porting.note(setting.place, "port/left-out",
-                            fmt::format("'{}' is removed: it has no value", word_of(setting)));
+      return x_porting.note(
+          setting.place, "port/left-out",
+          fmt::format("'{}' is removed: it has no value and changes nothing", word_of(setting)));
     if (x_porting.to.flag(setting.option).policy != model::Policy::forbidden)
       return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
-    const auto removed =
-        fmt::format("'{}' is removed: {} rejects --{}", word_of(setting), name(), setting.option);
     if (setting.option == "export" && setting.value.value_or("") == "ALL")
-      x_porting.note(setting.place, "port/left-out", removed + ", and ALL is the default");
+      x_porting.note(setting.place, "port/left-out",
+                     fmt::format("'{}' is removed: {} rejects --{}, and ALL is the default", word_of(setting),
+                                 site_id(), setting.option));
     else
-      x_porting.warn(setting.place, "port/left-out", removed);
+      x_porting.warn(
+          setting.place, "port/left-out",
+          fmt::format("'{}' is removed: {} rejects --{}", word_of(setting), site_id(), setting.option),
+          "check that the job runs without this option");
   }
 
   /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.
@@ -230,8 +242,9 @@ private:
         x_job.time = model::Sourced<model::Walltime>{*time, origin(option)};
       else
         x_porting.note(setting.place, "port/left-out",
-                       fmt::format("'{}' is removed: {}", word_of(setting), time.error().what),
-                       "use --time to set the time limit");
+                       fmt::format("'{}' is removed, because hpcml cannot read the time limit: {}",
+                                   word_of(setting), time.error().what),
+                       "add --time TIME to hpcml gen to set the time limit, such as --time 2h");
     }
   }
 
@@ -242,8 +255,10 @@ private:
     else
       x_porting.note(
           setting.place, "port/left-out",
-          fmt::format("'{}' is removed: {} has no partition of that name", word_of(setting), name()),
-          "use --partition to choose one");
+          fmt::format(
+              "'{}' is removed: the profile of {} has no partition of this name that jobs can request",
+              word_of(setting), site_id()),
+          "add --partition NAME to hpcml gen to choose one, or check the one that hpcml chooses");
   }
 
   /// Where the site's usual QoS ends before the job does, the one with most room (short ones are for trials
@@ -264,13 +279,15 @@ private:
         best = &qos;
     if (!best) return;
     x_job.qos = model::Sourced<std::string>{best->name, origin("time")};
-    x_porting.note({}, "port/qos",
-                   fmt::format("--qos={} is used, because {}, the default QoS, ends jobs after {}",
-                               best->name, usual->name, usual->max_time->value.to_slurm()),
-                   "use --qos to name another");
+    x_porting.note(
+        {}, "port/qos",
+        fmt::format("--qos={} is used: the time limit of the script, {}, exceeds the maximum of the "
+                    "default QoS {} ({})",
+                    best->name, x_job.time->value.to_slurm(), usual->name, usual->max_time->value.to_slurm()),
+        "add --qos NAME to hpcml gen to use another QoS");
   }
 
-  const std::string& name() const { return x_porting.to.id; }
+  const std::string& site_id() const { return x_porting.to.id; }
 
   ImportState& x_porting;
   const slurm::JobOptions& x_request;

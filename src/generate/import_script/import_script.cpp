@@ -75,8 +75,10 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
 void report_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
   if (!unread.empty())
     porting.error(unread.front().place, "port/syntax",
-                  fmt::format("bash cannot parse this: {}", unread.front().why),
-                  "run bash -n FILE to check a script without executing it");
+                  fmt::format("bash cannot parse line {} of {}: {}",
+                              porting.lines.number_at(unread.front().place.offset), porting.file,
+                              unread.front().why),
+                  fmt::format("run bash -n {} to check the script without executing it", porting.file));
 }
 
 /// The shell of the first line, if it is not bash or one whose scripts bash runs: "tcsh"; else empty.
@@ -96,11 +98,16 @@ void report_no_program(ImportState& porting, const shell::View& view) {
   for (const auto& command : view.commands)
     if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
                                                 [](const auto& word) { return !word.known(); }))
-      return porting.error(command.place, "port/no-program",
-                           "the program that srun starts here is known only when the script runs",
-                           "write the program into the script, or add it after -- without --from");
-  porting.error({}, "port/no-program", "the script starts no program on its nodes that could be imported",
-                "add the program after -- without --from, or to the script itself: srun python train.py");
+      return porting.error(
+          command.place, "port/no-program",
+          fmt::format("the program that srun starts in line {} of {} is known only when the "
+                      "script runs",
+                      porting.lines.number_at(command.place.offset), porting.file),
+          "add the program's name to the script, or run hpcml gen -- PROGRAM without --from");
+  porting.error(
+      {}, "port/no-program",
+      fmt::format("{} starts no program that hpcml gen --from can import", porting.file),
+      "add a line such as 'srun python train.py' to it, or run hpcml gen -- PROGRAM without --from");
 }
 
 /// Variables of a rank, as a starter of tasks sets them, and as every launcher of hpcml does.
@@ -135,8 +142,9 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found, const RankNa
         word = util::replace_all(word, std::string(old), std::string(now));
         if (words == &found.program.source)
           porting.note({found.begin, found.end - found.begin}, "port/launcher",
-                       fmt::format("{} is replaced by {}: the launcher of {} does not set it in the tasks",
-                                   old, now, porting.to.id));
+                       fmt::format("{} is replaced by {}, which has the same value: the launcher of {} does "
+                                   "not set {}",
+                                   old, now, porting.to.id, old));
       }
 }
 
@@ -176,9 +184,10 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
   sizes.gpus_per_node = gpus_without_request(*porting.source, request);
   if (sizes.gpus_per_node > 0)
     porting.note({}, "port/gpus",
-                 fmt::format("jobs on {} get whole nodes without a request for GPUs: assuming {} on each",
+                 fmt::format("the script requests no GPUs, but jobs on {} get all GPUs of their nodes: "
+                             "assuming {} per node",
                              porting.source->id, util::counted(sizes.gpus_per_node, "GPU")),
-                 "use --gpus-per-node to set another number");
+                 "add --gpus-per-node N to hpcml gen to request another number");
 }
 
 /// What the script does, without its numbers of ranks.
@@ -204,9 +213,10 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
                                  const Chosen& chosen, const std::vector<model::Site>& catalogue) {
   ImportState porting{file, text, to, chosen};
   if (const auto shell = foreign_shell(text); !shell.empty()) {
-    porting.error({0, text.find('\n')}, "port/shell",
-                  fmt::format("the script is for {}, and only scripts for bash can be imported", shell),
-                  "rewrite it for bash first");
+    porting.error(
+        {0, text.find('\n')}, "port/shell",
+        fmt::format("the script is for {}, but hpcml gen --from imports only scripts for bash", shell),
+        "use bash in the script: set its first line to #!/bin/bash, and change its commands");
     return std::move(porting.result);
   }
   const auto [read, findings] = read_as_accepted(file, text);
@@ -217,8 +227,9 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   const auto launches = check::find_launches(view);
   if (!take_refusals(porting, findings)) return std::move(porting.result);
   if (requests.size() != 1) {
-    porting.error({}, "port/hetjob", "a heterogeneous job cannot be converted for another site",
-                  "use a separate job for each component");
+    porting.error({}, "port/hetjob",
+                  fmt::format("{} is a heterogeneous job, which cannot be converted for another site", file),
+                  "use a separate script for each component");
     return std::move(porting.result);
   }
   report_unread(porting, shell::unread_parts(tree.program));

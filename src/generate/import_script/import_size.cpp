@@ -132,9 +132,10 @@ private:
       else
         x_porting.warn(
             place_of_launch(program), "port/size",
-            fmt::format("this step had {}, but in the new script it has one task per rank of the job",
-                        util::counted(1ULL * its.nodes * its.ranks_per_node, "task")),
-            "use a separate job for it");
+            fmt::format("step '{}' had {}, but has one task per rank of the job in the script for {}",
+                        shown_command(program), util::counted(1ULL * its.nodes * its.ranks_per_node, "task"),
+                        site_id()),
+            "use a separate job for this step if it needs its own number of tasks");
     }
   }
 
@@ -144,9 +145,10 @@ private:
     if (listed == 0 || listed >= shape.gpus_per_node || listed < shape.ranks_per_node) return;
     x_porting.note(
         place_of_launch(found), "port/gpus",
-        fmt::format("the script shows its programs {} of the {} GPUs of a node: the new job requests {}",
-                    listed, shape.gpus_per_node, listed),
-        "use --gpus-per-node to set another number");
+        fmt::format("the old script shows its programs {} of the {} GPUs of a node, so the script for {} "
+                    "requests {} per node",
+                    listed, shape.gpus_per_node, site_id(), listed),
+        "add --gpus-per-node N to hpcml gen to set another number");
     shape.gpus_per_node = listed;
   }
 
@@ -166,18 +168,26 @@ private:
     else if (shape.ranks_per_node > 1)
       shape.gpus_per_node = shape.ranks_per_node;
     if (shape.gpus_per_node > 0) {
-      x_porting.note({}, "port/gpus",
-                     fmt::format("the script uses GPUs without requesting them: requesting {} per node, {}",
-                                 util::counted(shape.gpus_per_node, "GPU"),
-                                 listed_gpus(found) > 0 ? "as many as it lists" : "one for each rank"),
-                     "use --gpus-per-node to set another number");
+      x_porting.note(
+          {}, "port/gpus",
+          listed_gpus(found) > 0
+              ? fmt::format(
+                    "the old script uses GPUs without a request: the script for {} requests {} per node, "
+                    "as many as it lists",
+                    site_id(), util::counted(shape.gpus_per_node, "GPU"))
+              : fmt::format(
+                    "the old script uses GPUs without a request: the script for {} requests {} per node, "
+                    "one for each rank",
+                    site_id(), util::counted(shape.gpus_per_node, "GPU")),
+          "add --gpus-per-node N to hpcml gen to set another number");
       return true;
     }
     x_porting.note(
         {}, "port/gpus",
-        fmt::format("the script uses GPUs without requesting them: requesting the default number of {}",
-                    name()),
-        "use --gpus-per-node to set another number");
+        fmt::format("the old script uses GPUs without a request: the script for {} requests the default "
+                    "number of the site",
+                    site_id()),
+        "add --gpus-per-node N to hpcml gen to set another number");
     set_nodes(shape.nodes);
     if (shape.one_process) x_job.tasks_per_node = number(1, "the one process");
     return false;
@@ -188,15 +198,16 @@ private:
     if (shape.counts_nodes)
       return x_porting.warn(
           place_of_launch(found), "port/nodes",
-          fmt::format("without srun this program started only on the first node and waited for the other "
-                      "{}; it now starts on each node",
-                      util::counted(shape.nodes - 1, "node")),
-          "use --nodes 1 if one node is meant");
+          fmt::format("'{}' had no srun: it ran only on the first node and waited for the other {}, and now "
+                      "starts on each node",
+                      shown_command(found), util::counted(shape.nodes - 1, "node")),
+          "add --nodes 1 to hpcml gen if one node is enough");
     if (reaches_nodes(*found.launch->agent())) return;
     x_porting.warn(place_of_launch(found), "port/nodes",
-                   fmt::format("without srun this runs only on the first of {}; the new job requests one",
-                               util::counted(shape.nodes, "node")),
-                   "use --nodes to request more");
+                   fmt::format("'{}' has no srun and runs only on the first of {}, so the script for {} "
+                               "requests one node",
+                               shown_command(found), util::counted(shape.nodes, "node"), site_id()),
+                   "add --nodes N to hpcml gen to run it on more nodes");
     shape.nodes = 1;
   }
 
@@ -213,21 +224,26 @@ private:
   /// anyway.
   void warn_without_gpus(const FoundLaunch& found) {
     if (asks_for_gpus_by_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
-    x_porting.warn(place_of_launch(found), "port/gpus",
-                   "the script requests no GPUs, so the new job has none and hides those of its nodes",
-                   "use --gpus-per-node N to request GPUs");
+    x_porting.warn(
+        place_of_launch(found), "port/gpus",
+        fmt::format("the script requests no GPUs, so its program sees no GPU in the job on {}", site_id()),
+        "add --gpus-per-node N to hpcml gen to request GPUs");
   }
 
   /// A program that no srun starts stays in the batch script, on the first node. The steps that it starts
   /// itself get the tasks of the header.
   Shape shape_of_batch(const FoundLaunch& found, Shape shape) {
     const auto tasks = std::max(1U, x_sizes.tasks_per_node);
-    x_porting.warn(place_of_launch(found), "port/nodes",
-                   shape.nodes > 1
-                       ? fmt::format("no srun starts this program: it stays one process on the first of {}",
-                                     util::counted(shape.nodes, "node"))
-                       : std::string("this program starts its own steps: it stays in the batch script"),
-                   "add srun to the old script to start it on all of them");
+    if (shape.nodes > 1)
+      x_porting.warn(place_of_launch(found), "port/nodes",
+                     fmt::format("no srun starts '{}': it stays one process on the first of {}",
+                                 shown_command(found), util::counted(shape.nodes, "node")),
+                     "add srun before the program in the old script to start it on all nodes");
+    else
+      x_porting.warn(place_of_launch(found), "port/nodes",
+                     fmt::format("'{}' starts its own steps, so the batch script for {} runs it without srun",
+                                 shown_command(found), site_id()),
+                     "check that its steps fit the nodes and GPUs of the new job");
     shape.ranks_per_node = tasks;
     shape.one_process = false;
     if (shape.gpus_per_node > 0 && tasks == 1) shape.one_process = true;
@@ -259,10 +275,10 @@ private:
     if (!shape.known_ranks)
       x_porting.warn(
           place_of_launch(found), "port/size",
-          fmt::format("the number of processes is known only at run time: assuming one for each of the "
-                      "{} of a node",
-                      util::counted(shape.gpus_per_node, "GPU")),
-          "use --tasks-per-node and --gpus-per-node to set other numbers");
+          fmt::format("the number of processes of '{}' is known only at run time: assuming one for each of "
+                      "the {} of a node",
+                      shown_command(found), util::counted(shape.gpus_per_node, "GPU")),
+          "add --tasks-per-node and --gpus-per-node to hpcml gen to set other numbers");
     if (shape.repeated_agents > 0 && !port_repeated(found, shape)) return false;
     const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
                            ? shape.nodes * shape.agents_per_node
@@ -270,9 +286,10 @@ private:
     if (tasks <= 1) return true;
     x_porting.error(
         place_of_launch(found), "port/worlds",
-        fmt::format("each of {} starts a separate training (one node each)", util::counted(tasks, "task")),
-        "set --nnodes=$SLURM_NNODES for the launcher to train once on all nodes, or use an array to train "
-        "separately");
+        fmt::format("each of {} starts a separate training on one node, which cannot be imported",
+                    util::counted(tasks, "task")),
+        fmt::format("set --nnodes=$SLURM_NNODES for {} to train once on all nodes, or use a job array",
+                    found.launch->agent()->program));
     return false;
   }
 
@@ -284,19 +301,19 @@ private:
     if (shape.ranks_per_node < shape.gpus_per_node) {
       x_porting.error(
           place_of_launch(found), "port/size",
-          fmt::format("{} of each node each start {} with {}, but {} expects one task per node ({})", tasks,
-                      agent, ranks, agent, util::counted(shape.nodes, "node")),
-          fmt::format("use --ntasks-per-node=1 in the script, and set the ranks per node of {}", agent));
+          fmt::format("{} of each node each start {} with {}, but {} needs one task per node", tasks, agent,
+                      ranks, agent),
+          fmt::format("set --ntasks-per-node=1 in the script, and the ranks per node in the options of {}",
+                      agent));
       return false;
     }
     x_porting.warn(
         place_of_launch(found), "port/size",
         fmt::format(
-            "{} of each node each start {} with {} ({} ranks on {}): the new job starts {} ranks on each "
-            "node",
+            "{} of each node each start {} with {} ({} ranks on {}): the script for {} starts {} per node",
             tasks, agent, ranks, shape.repeated_agents * shape.ranks_per_node,
-            util::counted(shape.gpus_per_node, "GPU"), shape.ranks_per_node),
-        "use --tasks-per-node to set another number");
+            util::counted(shape.gpus_per_node, "GPU"), site_id(), ranks),
+        "add --tasks-per-node N to hpcml gen to set another number");
     return true;
   }
 
@@ -315,8 +332,8 @@ private:
     if (most > 0 && each > most)
       return x_porting.error(place_of_launch(found), "port/nodes",
                              fmt::format("each process uses {}, but a node of {} has {}",
-                                         util::counted(each, "GPU"), name(), most),
-                             "use a site with enough GPUs per node, or set a lower --gpus-per-node");
+                                         util::counted(each, "GPU"), site_id(), most),
+                             "use a site with enough GPUs per node, or request fewer GPUs per process");
     const bool fits = most == 0 || gpus <= most;
     const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && counting.empty();
     if (ranks <= gpus && (!fits || fill)) {
@@ -334,9 +351,10 @@ private:
     if (whole && most > new_gpus && !x_porting.chosen.nodes)
       x_porting.warn(
           {}, "port/idle-gpus",
-          fmt::format("{} allocates whole nodes with {} each and charges for all, with {} of each node idle",
-                      name(), util::counted(most, "GPU"), util::counted(most - new_gpus, "GPU")),
-          "use --nodes and --gpus-per-node to fill them with more ranks");
+          fmt::format("{} allocates whole nodes with {} each and charges for all, but the job leaves {} of "
+                      "each node idle",
+                      site_id(), util::counted(most, "GPU"), util::counted(most - new_gpus, "GPU")),
+          fmt::format("add --gpus-per-node {} to hpcml gen to use all of them, with more ranks", most));
     set_nodes(nodes);
     set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -356,8 +374,8 @@ private:
     if (now == before) return;
     x_porting.note({}, "port/nodes",
                    fmt::format("--nodes {} gives {} on {}, but the old job had {}",
-                               x_porting.chosen.node_count, util::counted(now, "rank"), name(), before),
-                   "use --nodes and --gpus-per-node to set the numbers");
+                               x_porting.chosen.node_count, util::counted(now, "rank"), site_id(), before),
+                   "set --nodes and --gpus-per-node of hpcml gen to get the same number of ranks");
   }
 
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
@@ -369,16 +387,17 @@ private:
         nodes < shape.nodes
             ? fmt::format("the job gets {} with {} each instead of {} with {} each, because {} allocates "
                           "whole nodes",
-                          now, now_each, before, each, name())
+                          now, now_each, before, each, site_id())
             : fmt::format("the job gets {} with {} each instead of {} with {} each, because nodes of {} "
                           "have fewer GPUs",
-                          now, now_each, before, each, name()),
-        "use --nodes and --gpus-per-node to set other numbers");
+                          now, now_each, before, each, site_id()),
+        "add --nodes and --gpus-per-node to hpcml gen to set other numbers");
     if (!counting.empty())
       x_porting.warn(
           place_of_launch(found), "port/arguments",
-          fmt::format("the program's argument '{}' does not fit the new numbers of nodes and GPUs", counting),
-          "use the new numbers, or variables such as $SLURM_NNODES");
+          fmt::format("the program's argument '{}' does not fit the new job, which has {} with {} each",
+                      counting, now, now_each),
+          "use the new number in the script, or a variable such as $SLURM_NNODES");
   }
 
   /// Ranks keep their view of the GPUs: all of the node, or their own only.
@@ -393,18 +412,17 @@ private:
         x_job.launcher =
             model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), origin("the launcher")};
       else
-        x_porting.error(
-            place_of_launch(found), "port/gpu-visibility",
-            fmt::format(
-                "these ranks see all GPUs of their node, but on {} each rank sees only its own, as device 0",
-                name()),
-            "use --gpu-visibility own if the program uses device 0");
+        x_porting.error(place_of_launch(found), "port/gpu-visibility",
+                        fmt::format("ranks of '{}' see all GPUs of their node, but on {} each rank sees only "
+                                    "its own, as device 0",
+                                    shown_command(found), site_id()),
+                        "add --gpu-visibility own to hpcml gen if the program can use device 0 on each rank");
       return;
     }
     x_job.gpu_visibility = model::Sourced<model::GpusSeen>{seen, origin("the ranks' view of the GPUs")};
   }
 
-  const std::string& name() const { return x_porting.to.id; }
+  const std::string& site_id() const { return x_porting.to.id; }
 
   ImportState& x_porting;
   const slurm::JobOptions& x_request;

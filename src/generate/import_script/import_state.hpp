@@ -130,6 +130,10 @@ struct Shape {
   unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
 };
 Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
+/// Returns the first line of a text for messages, at most 60 bytes, with a mark if there is more.
+std::string short_line(std::string_view text);
+/// Returns the program's command as a short line.
+std::string shown_command(const FoundLaunch& found);
 
 /// Returns the programs to start in the new script, in order; reports commands that cannot be split.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,

@@ -108,7 +108,8 @@ private:
         add_expression("--host", quote_path("${SLURMD_NODENAME}" + endpoint.suffix));
       if (endpoint.ipv4) add_switch("--ipv4");
     }
-    if (x_words.size() > count) explain("address of the ranks' rendezvous", endpoint.origin);
+    if (x_words.size() == count) return;
+    explain("sets the address of the ranks' rendezvous", endpoint.origin);
   }
 
   void add_saving() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 
 #include "core/util/text.hpp"
 
@@ -13,19 +14,26 @@ namespace {
 constexpr std::size_t k_longest_value = 8000;
 } // namespace
 
-util::Result<std::string> escape_directive_value(std::string_view value) {
+util::Result<std::string> escape_directive_value(std::string_view value, std::string_view option) {
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto c = static_cast<unsigned char>(value[i]);
     if (c == '\n' || c == '\r')
-      return util::Error{"the value of an #SBATCH line cannot contain a line break", "remove the line break",
-                         i};
+      return util::Error{
+          fmt::format("the value of {} cannot contain a line break: an #SBATCH line has one line", option),
+          "remove the line break from the value", i};
     if (c < 0x20 || c == 0x7f)
-      return util::Error{"the value of an #SBATCH line cannot contain a control character",
-                         "remove the character", i};
+      return util::Error{
+          fmt::format(
+              "the value of {} cannot contain a control character in an #SBATCH line: byte {} is {:#04x}",
+              option, i + 1, c),
+          "remove the character from the value", i};
   }
   if (value.size() > k_longest_value)
-    return util::Error{"the value exceeds the length that Slurm reads in an #SBATCH line (8000 bytes)",
-                       "use a shorter value", k_longest_value};
+    return util::Error{
+        fmt::format("the value of {} has {} bytes and exceeds what Slurm reads in an #SBATCH line "
+                    "({} bytes)",
+                    option, value.size(), k_longest_value),
+        "use a shorter value", k_longest_value};
   const bool plain = std::all_of(value.begin(), value.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
@@ -46,7 +54,8 @@ util::Status check_directive_name(std::string_view name) {
   const bool brief =
       name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
   if (letters || brief) return util::Done{};
-  return util::Error{"'" + std::string(name) + "' is not an option of sbatch", "use --name=value"};
+  return util::Error{fmt::format("'{}' is not the name of an sbatch option", name),
+                     "use the form --NAME=VALUE, such as --sbatch=--reservation=test"};
 }
 
 } // namespace hpcml::render

@@ -3,6 +3,7 @@
 #include "generate/render/interactive.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "core/diag/visible_text.hpp"
@@ -141,16 +142,17 @@ diag::Diagnostics find_unset(const InteractiveLine& line) {
   for (const auto& directive : line.pointless)
     findings.push_back({diag::Severity::warning,
                         "request/interactive",
-                        directive.word() + " has no effect in an interactive job",
+                        fmt::format("{} has no effect in an interactive job", directive.word()),
                         {},
-                        ""});
+                        "remove the option, or remove --interactive to write a batch script"});
   const auto program = line.text.substr(0, line.text.find(' '));
   for (const auto& directive : line.missing)
     findings.push_back({diag::Severity::error,
                         "request/interactive",
-                        program + " has no option for " + directive.word(),
+                        fmt::format("{} has no option for {}, which this interactive job requests", program,
+                                    directive.word()),
                         {},
-                        "remove it, or use a batch job"});
+                        "remove the option, or remove --interactive to write a batch script"});
   return findings;
 }
 

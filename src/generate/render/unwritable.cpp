@@ -22,9 +22,8 @@ public:
     if (const auto good = check_directive_name(directive.name); !good)
       add("usage/sbatch", comment_text(good.error().what), good.error().hint);
     if (!directive.value) return;
-    if (const auto good = escape_directive_value(*directive.value); !good)
-      add("usage/" + bare, fmt::format("{}: {}", comment_text(directive.name), good.error().what),
-          good.error().hint);
+    const auto good = escape_directive_value(*directive.value, comment_text(directive.name));
+    if (!good) add("usage/" + bare, good.error().what, good.error().hint);
   }
   void word(const std::string& what, const std::string& text) {
     if (text.find('\0') != std::string::npos)

@@ -166,7 +166,7 @@ TEST_CASE("an image after a wrapper is not lost") {
   const auto text = job(k_two_nodes, "srun ./wrap.sh singularity exec /x.sif python x.py");
   CHECK(diag::has_errors(ported(text, "juwels_booster").findings));
   CHECK(says(ported(text, "juwels_booster"), "port/container", "juwels_booster has no singularity"));
-  CHECK(says(ported(text, "narval"), "port/container", "this program starts singularity itself"));
+  CHECK(says(ported(text, "narval"), "port/container", "starts singularity itself"));
 }
 
 TEST_CASE("a working directory in the image is kept") {

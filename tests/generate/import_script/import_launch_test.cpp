@@ -86,8 +86,9 @@ TEST_CASE("What the old step set for its program is set, or missed with a word, 
   CHECK(by_mpirun.job.env.at(0).second.value == "1");
   CHECK(says(by_mpirun, "port/variable", "FOO, set by mpirun -x, is set"));
   CHECK(says(by_mpirun, "port/variable", "MASTER_PORT is removed"));
-  CHECK(says(by_mpirun, "port/variable",
-             "BAR is not set in the new job: mpirun -x sets it to a value that only the job knows"));
+  CHECK(says(
+      by_mpirun, "port/variable",
+      "BAR is not set in the script for narval: its value in mpirun -x is known only when the job runs"));
   CHECK_FALSE(says(by_mpirun, "port/launcher", "'-x' is removed"));
   const auto by_ibrun = ported(job(k_four, "srun --export=ALL,FOO=1,TWO=a:b python x.py"), "vista");
   CHECK(by_ibrun.job.env.size() == 2);
@@ -98,7 +99,7 @@ TEST_CASE("What the old step set for its program is set, or missed with a word, 
 TEST_CASE("An image that was started with one maker's libraries is said at the other's GPUs") {
   const auto image = [](const std::string& flag, const std::string& at) {
     return says(ported(job(k_four, "srun apptainer exec " + flag + " /x/pt.sif python x.py"), at),
-                "port/image-gpu", "starts this image with " + flag);
+                "port/image-gpu", "starts image '/x/pt.sif' with " + flag);
   };
   CHECK(image("--nv", "lumi"));
   CHECK(image("--rocm", "leonardo"));
@@ -197,7 +198,7 @@ TEST_CASE("binds stay with another image and are reported without") {
   CHECK_FALSE(image.job.container);
   REQUIRE(image.job.binds.size() == 1);
   CHECK(image.job.binds.front().value == "/data:/in");
-  CHECK(says(image, "port/container", "this bind is kept"));
+  CHECK(says(image, "port/container", "is kept: its directory must exist on narval"));
   chosen.container = false;
   const auto host = ported(text, "narval", chosen);
   CHECK(host.job.binds.empty());

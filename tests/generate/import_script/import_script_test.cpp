@@ -213,7 +213,7 @@ TEST_CASE("import names the line of an unknown program") {
   const auto result =
       ported(job("-N 1 --gres=gpu:1", "srun $(head -n $SLURM_ARRAY_TASK_ID list | tail -n 1)"));
   REQUIRE(says(result, "port/no-program",
-               "the program that srun starts here is known only when the script runs"));
+               "the program that srun starts in line 3 of old.sh is known only when the script runs"));
   for (const auto& finding : result.findings)
     if (finding.code == "port/no-program") CHECK(finding.span.line == 3);
 }

@@ -124,7 +124,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {
   CHECK(says(ported(job("-N 1 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py"), "lumi"),
-             "port/idle-gpus", "with 4 GPUs of each node idle"));
+             "port/idle-gpus", "leaves 4 GPUs of each node idle"));
   const auto counted =
       ported(job("-N 2 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py --gpus=4 --nodes=2"), "lumi");
   CHECK(counted.job.nodes->value == 2);

@@ -87,5 +87,5 @@ TEST_CASE("a program of the site gets its own letters, and what it has no option
   const auto findings = render::find_unset(line);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].severity == diag::Severity::error);
-  CHECK(findings[1].message == "idev has no option for --qos=high");
+  CHECK(findings[1].message == "idev has no option for --qos=high, which this interactive job requests");
 }
