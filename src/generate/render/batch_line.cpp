@@ -34,6 +34,13 @@ std::string lead_time(const model::Plan& plan) {
   return seconds % 60 == 0 ? fmt::format("{}m", seconds / 60) : fmt::format("{}s", seconds);
 }
 
+/// True if the batch process serves the rendezvous store of the ranks of hpcml launch. A port that the site
+/// prescribes is the programs' own, and agents serve a store for each start of their ranks.
+bool serves_store(const model::Plan& plan) {
+  return model::needs_rendezvous(plan.ranks, plan.tasks()) && !has_site_port(plan.rendezvous) &&
+         !plan.launcher.has_own_agent();
+}
+
 /// The words of the command, each with who decided it.
 class BatchWords {
 public:
@@ -77,11 +84,8 @@ private:
                           "only the ranks of hpcml launch need a key and a store of the job");
     }
     const auto& endpoint = x_plan.rendezvous;
-    // A port that the site prescribes is the programs' own: the launchers find another one by themselves.
     const bool is_prescribed = has_site_port(endpoint);
-    // Agents serve a store for each start of their ranks.
-    const bool has_rendezvous = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
-    if (has_rendezvous && !is_prescribed && !launcher.has_own_agent()) {
+    if (serves_store(x_plan)) {
       explain_rule("serves the ranks' rendezvous store",
                    "it serves before any rank starts, and stays when one of them ends");
     } else {
@@ -232,10 +236,12 @@ std::string describe_requeue(const model::Plan& plan) {
 /// What readers of the script must know of hpcml internal batch: what happens at the time limit and after
 /// failures, and what names in its line mean.
 std::vector<std::string> describe_batch(const model::Plan& plan) {
-  std::string text = "hpcml runs this script again as its child, for the lines below";
+  std::string text = "hpcml runs the lines below in a child";
   if (plan.layout.spare_nodes > 0)
-    text += fmt::format(", on {} of {}", util::counted(plan.layout.nodes, "healthy node"),
+    text += fmt::format(", on {} of {} (HPCML_RUN_NODES)", util::counted(plan.layout.nodes, "healthy node"),
                         plan.layout.nodes_asked());
+  else if (!plan.saving && !requeues(plan) && plan.launcher.choice.is_hpcml())
+    text += serves_store(plan) ? " and serves the ranks' rendezvous store" : ", with a secret for the ranks";
   text += ".";
   if (plan.saving) text += describe_saving(plan);
   if (requeues(plan)) text += describe_requeue(plan);
@@ -244,7 +250,7 @@ std::vector<std::string> describe_batch(const model::Plan& plan) {
   constexpr std::size_t k_comment_columns = 108; // 110 with "# "
   auto lines = util::wrap_text(text, k_comment_columns);
   // Where to read more, if that needs no line.
-  const std::string_view more = " See 'hpcml internal batch --help'.";
+  const std::string_view more = " See 'hpcml internal batch -h'.";
   if (lines.back().size() + more.size() <= k_comment_columns) lines.back() += more;
   return lines;
 }

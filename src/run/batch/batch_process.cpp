@@ -254,9 +254,11 @@ std::size_t BatchProcess::count_bad_nodes() const {
 
 std::string BatchProcess::read_cause() const {
   const auto cause = read_run_cause(x_request.log_dir, x_env);
+  if (!cause.empty() && cause != "program") return cause;
   // A preflight that fails names the node, and the record says that a rank has failed.
-  if ((cause.empty() || cause == "program") && count_bad_nodes() != x_bad_nodes) return "node";
-  return cause;
+  if (count_bad_nodes() != x_bad_nodes) return "node";
+  // After the loss of a node srun kills the agents of the others, perhaps before they can record why.
+  return has_lost_node(x_commands, x_env.get_or("SLURM_JOB_NODELIST", "")) ? "node" : cause;
 }
 
 } // namespace hpcml::batch

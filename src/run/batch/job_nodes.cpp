@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fmt/format.h>
+#include <string_view>
 #include <unistd.h>
 
 #include "core/model/hostlist.hpp"
@@ -34,8 +35,7 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
 }
 
 void report_choice(const slurm::NodeChoice& choice, unsigned need) {
-  for (const auto& [node, why] : choice.bad)
-    util::log_warning(fmt::format("{} is not used: {}", node, why));
+  for (const auto& [node, why] : choice.bad) util::log_warning(fmt::format("{} is not used: {}", node, why));
   if (!choice.was_informed)
     util::log_warning("no node answered the health check: using the first nodes of the job unchecked");
   if (choice.chosen.size() < need)
@@ -46,6 +46,12 @@ void report_choice(const slurm::NodeChoice& choice, unsigned need) {
   util::log_info(fmt::format("the program runs on {} (spare nodes: {})",
                              model::compress_hostlist(choice.chosen),
                              choice.spare.empty() ? "none" : model::compress_hostlist(choice.spare)));
+}
+
+/// True for sinfo's short words of states in which a node runs no step: "down*", "fail", "drng*". The
+/// star stands for a node that does not answer.
+bool is_lost_state(std::string_view state) {
+  return state.starts_with("down") || state.starts_with("fail") || state.ends_with('*');
 }
 
 } // namespace
@@ -80,6 +86,15 @@ bool concerns(const std::string& nodes, const slurm::NodeExclusion& exclusion) {
   return std::any_of(list->names().begin(), list->names().end(), [&](const auto& node) {
     return holds(exclusion.exclude, node) && !holds(exclusion.before, node);
   });
+}
+
+bool has_lost_node(const slurm::Commands& commands, const std::string& nodes) {
+  const auto answer = commands.ask({"sinfo", "-h", "-N", "-n", nodes, "-o", "%N %t"});
+  if (!answer.ok()) return false;
+  for (const auto& line : util::split(answer.output.out, '\n'))
+    if (const auto at = line.find(' '); at != std::string::npos && is_lost_state(util::trim(line.substr(at))))
+      return true;
+  return false;
 }
 
 std::string choose_program_nodes(const BatchRequest& request, const std::string& hpcml,

@@ -25,6 +25,10 @@ util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& command
 /// True if one of the nodes of hostlist `nodes` is to be excluded and was not before.
 bool concerns(const std::string& nodes, const slurm::NodeExclusion& exclusion);
 
+/// True if Slurm reports a node of a hostlist as down, failed or without an answer; false if slurmctld does
+/// not answer.
+bool has_lost_node(const slurm::Commands& commands, const std::string& nodes);
+
 /// The healthy nodes of a job that run its program, as a hostlist, after a check on each node; empty if too
 /// few are healthy. Reports what it finds, and records bad nodes in HPCML_BAD_NODES. `hpcml`: path of this
 /// program.

@@ -115,11 +115,12 @@ TEST_CASE("a script explains the names in its lines") {
     CAPTURE(script);
     return holds(script, "\n# " + text);
   };
-  CHECK(has_comment(
-      "hpcml runs this script again as its child, for the lines below. See 'hpcml internal batch"));
+  CHECK(has_comment("hpcml runs the lines below in a child and serves the ranks' rendezvous store. See "
+                    "'hpcml internal batch -h'.\n"));
   CHECK(has_comment("One task per rank, with its CPU mask: hpcml launch checks that, sets RANK"));
   plan.rendezvous.suffix = "-ib";
   plan.rendezvous.port = 29500;
+  CHECK(has_comment("hpcml runs the lines below in a child, with a secret for the ranks. See "));
   CHECK(has_comment("Ranks connect to the first node by --host above, its name in the fast network.\n"));
   CHECK(has_comment("Rank 0 serves the rendezvous store at --master-port, which the site prescribes.\n"));
   plan.binding = {};

@@ -167,8 +167,9 @@ TEST_CASE("comments of a script name the events of internal batch") {
   plan.requeue->requeue_on = model::RetryClasses::parse("node,preempted").value();
   plan.layout.spare_nodes = 1;
   CHECK(holds(comments(),
-              "child, for the lines below, on 2 healthy nodes of 3. 5m before the time limit it sends "
-              "SIGUSR1 to ranks with a handler, to save in $HPCML_CHECKPOINT_DIR and exit. Then, or "
+              "hpcml runs the lines below in a child, on 2 healthy nodes of 3 (HPCML_RUN_NODES). 5m "
+              "before the time limit it sends SIGUSR1 to ranks with a handler, to save in "
+              "$HPCML_CHECKPOINT_DIR and exit. Then, or "
               "after a lost node or preemption, it restarts on spare nodes or requeues the job up to "
               "2 times."));
   plan.saving.reset();

@@ -144,6 +144,33 @@ TEST_CASE("batch requeues a run by the class in its record", "[program]") {
   CHECK(run("") == "srun exit 1\n");
 }
 
+TEST_CASE("batch requeues after a node loss without a record", "[program]") {
+  // srun kills the agents of the other nodes before they can write the end of the run.
+  const auto run = [](const std::string& states, const std::string& record = "") {
+    BatchRun job;
+    job.set_command("sinfo", "echo \"$*\" >> sinfo-words; printf 'n%s %s\\n' " + states);
+    std::filesystem::create_directories(job.path("logs/70.0"));
+    REQUIRE(util::write_file(job.path("logs/70.0/record-0.jsonl"), record));
+    CHECK(job.run({"--max-requeues", "2", "--log-dir", "logs", "--requeue-on", "node"}, "srun exit 137") ==
+          137);
+    const auto words = util::read_file(job.path("sinfo-words")).value_or("");
+    if (!words.empty()) CHECK(holds(words, "-h -N -n n[1-2] -o %N %t\n"));
+    return job.actions();
+  };
+  const std::string requeued = "srun exit 137\nscontrol requeue 70\n", ended = "srun exit 137\n";
+  const auto end_of = [](const std::string& failure) {
+    return "{\"event\":\"end\",\"code\":137,\"class\":\"" + failure + "\"}\n";
+  };
+  for (const std::string lost : {"down", "down*", "fail", "drng*", "alloc*"}) {
+    INFO(lost);
+    CHECK(run("1 alloc 2 " + lost + " 3 idle") == requeued);
+    CHECK(run("1 alloc 2 " + lost + " 3 idle", end_of("program")) == requeued);
+    CHECK(run("1 alloc 2 " + lost + " 3 idle", end_of("user")) == ended);
+  }
+  CHECK(run("1 alloc 2 mix 3 drng") == ended);
+  CHECK(run("1 alloc; exit 1") == ended); // slurmctld does not answer
+}
+
 TEST_CASE("batch excludes faulty nodes from the next start", "[program]") {
   BatchRun job;
   lose_node(job);
