@@ -82,7 +82,7 @@ TEST_CASE("gen warns of a key file that jobs would reject") {
   REQUIRE(::chmod(home.key().c_str(), 0644) == 0);
   const auto output = home.run(k_gen);
   CHECK(output.exit_code == 0);
-  CHECK_THAT(output.err, Contains("has mode 0644") && Contains("chmod 600"));
+  CHECK_THAT(output.err, Contains("(mode 0644)") && Contains("chmod 600"));
 }
 
 TEST_CASE("a job's secret follows from key file, job and restarts") {

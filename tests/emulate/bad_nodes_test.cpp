@@ -57,10 +57,10 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
-  CHECK_THAT(output,
-             Contains("hpcml: node node003 is excluded from the next start: its agent was lost\n") &&
-                 Contains("hpcml: the run failed (node): requeuing job 1 (restart 1 of at most 3)\n") &&
-                 Contains("done 0") && Contains("done 1"));
+  CHECK_THAT(output, Contains("hpcml: node node003 is excluded from the next start: its agent was lost\n") &&
+                         Contains("hpcml: the run failed (node): requeuing job 1, which starts again "
+                                  "(restart 1 of at most 3)\n") &&
+                         Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
 }
 
@@ -171,7 +171,7 @@ sbatch -Q job.sh; over; told 2
   CHECK_THAT(output, Contains("hpcml: warning: node001 is not used: its driver shows 0 of 2 GPUs\n") &&
                          Contains("hpcml: the program runs on node[002-003] (spare nodes: node004)\n") &&
                          Contains("hpcml: the program runs on node[002,004] (spare nodes: none)\n") &&
-                         Contains("restarting it in this job (restart 1 of at most 3)\n") &&
+                         Contains("restarting it on healthy nodes of this job (restart 1 of at most 3)\n") &&
                          Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
              Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
@@ -205,6 +205,6 @@ TEST_CASE(
   INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
   CHECK_THAT(output, Contains("the program runs on node[001-002] (spare nodes: node003)\n") &&
-                         Contains("restarting it in this job (restart 1 of at most 1)\n") &&
+                         Contains("restarting it on healthy nodes of this job (restart 1 of at most 1)\n") &&
                          Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
 }

@@ -132,7 +132,7 @@ echo "failing $(told $failing)"
   CHECK(count(whole, "saved 0\n") == 2);
   CHECK(count(whole, "saved 1\n") == 2);
   CHECK_THAT(whole, Contains("begin 0 restart 1 at a checkpoint\n") &&
-                        Contains("requeuing job 1 (restart 1 of at most 1)") &&
+                        Contains("requeuing job 1, which starts again (restart 1 of at most 1)") &&
                         Contains("job 1 reached its limit of 1 restarts (--max-requeues)"));
   CHECK_THAT(cluster.read("array-1.out"),
              Contains("saved 0\n") && Contains("at a checkpoint\n") && Contains("done 0\n"));

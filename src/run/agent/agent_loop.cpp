@@ -349,7 +349,10 @@ void AgentLoop::report_stop(const AgentCommand& order, const MessageWriter& prin
   if (const auto written = util::write_file(file, stalled); !written)
     print_line(util::LogLevel::error, written.error().what);
   else
-    print_line(util::LogLevel::info, fmt::format("stack traces of all ranks: {}", file));
+    print_line(util::LogLevel::info, fmt::format("wrote the stack traces of all ranks to '{}'\n"
+                                                 "hint: check its first group of ranks: the smallest one is "
+                                                 "usually the cause of the stall",
+                                                 file));
 }
 
 void AgentLoop::end(const AgentCommand& order) {

@@ -110,7 +110,7 @@ util::Result<launch::JobChannel> find_run_channel(const AgentRequest& request,
 
 util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes) {
   if (channel.is_shared || max_nodes == 1) return util::Done{};
-  return util::Error{fmt::format("the agents of {} nodes have no key to authenticate each other: {}",
+  return util::Error{fmt::format("hpcml's agents on {} nodes have no key to authenticate each other: {}",
                                  max_nodes, channel.origin),
                      "run 'hpcml config key' on a login node once, or set HPCML_KEY_FILE to a path that all "
                      "nodes can access"};
@@ -137,7 +137,8 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
-    util::log_info(fmt::format("{} has waited {} s for the agent of the first node ({}): {}",
+    util::log_info(fmt::format("{0} has waited {1} s for the agent of the first node ({2}): {3}\n"
+                               "hint: check that hpcml has started on {2}, and that {0} can connect to it",
                                registration.host, waited.count(), first.name, reason));
   };
   if (search.places.empty())
@@ -177,7 +178,7 @@ void note_open_channel(AgentRendezvous& rendezvous, const FirstNodePlace& first)
   if (rendezvous.leads)
     util::log_warning(fmt::format(
         "no key protects this run ({}): as with torchrun, every user with network access to {} can "
-        "join it\nhint: set key_file in --rdzv-conf (docs/concepts/security.md)",
+        "join it\nhint: run 'hpcml config key' once, or set --rdzv-conf key_file=FILE on all nodes",
         rendezvous.channel.origin, first.name));
 }
 

@@ -53,7 +53,6 @@ int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::str
   const auto report = [](const std::string& text) {
     launch::log_without_waiting(util::LogLevel::error, text);
   };
-  const auto name = fmt::format("the agent of {} (process {})", host, agent);
   SilenceTimer timer(options, util::now_with_suspend());
   for (;;) {
     pollfd end{line, POLLIN, 0};
@@ -65,11 +64,14 @@ int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::str
     const auto state = describe_process(agent);
     const auto silence = whole_seconds(timer.silence(now));
     if (action == SilenceTimer::Action::report) {
-      report(fmt::format("{} has not responded for {}{}", name, silence,
-                         state.empty() ? "" : fmt::format(": it {}", state)));
+      report(fmt::format("the agent of {0} (process {1}) has not responded for {2}{3}\n"
+                         "hint: check {0} for a hung file system, swapping or a stopped process",
+                         host, agent, silence, state.empty() ? "" : fmt::format(": it {}", state)));
       continue;
     }
-    report(fmt::format("{} and its ranks are killed: no heartbeat for {}", name, silence));
+    report(fmt::format("the agent of {0} (process {1}) and its ranks are killed: no heartbeat for {2}\n"
+                       "hint: check {0} for a hung file system, swapping or a stopped process",
+                       host, agent, silence));
     ::kill(agent, SIGKILL);
     return 0;
   }
@@ -107,7 +109,11 @@ std::string describe_process(pid_t pid, const std::string& proc) {
 util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const HeartbeatOptions& options,
                                                                   const std::string& host) {
   const auto failed = [] {
-    return util::Error{fmt::format("cannot start the watchdog of the agent: {}", std::strerror(errno))};
+    return util::Error{
+        fmt::format(
+            "cannot start the process that kills a hung agent, so that the run continues without it: {}",
+            std::strerror(errno)),
+        "check the limits of open files (ulimit -n) and processes (ulimit -u) on this node"};
   };
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed();

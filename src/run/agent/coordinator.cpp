@@ -52,7 +52,8 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   if (x_state == State::gathering)
     gather(now);
   else if (!has_room())
-    x_words.push_back(fmt::format("{} joined and takes part after the next restart", registration.host));
+    x_words.push_back(fmt::format("{} joined, but no place of the run is free: it takes part after a restart",
+                                  registration.host));
   return {};
 }
 
@@ -412,7 +413,7 @@ void Coordinator::note_time(Time now) {
   if (paused) {
     // The only node's own agent conducts, and reads stacks meanwhile.
     if (x_rules.max_nodes > 1)
-      x_words.push_back(fmt::format("the coordinator of the agents was paused for {}: all timeouts restart",
+      x_words.push_back(fmt::format("the coordinator of the agents was paused for {}: the run continues",
                                     whole_seconds(now - *x_last_call)));
     restart_deadlines(now);
   }

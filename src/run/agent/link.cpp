@@ -201,11 +201,14 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& s
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
     if (search.is_over && search.is_over())
-      return CoordinatorError{{"this agent was stopped by a signal"}, true};
+      return CoordinatorError{{"a signal stopped this agent while it waited for the agent of the first node",
+                               "check sacct for scancel, the time limit or a preemption"},
+                              true};
     if (Clock::now() >= deadline)
-      return CoordinatorError{{fmt::format("the agent of the first node did not answer within {} s: {}",
-                                           search.join_timeout.count(), reason),
-                               "check that it is started there, and that this node can reach its port"}};
+      return CoordinatorError{
+          {fmt::format("the agent of the first node did not answer within {} s: {}",
+                       search.join_timeout.count(), reason),
+           "check that hpcml has started on the first node, and that this node can connect to it"}};
     if (waited >= word && search.slow) {
       search.slow(waited, reason);
       word *= 3;

@@ -96,7 +96,9 @@ std::vector<RankStacks> read_stacks(const std::vector<RankToRead>& ranks, const 
   if (gdb) look_at_all(rest, StackTool::gdb, env, end);
   if (py_spy) look_at_all(helpers, StackTool::py_spy, env, end);
   if (!py_spy && !gdb)
-    for (auto& rank : stacks) rank.remarks.emplace_back("no stack trace: neither py-spy nor gdb is in PATH");
+    for (auto& rank : stacks)
+      rank.remarks.emplace_back(
+          "no stack trace of this rank: neither py-spy nor gdb is in PATH (pip install py-spy)");
   return stacks;
 }
 

@@ -54,7 +54,8 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
     const auto base = fs::absolute(request.log_directory, error);
     if (error)
       return util::Error{fmt::format("cannot resolve the path of --log-dir '{}': {}", request.log_directory,
-                                     error.message())};
+                                     error.message()),
+                         "use an absolute path for --log-dir"};
     RunDirectory directory(base.string() + "/" + (run_id == "none" ? name_by_time() : directory_name(run_id)),
                            true);
     TRY_DONE(make_directory(directory.path()));
@@ -63,8 +64,9 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
   const auto base = context.env.get_or("TMPDIR", "/tmp");
   std::string path = base + "/hpcml-agent.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return util::Error{fmt::format("cannot create a directory in '{}': {}", base, std::strerror(errno)),
-                       "set TMPDIR to a directory of yours on this node, or set --log-dir"};
+    return util::Error{fmt::format("cannot create a directory for the files of the ranks in '{}': {}", base,
+                                   std::strerror(errno)),
+                       "set TMPDIR to a directory on this node that you can write to, or set --log-dir"};
   RunDirectory directory(path, false);
   // A directory that cannot be locked is not removed if the agent is killed between two attempts.
   if (auto held = launch::hold_directory(path)) directory.x_held = *held;

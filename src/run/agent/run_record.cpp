@@ -24,7 +24,9 @@ bool ends_within_line(int fd) {
 }
 
 util::Error cannot_write(const std::string& path, int error) {
-  return {fmt::format("cannot write the run record '{}': {}", path, std::strerror(error))};
+  return {fmt::format("cannot write the run record '{}', so that the run continues without it: {}", path,
+                      std::strerror(error)),
+          "check the quota, free space and permissions of the log directory"};
 }
 
 } // namespace
@@ -66,7 +68,9 @@ util::Status RunRecord::add(const RecordEvent& event) {
   if (run != nullptr) x_run = *run;
   if (auto line = write_line(event); written) written = std::move(line);
   if (removed && written)
-    return util::Error{fmt::format("the run record '{}' was removed; it continues in a new file", x_path)};
+    return util::Error{
+        fmt::format("the run record '{}' was removed during the run; it continues in a new file", x_path),
+        "remove files of the log directory only after the run"};
   return written;
 }
 

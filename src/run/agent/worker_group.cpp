@@ -115,7 +115,10 @@ bool WorkerGroup::look(launch::Supervisor& ranks) {
   if (receives_commands() && !x_link.fault().empty()) {
     line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
-    util::log_error(fmt::format("{}; the ranks of {} are stopped", x_link.fault(), x_context.host));
+    util::log_error(
+        fmt::format("{}; the ranks of {} are stopped, because their agent lost the run's coordinator\n"
+                    "hint: check the errors of the first node, and the network between the nodes",
+                    x_link.fault(), x_context.host));
   }
   if (stop || end || line_lost) return true;
   if (x_stall) watch_for_stall(ranks);
@@ -128,7 +131,9 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
     end = order;
     ranks.print_line(
         util::LogLevel::error,
-        fmt::format("the agent of {} was treated as lost: its ranks are killed", x_context.host));
+        fmt::format("the agent of {0} was treated as lost: its ranks are killed\n"
+                    "hint: check {0} and its network: the other nodes received no heartbeat from it",
+                    x_context.host));
   } else if (order.kind == AgentCommand::Kind::end) {
     end = order;
   } else if (order.kind == AgentCommand::Kind::look) {
@@ -168,7 +173,9 @@ void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
 /// Before anything is killed.
 void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
-    util::log_error(fmt::format("the kernel of {} reports: {}", x_context.host, util::visible(fault)));
+    util::log_error(fmt::format("the kernel of {0} reports a GPU error: {1}\n"
+                                "hint: add --exclude={0} to the job, and report the error to the site",
+                                x_context.host, util::visible(fault)));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {

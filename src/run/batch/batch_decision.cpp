@@ -53,8 +53,8 @@ Actions requeue(BatchState& state, const std::string& reason, int code, Actions 
     return end_after_work(state, code, std::move(before));
   }
   state.phase = Phase::requeuing;
-  before.push_back(report(fmt::format("{}: requeuing job {} (restart {} of at most {})", reason, facts.job,
-                                      facts.restarts + 1, facts.max_restarts)));
+  before.push_back(report(fmt::format("{}: requeuing job {}, which starts again (restart {} of at most {})",
+                                      reason, facts.job, facts.restarts + 1, facts.max_restarts)));
   before.push_back({ActionKind::requeue});
   return before;
 }
@@ -81,9 +81,11 @@ Actions on_started(BatchState& state) {
   if (state.phase != Phase::starting) return {};
   const auto& facts = state.facts;
   if (!facts.continued_by.empty())
-    return end_with_code(state, 0,
-                         {report(fmt::format("job {} has replaced this job ({}), which starts nothing",
-                                             facts.continued_by, facts.job))});
+    return end_with_code(
+        state, 0,
+        {report(fmt::format("job {} has replaced this job ({}), which therefore starts nothing "
+                            "and exits with 0",
+                            facts.continued_by, facts.job))});
   if (facts.starts_on_bad_node && facts.requeues && facts.restarts < facts.max_restarts)
     return requeue(state, "the job started on a node that was found faulty", 0);
   return choose_or_start(state);
@@ -125,7 +127,8 @@ Actions on_nodes_chosen(BatchState& state, const Event& event) {
   state.run_nodes = event.text;
   ++state.facts.restarts;
   return start_script(
-      state, {report(fmt::format("the run failed ({}): restarting it in this job (restart {} of at most {})",
+      state, {report(fmt::format("the run failed (cause: {}): restarting it on healthy nodes of this job "
+                                 "(restart {} of at most {})",
                                  state.failure, state.facts.restarts, state.facts.max_restarts)),
               {ActionKind::count_restart, event.text}});
 }
@@ -212,8 +215,10 @@ Actions on_preemption_known(BatchState& state, const Event& event) {
   if (event.is_true && state.job_ends) return end_with_code(state, state.code);
   if (event.is_true) {
     state.phase = Phase::awaiting_slurm;
-    return {report(fmt::format("{}: job {} waits for Slurm, which requeues it if the site is configured to",
-                               k_preempted, state.facts.job))};
+    return {report(fmt::format(
+        "preempted by another job: job {} waits for Slurm, which requeues it if the site is configured to\n"
+        "hint: add preempted to --requeue-on, so that hpcml requeues such jobs",
+        state.facts.job))};
   }
   if (state.code == 0) return end_with_code(state, 0);
   return {{ActionKind::read_cause}};
@@ -240,13 +245,18 @@ Actions on_save_time_over(BatchState& state) {
 Actions on_requeue_refused(BatchState& state, const Event& event) {
   if (state.phase != Phase::requeuing) return {};
   const auto& facts = state.facts;
-  auto text = fmt::format("Slurm does not requeue job {}: {}", facts.job, event.text);
   // Nothing has run yet: the node may be healthy by now.
   if (std::exchange(state.facts.starts_on_bad_node, false) && !state.job_ends)
-    return choose_or_start(state, {report(fmt::format("{}; it starts on its present nodes", text))});
-  return end_after_work(
-      state, state.code,
-      {report(fmt::format("{}\nhint: run hpcml submit --continue {} to continue it", text, facts.job))});
+    return choose_or_start(
+        state,
+        {report(fmt::format("Slurm does not requeue job {0}: {1}; it starts on its present nodes, of which "
+                            "one was found faulty\n"
+                            "hint: run scancel {0} if it fails, and submit it again with --exclude",
+                            facts.job, event.text))});
+  return end_after_work(state, state.code,
+                        {report(fmt::format("Slurm does not requeue job {0}: {1}\n"
+                                            "hint: run hpcml submit --continue {0} to continue it",
+                                            facts.job, event.text))});
 }
 
 } // namespace

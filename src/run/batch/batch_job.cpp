@@ -25,9 +25,10 @@ util::Result<Continuation> parse_continuation(std::string_view text, bool by_use
                             ? std::nullopt
                             : util::parse_unsigned(std::string(text.substr(colon + 1)));
   if (colon == 0 || !restarts || *restarts > 1'000'000)
-    return util::Error{fmt::format("the script's argument {}{} is not valid",
-                                   by_user ? k_continue_argument : k_successor_argument, text),
-                       "use the first job and its restarts, such as 4711:2"};
+    return util::Error{
+        fmt::format("the script's argument {}{} is not valid: it must be JOB:RESTARTS",
+                    by_user ? k_continue_argument : k_successor_argument, text),
+        "use the first job and its number of restarts, such as 4711:2, or remove the argument"};
   return Continuation{std::string(text.substr(0, colon)), static_cast<unsigned>(*restarts), by_user};
 }
 
@@ -66,7 +67,8 @@ util::Result<BatchJob> make_batch_job(const BatchRequest& request, const util::E
   job.command = request.command;
   const auto id = env.get_or("SLURM_JOB_ID", "");
   if (id.empty())
-    return util::Error{"this is not a Slurm job: SLURM_JOB_ID is not set", "submit the script with sbatch"};
+    return util::Error{"this is not a Slurm job: SLURM_JOB_ID is not set",
+                       "use sbatch to submit the script that runs 'hpcml internal batch'"};
   job.array_task = env.get_or("SLURM_ARRAY_TASK_ID", "");
   job.name = slurm::job_name(env);
   TRY(const auto continuation, take_continuation(job.command));

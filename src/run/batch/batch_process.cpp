@@ -72,7 +72,10 @@ util::Status BatchProcess::set_up() {
     x_kept_script = *copy;
   else
     util::log_warning(
-        fmt::format("cannot copy the script for 'hpcml submit --continue': {}", copy.error().what));
+        fmt::format("cannot copy the script for 'hpcml submit --continue', so that the job runs "
+                    "without a copy: {}\n"
+                    "hint: set XDG_STATE_HOME, or check the quota of your home directory",
+                    copy.error().what));
   return util::Done{};
 }
 
@@ -169,7 +172,9 @@ void BatchProcess::start_script(const std::string& nodes) {
     x_script_pid = script->release();
     return;
   }
-  util::log_error(util::with_context(script.error(), "cannot start the script"));
+  util::log_error(fmt::format("cannot start the script of the job: {}\n"
+                              "hint: check that '{}' exists on this node",
+                              script.error().what, x_job.command.front()));
   x_script_pid = 0;
   x_events.push_back({EventKind::script_ended, false, 127, {}});
 }

@@ -35,13 +35,17 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
 }
 
 void report_choice(const slurm::NodeChoice& choice, unsigned need) {
-  for (const auto& [node, why] : choice.bad) util::log_warning(fmt::format("{} is not used: {}", node, why));
+  for (const auto& [node, why] : choice.bad)
+    util::log_warning(fmt::format("{0} is not used, because it is faulty: {1}\n"
+                                  "hint: request a repair of {0} from the site's administrators",
+                                  node, why));
   if (!choice.was_informed)
-    util::log_warning("no node answered the health check: using the first nodes of the job unchecked");
+    util::log_warning("no node answered the health check: using the first nodes of the job unchecked\n"
+                      "hint: check that srun can start a step on each node of the job");
   if (choice.chosen.size() < need)
     return util::log_error(
         fmt::format("the program requires {}, but only {} of this job's nodes are healthy\n"
-                    "hint: request more --spare-nodes",
+                    "hint: request more spare nodes (--spare-nodes)",
                     util::counted(need, "node"), choice.chosen.size()));
   util::log_info(fmt::format("the program runs on {} (spare nodes: {})",
                              model::compress_hostlist(choice.chosen),
@@ -101,13 +105,17 @@ std::string choose_program_nodes(const BatchRequest& request, const std::string&
                                  const util::EnvSnapshot& env) {
   const auto nodes = model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST", ""));
   if (!nodes) {
-    util::log_error(fmt::format("cannot read SLURM_JOB_NODELIST: {}", nodes.error().what));
+    util::log_error(fmt::format("cannot read the nodes of the job from SLURM_JOB_NODELIST: {}\n"
+                                "hint: remove what changes this variable, which Slurm sets",
+                                nodes.error().what));
     return {};
   }
-  auto known = read_bad_nodes(env.get_or(node_health::k_bad_nodes_variable, ""));
+  const auto file = env.get_or(node_health::k_bad_nodes_variable, "");
+  auto known = read_bad_nodes(file);
   if (!known) {
-    util::log_warning(fmt::format("cannot read the list of faulty nodes, so that none is excluded: {}",
-                                  known.error().what));
+    util::log_warning(fmt::format("cannot read the list of faulty nodes, so that none is excluded: {}\n"
+                                  "hint: remove '{}', which hpcml then creates again",
+                                  known.error().what, file));
     known = std::vector<node_health::BadNode>{};
   }
   std::string answers;

@@ -23,7 +23,9 @@ std::string nodes_to_exclude(const BatchJob& job, const slurm::Commands& command
   const auto exclusion = bad ? find_exclusion(commands, job.name, *bad) : bad.error();
   if (!exclusion) {
     util::log_warning(
-        fmt::format("cannot exclude the faulty nodes of job {}: {}", job.name, exclusion.error().what));
+        fmt::format("cannot exclude the faulty nodes of job {0}, which may start on them again: {1}\n"
+                    "hint: run scontrol update JobId={0} ExcNodeList=NODES, with the nodes in '{2}'",
+                    job.name, exclusion.error().what, job.bad_nodes_file));
     return {};
   }
   for (const auto& line : exclusion->words) util::log_info(line);
@@ -42,20 +44,26 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
   const auto restarts = job.restarts - job.starts_here + 1;
   options.push_back(k_successor_argument + job.first + ":" + std::to_string(restarts));
   for (auto& argument : script_arguments(job.command)) options.push_back(std::move(argument));
-  const auto submitted = script.empty() ? util::Error{"hpcml has no copy of the job's script"}
-                                        : slurm::submit_job(request.submit_command, {}, options,
-                                                            slurm::make_submit_environment(env, options).env);
+  const auto submitted =
+      script.empty()
+          ? util::Error{"hpcml has no copy of the job's script: check the warnings at the start of the job"}
+          : slurm::submit_job(request.submit_command, {}, options,
+                              slurm::make_submit_environment(env, options).env);
   if (!submitted)
     return util::log_warning(fmt::format(
-        "cannot change the exclude list of job {} or submit a replacement; it restarts unchanged: {}",
-        job.name, submitted.error().what));
+        "cannot change the exclude list of job {0} or submit a replacement; it restarts unchanged: {1}\n"
+        "hint: run scancel {0}, and submit the job again with --exclude={2}",
+        job.name, submitted.error().what, exclude));
   const auto successor = submitted->id + (job.array_task.empty() ? "" : "_" + job.array_task);
   if (const auto written = util::write_file(job.successor_file(), successor + "\n", 0600); !written)
     util::log_warning(written.error().what);
   const auto cancelled = commands.ask({"scancel", job.name});
   util::log_info(fmt::format(
-      "cannot change the exclude list of job {}; submitted job {} as its replacement{}", job.name, successor,
-      cancelled.ok() ? "" : fmt::format(", and job {} exits when it starts", job.name)));
+      "cannot change the exclude list of job {0}; submitted job {1} as its replacement{2}\n"
+      "hint: use the number {1} from now on",
+      job.name, successor,
+      cancelled.ok() ? ""
+                     : fmt::format("; job {} is still queued, and exits as soon as it starts", job.name)));
 }
 
 } // namespace

@@ -37,7 +37,7 @@ public:
     if (x_directory.empty())
       return util::Error{
           fmt::format("{} is not set, so no directory for staged files exists", k_stage_variable),
-          "use this command in a script that hpcml internal batch --stage runs"};
+          "use this command only in a script of 'hpcml gen --stage', which sets the variable"};
     Words make = {"mkdir", "-m", "700", x_directory};
     if (!x_request.archive.empty()) make.push_back(x_environment);
     TRY_DONE(on_nodes(make)); // fails if another user has made it
@@ -52,8 +52,9 @@ private:
     const auto code = run_here(words, x_env);
     if (code == 0) return util::Done{};
     return util::Error{
-        fmt::format("cannot stage files: '{}' failed with exit code {}", util::join(words, " "), code),
-        "check its message above, that the files exist, and that the nodes' disks have space"};
+        fmt::format("cannot copy files to the disks of the nodes: '{}' failed with exit code {}",
+                    util::join(words, " "), code),
+        "check the message of this command above, and the free space of the nodes' disks"};
   }
   util::Status on_nodes(const Words& command) const {
     return run(on_each_node({.launcher = x_request.node_launcher}, command, x_env));
@@ -164,7 +165,9 @@ void remove_stage(const std::string& node_launcher, const util::EnvSnapshot& env
   const auto removed = slurm::run_command(command, env, k_removal_limit);
   if (!removed.ok())
     util::log_warning(
-        fmt::format("cannot remove the staged files in '{}' on every node: {}", directory, removed.why_not));
+        fmt::format("cannot remove the staged files in '{0}' on every node: {1}\n"
+                    "hint: remove '{0}' on the job's nodes, unless the site does after each job",
+                    directory, removed.why_not));
 }
 
 } // namespace hpcml::batch

@@ -58,7 +58,9 @@ util::Result<SavedJob> parse_record(const std::string& text, const std::string& 
     record.at("arguments").get_to(job.arguments);
     return job;
   } catch (const Json::exception& fault) {
-    return util::Error{fmt::format("{} is not a valid record of a job: {}", path, fault.what())};
+    return util::Error{
+        fmt::format("'{}' is not a valid record of a job that hpcml can continue: {}", path, fault.what()),
+        "remove this file, and submit your original script again"};
   }
 }
 
@@ -75,10 +77,13 @@ std::vector<fs::path> saved_job_directories(const util::EnvSnapshot& env, const 
 
 util::Result<std::string> keep_job(SavedJob job, const std::string& source,
                                    const std::vector<fs::path>& directories) {
-  if (!is_job_name(job.job)) return util::Error{fmt::format("'{}' is not a job number", job.job)};
+  if (!is_job_name(job.job))
+    return util::Error{fmt::format("Slurm's variables name no valid job: '{}' is not a job number", job.job),
+                       "use sbatch to start the script"};
   TRY(const auto text, util::read_input(source, {k_most_bytes}));
-  util::Result<std::string> kept =
-      util::Error{"neither XDG_STATE_HOME, HOME nor the working directory can hold the copy"};
+  util::Result<std::string> kept = util::Error{
+      "neither XDG_STATE_HOME, HOME nor the working directory is an absolute path for the script's copy",
+      "set XDG_STATE_HOME to a directory"};
   for (const auto& directory : directories) {
     kept = keep_in(directory, job, text);
     if (kept) break;
@@ -110,8 +115,9 @@ util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<
     return kept;
   }
   return util::Error{
-      fmt::format("no record of job {} in {}", job, places),
-      "run this in the directory where the job ran; only jobs that save or requeue are recorded"};
+      fmt::format("no record of job {} in {}: only jobs with --save-before or --requeue have one", job,
+                  places),
+      "run this command in the directory where the job ran, or submit your original script again"};
 }
 
 void forget_job(const std::string& job, const std::vector<fs::path>& directories) {

@@ -37,7 +37,11 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
     const auto is_ipv4 = [](const std::string& text) { return text.find(':') == std::string::npos; };
     const auto first = std::find_if(found.begin(), found.end(), is_ipv4);
     if (first == found.end())
-      return util::Error{fmt::format("the name of the first node, '{}', has no IPv4 address", host)};
+      return util::Error{
+          fmt::format("the name of the first node, '{}', has no IPv4 address", host),
+          fmt::format("run getent ahostsv4 {} on this node: if it prints nothing, report that to "
+                      "the site's administrators",
+                      host)};
     address = *first;
   }
   if (address.empty()) return util::Done{}; // the ranks use the name of the first node
@@ -102,7 +106,10 @@ void append_line(const std::string& file, const std::string& line) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   const auto text = line + "\n";
   if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    util::log_warning(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
+    util::log_warning(
+        fmt::format("cannot record this restart in '{}', so that --max-requeues does not count it: {}\n"
+                    "hint: check the quota and permissions of the file",
+                    file, std::strerror(errno)));
   if (fd >= 0) ::close(fd);
 }
 
@@ -113,7 +120,8 @@ util::Result<util::EnvSnapshot> prepare_script_environment(const BatchRequest& r
     std::filesystem::create_directories(job.checkpoint_directory, error);
     if (error)
       return util::Error{fmt::format("cannot create the checkpoint directory '{}': {}",
-                                     job.checkpoint_directory, error.message())};
+                                     job.checkpoint_directory, error.message()),
+                         "set --checkpoint-dir to a directory that you can write to"};
   }
   if (request.program_nodes > 0) job.starts_here = count_lines(job.starts_file());
   job.restarts += job.starts_here;

@@ -393,8 +393,7 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
   const auto command = program.words;
   if (launch_chain::is_python(command[0])) return program;
   const auto started = launch_chain::find_started_program(command);
-  if (!started)
-    return util::Error{fmt::format("the program that {} runs is unknown", util::base_name(command[0]))};
+  if (!started) return unknown_program(util::base_name(command[0]));
   for (const auto& [name, value] : started->sets) program.env.set(name, value);
   auto& words = program.words;
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
@@ -403,7 +402,7 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
     const auto begin = std::find_if(command.begin(), command.end(),
                                     [&](const auto& word) { return util::base_name(word) == outer; });
     const auto end = command.begin() + static_cast<std::ptrdiff_t>(started->at);
-    if (begin >= end) return util::Error{fmt::format("the program that {} starts is unknown", outer)};
+    if (begin >= end) return unknown_program(outer);
     TRY(const auto prefix, find_runner_environment({begin, end}, program.env, cwd, files));
     program.env.set("PATH", prefix + "/bin:" + program.env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"));
     if (outer == "uv" && !words.empty() && words[0].ends_with(".py")) words.insert(words.begin(), "python");
@@ -420,8 +419,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
   if (!started) return not_found(Kind::unknown, started.error().what);
   auto& [words, variables] = *started;
   if (!words.empty() && is_shell(words[0]))
-    return not_found(Kind::unknown,
-                     fmt::format("the program that {} runs is unknown", util::base_name(words[0])));
+    return not_found(Kind::unknown, unknown_program(util::base_name(words[0])).what);
   for (int depth = 0; depth < 4; ++depth) {
     const auto runnable = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
     if (!runnable)

@@ -72,7 +72,7 @@ Result<std::string> find_python_of_program(const std::string& program, const uti
 Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                      const util::EnvSnapshot& env) {
   if (words.empty())
-    return Error{module ? "-m requires a module" : "no command given",
+    return Error{module ? "-m requires the name of a Python module" : "no command given",
                  module ? "use hpcml launch [OPTIONS] -m MODULE [ARGS]..."
                         : "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."};
   if (!module && is_compiled_program(words.front()))

@@ -51,11 +51,13 @@ std::optional<std::string> directory_with(std::string directory,
 Result<std::string> existing_environment(const std::string& runner, const std::string& prefix,
                                          const FileView& files) {
   if (files.exists(prefix + "/bin/python")) return prefix;
-  return Error{fmt::format("{} has no environment in {}", runner, prefix)};
+  return Error{fmt::format("'{}' has no Python environment in '{}'", runner, prefix),
+               fmt::format("run the install or sync command of {} before the job", runner)};
 }
 
 Error unknown_environment(const std::string& runner, const std::string& why) {
-  return Error{fmt::format("the environment of {} is unknown: {}", runner, why)};
+  return Error{fmt::format("hpcml cannot determine the Python environment of '{}': {}", runner, why),
+               "use --store own if this environment has torch 2.7 or later"};
 }
 
 Result<std::string> environment_of_uv(const std::vector<std::string>& words, const util::EnvSnapshot& env,
@@ -168,13 +170,18 @@ constexpr Runner k_runners[] = {{"uv", environment_of_uv},
 
 } // namespace
 
+Error unknown_program(const std::string& starter) {
+  return Error{fmt::format("hpcml cannot determine which program '{}' runs", starter),
+               "use --store own if that program has torch 2.7 or later"};
+}
+
 Result<std::string> find_runner_environment(const std::vector<std::string>& words,
                                             const util::EnvSnapshot& env, const std::string& cwd,
                                             const FileView& files) {
   const auto runner = util::base_name(words.at(0));
   for (const auto& [name, find] : k_runners)
     if (runner == name) return find(words, env, cwd, files);
-  return Error{fmt::format("the program that {} starts is unknown", runner)};
+  return unknown_program(runner);
 }
 
 Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSnapshot& env,
@@ -194,7 +201,9 @@ Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSn
   const auto installed = version.empty() || version == "system" || version.find('/') != std::string::npos
                              ? std::nullopt
                              : installed_version(root, version, files);
-  if (!installed) return Error{fmt::format("{} is a shim of pyenv, and its Python is unknown", shim)};
+  if (!installed)
+    return Error{fmt::format("hpcml cannot determine which Python the pyenv shim '{}' runs", shim),
+                 "set PYENV_VERSION to an installed version"};
   return root + "/versions/" + *installed + "/bin/" + util::base_name(shim);
 }
 

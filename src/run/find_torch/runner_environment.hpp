@@ -11,6 +11,9 @@
 
 namespace hpcml::find_torch {
 
+/// Returns the error for a program that `starter` runs, and whose name hpcml cannot read.
+util::Error unknown_program(const std::string& starter);
+
 /// Returns the directory with bin/python of the environment that uv, pixi, poetry, conda or micromamba
 /// activates. `words`: the runner and its options. The error contains why it is unknown, as a clause.
 util::Result<std::string> find_runner_environment(const std::vector<std::string>& words,

@@ -28,8 +28,8 @@ namespace {
 constexpr int k_open_dir = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 Error cache_error(const std::string& path, const std::string& why) {
-  return Error{fmt::format("cannot use the cache directory '{}': {}", path, why),
-               "remove it, or set another base in your own site profile (caches[].base)"};
+  return Error{fmt::format("cannot use the cache directory '{}' of the site profile: {}", path, why),
+               "remove this directory, or set another base in your own site profile (caches[].base)"};
 }
 
 bool lock(int fd, int how) {
@@ -186,7 +186,8 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
 Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
   SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
   if (held.directory.fd < 0)
-    return Error{fmt::format("cannot lock the directory '{}': {}", path, std::strerror(errno))};
+    return Error{fmt::format("cannot lock the temporary directory '{}': {}", path, std::strerror(errno)),
+                 "set TMPDIR to a directory on the local disk of this node"};
   ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
   auto watcher = util::Child::fork(watcher_options(), [&] { return watch({held.directory}); });
   if (!watcher) {

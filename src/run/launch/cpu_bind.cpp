@@ -40,7 +40,7 @@ Result<IdSet> read_status_cpus() {
   const auto at = text.find(k_name);
   if (at == std::string::npos)
     return Error{"cannot read the CPUs of this process: /proc/self/status has no Cpus_allowed_list",
-                 "use --bind none"};
+                 "use --bind none to start the program without binding"};
   const auto end = text.find('\n', at);
   return IdSet::parse_list(
       util::trim(std::string_view(text).substr(at + k_name.size(), end - at - k_name.size())));
@@ -51,13 +51,15 @@ util::Status apply_affinity(const IdSet& cpus) {
   const auto words = to_words(cpus, k_max_cpus);
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
     return Error{fmt::format("cannot bind the rank to {}: {}", topo::cpus_text(cpus), std::strerror(errno)),
-                 before ? fmt::format("use CPUs that the kernel allows: {}", before->to_list()) : ""};
+                 before ? fmt::format("use --bind none, or request these CPUs: the kernel allows {}",
+                                      before->to_list())
+                        : "use --bind none to start the program without binding"};
   const auto after = topo::read_allowed_cpus();
   if (after && !(*after == cpus))
     return Error{fmt::format("cannot bind the rank to {}: the kernel granted only {}, because the step's "
                              "cgroup allows no others",
                              topo::cpus_text(cpus), topo::cpus_text(*after)),
-                 "request these CPUs for the job"};
+                 "request these CPUs for the step (--cpus-per-task), or use --bind none"};
   return util::Done{};
 }
 

@@ -38,7 +38,7 @@ Error exec_error(const std::string& name, int code) {
   struct stat found {};
   if (code == ENOENT && ::stat(name.c_str(), &found) == 0)
     return Error{fmt::format("cannot execute '{}': its interpreter does not exist", name),
-                 "check its first line (#!...), or the loader that it was built for"};
+                 "check the #! line of the script, or the loader that the program was built for"};
   if (code == ENOEXEC)
     return Error{
         fmt::format(
@@ -48,9 +48,9 @@ Error exec_error(const std::string& name, int code) {
                     name)};
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
     return Error{fmt::format("cannot execute '{}': it is a directory", name),
-                 "add the name of the program in it"};
+                 "use the path of a program in this directory"};
   return Error{fmt::format("cannot execute '{}': {}", name, std::strerror(code)),
-               code != EACCES          ? ""
+               code != EACCES          ? fmt::format("check the file {} on this node", name)
                : name.ends_with(".py") ? suggested_command(name)
                                        : fmt::format("run chmod +x {} if it is a program", name)};
 }
@@ -80,10 +80,12 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
   if (check == BindCheck::fail && !faults.empty())
-    return Error{fmt::format("the binding check failed: {}", util::join(faults, "; ")),
-                 fmt::format("{}, or set --bind-check warn to start anyway",
-                             mode == BindMode::none ? "use --bind apply to bind the rank"
-                                                    : "run hpcml affinity to see the plan")};
+    return Error{
+        fmt::format("the binding check (--bind-check) failed, so that the program does not start: {}",
+                    util::join(faults, "; ")),
+        fmt::format("set --bind-check warn to start anyway, or {}",
+                    mode == BindMode::none ? "use --bind apply to bind the rank"
+                                           : "run hpcml affinity to see the plan")};
   for (const auto& fault : faults)
     util::log_warning(fmt::format("{}: {}", rank_label(location_of(setup.world.layout, host)), fault));
   return util::Done{};

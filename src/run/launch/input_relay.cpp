@@ -20,7 +20,7 @@ util::Status InputRelay::open() {
   // A rank that reads nothing must not stop us.
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
     return util::Error{fmt::format("cannot create a pipe for the input of rank 0: {}", std::strerror(errno)),
-                       "check `ulimit -n`"};
+                       "check `ulimit -n`, or use </dev/null if the program reads no input"};
   x_in = ends[0];
   x_out = ends[1];
   return util::Done{};

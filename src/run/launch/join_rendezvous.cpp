@@ -101,9 +101,11 @@ private:
     if (!seeking.credentials) seeking.failure_retry_window = k_keyless_retry_window;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
-        util::log_info(fmt::format("{} has waited {} s for the launcher of rank 0 on {}: {}",
-                                   rank_label(location_of(x_setup.world.layout, x_context.host)),
-                                   waited.count(), x_setup.world.first_node, status));
+        util::log_info(
+            fmt::format("{0} has waited {1} s for the launcher of rank 0 on {2}: {3}\n"
+                        "hint: check the log for errors of rank 0, and that {4} can connect to {2}",
+                        rank_label(location_of(x_setup.world.layout, x_context.host)), waited.count(),
+                        x_setup.world.first_node, status, x_context.host));
       };
     return store::find_store(who, seeking);
   }
@@ -112,7 +114,13 @@ private:
   bool may_be_of_another_run() const { return x_setup.world.identity.one_of_many; }
 
   static util::Status cannot_begin(const std::string& why) {
-    return Error{fmt::format("the step cannot start: {}", why)};
+    return Error{fmt::format("the step cannot start: {}", why),
+                 "check the first error of the named rank in this log"};
+  }
+
+  static util::Status silent_store(const store::StoreSearchResult& sought) {
+    return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason),
+                 "check the node of rank 0 for a lack of memory or processes, and run the step again"};
   }
 
   std::vector<StoreAddress> served_places() const {
@@ -144,9 +152,10 @@ private:
       }
       // A later step of the job is expected; a store that does not answer is not.
       if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
-        util::log_info(
-            fmt::format("rank 0 starts the rendezvous store, because the one in {} cannot be used: {}",
-                        k_store_variable, sought.reason));
+        util::log_info(fmt::format(
+            "rank 0 starts the rendezvous store, because the one in {} cannot be used: {}; the step "
+            "works without it",
+            k_store_variable, sought.reason));
     }
     return lead_own(std::move(who));
   }
@@ -177,8 +186,7 @@ private:
     const auto own = serve(std::move(ports));
     if (!own) return util::with_context(own.error(), "cannot start the rendezvous store");
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found)
-      return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason)};
+    if (!sought.found) return silent_store(sought);
     x_served.reset();
     notify_program(*sought.found);
     return wait_for_all(*sought.found);
@@ -188,9 +196,10 @@ private:
   /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
-      util::log_info(
-          fmt::format("rank 0 starts a rendezvous store, because the ranks have no key for the one in {}: {}",
-                      k_store_variable, x_setup.world.channel.origin));
+      util::log_info(fmt::format(
+          "rank 0 starts a rendezvous store, because the ranks have no key for the one in {}: {}\n"
+          "hint: run 'hpcml config key' once on a login node to use the store of the script",
+          k_store_variable, x_setup.world.channel.origin));
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_context, program));
     const auto ports =
@@ -204,8 +213,7 @@ private:
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     who.decision = decision;
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found)
-      return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason)};
+    if (!sought.found) return silent_store(sought);
     apply_alone(decision);
     return wait_for_all(*sought.found);
   }
@@ -257,7 +265,7 @@ private:
     const auto missing = found.client.wait_for_value(Clock::now() + std::chrono::seconds(2));
     return Error{fmt::format("rendezvous timed out after {} s: {}", x_timeout.count(),
                              missing && !missing->empty() ? util::join(util::split(*missing, '\n'), "; ")
-                                                          : "some ranks did not connect"),
+                                                          : "some ranks did not connect to the store"),
                  "check what these tasks do before hpcml launch, and their nodes (log, sacct, file systems); "
                  "set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"};
   }
@@ -279,10 +287,10 @@ private:
       return Error{
           fmt::format("the name of rank 0's node, '{}', does not resolve on this node",
                       x_setup.world.address),
-          "set MASTER_ADDR to an address, or use --rendezvous-timeout 0 for ranks without a rendezvous"};
+          "set MASTER_ADDR to an address of that node, or --rendezvous-timeout 0 for independent ranks"};
     return Error{fmt::format("the launcher of rank 0 on {} did not answer within {} s: {}",
                              x_setup.world.first_node, x_timeout.count(), sought.reason),
-                 "set --rendezvous-timeout SECONDS to wait longer (0: do not wait)"};
+                 "check the log for errors of rank 0, or set --rendezvous-timeout SECONDS to wait longer"};
   }
 
   /// Where rank 0's launcher may have a store, the likeliest first.

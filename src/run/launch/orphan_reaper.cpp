@@ -80,7 +80,7 @@ util::Status OrphanReaper::start() {
   const auto failed = [] {
     return util::Error{
         fmt::format("cannot start the process that cleans up after the ranks: {}", std::strerror(errno)),
-        "check `ulimit -n` and `ulimit -u`"};
+        "check the limits of open files (ulimit -n) and processes (ulimit -u) on this node"};
   };
   void* shared =
       ::mmap(nullptr, x_count * sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -55,7 +55,8 @@ util::Status OutputStream::watch(int set, std::size_t source) const {
   event.events = EPOLLIN;
   event.data.u64 = source;
   if (::epoll_ctl(set, EPOLL_CTL_ADD, x_sources[source].fd, &event) == 0) return util::Done{};
-  return util::Error{fmt::format("cannot read the output of a rank: {}", std::strerror(errno))};
+  return util::Error{fmt::format("cannot read the output of a rank: {}", std::strerror(errno)),
+                     "check the free memory and the limit fs.epoll.max_user_watches of this node"};
 }
 
 util::Status OutputStream::add_source(std::size_t source, int fd) {

@@ -135,7 +135,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   const auto failed = [] {
     return util::Error{
         fmt::format("cannot start the process that starts the ranks: {}", std::strerror(errno)),
-        "check `ulimit -n` and `ulimit -u`"};
+        "check the limits of open files (ulimit -n) and processes (ulimit -u) on this node"};
   };
   // Each message is one, and the end of its writer is seen.
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed();
@@ -160,12 +160,12 @@ util::Result<RankProcess> RankStarter::next() {
   int ends[k_pipe_ends] = {-1, -1};
   if (!receive_started(x_line, started, ends))
     return util::Error{"the process that starts the ranks exited unexpectedly",
-                       "check dmesg for the kernel's out-of-memory killer"};
+                       "check dmesg for the kernel's out-of-memory killer, or request more memory (--mem)"};
   if (started.error != 0)
     return util::Error{started.no_pipe ? fmt::format("cannot create a pipe for the output of a rank: {}",
                                                      std::strerror(started.error))
                                        : fmt::format("cannot start a rank: {}", std::strerror(started.error)),
-                       "check `ulimit -n` and `ulimit -u`"};
+                       "check the limits of open files (ulimit -n) and processes (ulimit -u) on this node"};
   ::setpgid(started.pid, started.pid); // in both processes, so that it is set whichever runs first
   RankProcess process;
   process.rank = x_first_rank + x_local;

@@ -93,7 +93,9 @@ std::string source_to(const std::string& host) {
 
 Result<std::string> interface_address(const std::string& interface) {
   const auto addresses = interface_addresses();
-  if (!addresses) return Error{fmt::format("cannot list the network interfaces: {}", std::strerror(errno))};
+  if (!addresses)
+    return Error{fmt::format("cannot list the network interfaces of this node: {}", std::strerror(errno)),
+                 "run `ip address` on this node, and report the error to the site's administrators"};
   std::string four, six;
   std::vector<std::string> names;
   for (const auto& [name, number, flags] : *addresses) {
@@ -188,7 +190,8 @@ Result<unsigned> free_loopback_port() {
   auto* address = reinterpret_cast<sockaddr*>(&place);
   if (fd.get() < 0 || ::bind(fd.get(), address, length) != 0 ||
       ::getsockname(fd.get(), address, &length) != 0)
-    return Error{fmt::format("cannot find a free port on 127.0.0.1: {}", std::strerror(errno))};
+    return Error{fmt::format("cannot find a free port on 127.0.0.1: {}", std::strerror(errno)),
+                 "set MASTER_PORT to a port that is free on this node"};
   return static_cast<unsigned>(ntohs(place.sin_port));
 }
 

@@ -37,9 +37,10 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     const auto kept = store::keep_port(port, addresses);
     if (kept) return port;
     if (world.port_given) {
-      util::log_warning(fmt::format(
-          "rank 0's program cannot use the requested port {}: {}\nhint: use another --master-port", port,
-          kept.error().what));
+      util::log_warning(fmt::format("rank 0's program cannot use the requested port {}: {}\nhint: set "
+                                    "another --master-port or MASTER_PORT, or "
+                                    "remove it: hpcml then chooses a port",
+                                    port, kept.error().what));
       break;
     }
   }
@@ -136,7 +137,7 @@ void apply_decision(RankSetup& setup, const LaunchRequest& request, const store:
 
 util::Error port_in_use(std::uint16_t port, const std::string& for_whom, const util::Error& why) {
   return util::Error{
-      fmt::format("port {} for {} is in use: {}", port, for_whom, why.what),
+      fmt::format("port {} for {} is in use on rank 0's node: {}", port, for_whom, why.what),
       "set --master-port, or run 'hpcml config key' on a login node: ranks with a key agree on a free "
       "port"};
 }

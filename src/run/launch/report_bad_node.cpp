@@ -22,9 +22,10 @@ void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& e
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
-    util::log_warning(
-        fmt::format("cannot record the faulty node {} ({}) in {}: {}; the next start does not exclude it",
-                    bad.node, bad.why, file, std::strerror(errno)));
+    util::log_warning(fmt::format(
+        "cannot record the faulty node {0} ({1}) in {2}: {3}; the next start does not exclude it\n"
+        "hint: add --exclude={0} to the job, and check the quota and permissions of this file",
+        bad.node, bad.why, file, std::strerror(errno)));
   if (fd >= 0) ::close(fd);
 }
 

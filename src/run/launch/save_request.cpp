@@ -175,7 +175,7 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
   if (!child) { // the rank runs without the process that forwards the signal
     util::log_warning(fmt::format(
         "{}: only the first process of the rank receives the save signal, because the process that "
-        "forwards it cannot start: {}\nhint: check `ulimit -u`",
+        "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
         rank_label({rank.rank, rank.world_size, rank.host}), child.error().what));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);

@@ -112,9 +112,10 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   const auto name = find_served_name(options, env);
   TRY(const auto channel, find_job_channel(env, identity, false));
   if (!channel.is_shared && !options.name.empty())
-    report(fmt::format("ranks of hpcml launch cannot use this store, because it has no key: {}\nhint: set "
-                       "HPCML_JOB_SECRET before (docs/concepts/security.md)",
-                       channel.origin));
+    report(fmt::format(
+        "ranks of hpcml launch cannot use this rendezvous store, because it has no key: {}\nhint: set "
+        "HPCML_JOB_SECRET to the output of 'hpcml internal job-secret' before its start",
+        channel.origin));
   const auto job = rendezvous_job(identity);
   store::RendezvousService rendezvous({job, "", options.patience}, report);
   store::SessionGate gate({channel.key, job}, rendezvous, report);

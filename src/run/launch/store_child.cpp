@@ -132,7 +132,8 @@ void close_all(const store::Listening& listening) {
 }
 
 Error cannot_fork() {
-  return Error{fmt::format("cannot start the process of the rendezvous store: {}", std::strerror(errno))};
+  return Error{fmt::format("cannot start the process of the rendezvous store: {}", std::strerror(errno)),
+               "check the limit of processes (ulimit -u) and the free memory of this node"};
 }
 
 } // namespace

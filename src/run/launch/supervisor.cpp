@@ -97,7 +97,9 @@ util::Status Supervisor::raise_file_limit() {
 }
 
 util::Status Supervisor::prepare() {
-  if (x_signals < 0) return util::Error{fmt::format("cannot receive signals: {}", std::strerror(errno))};
+  if (x_signals < 0)
+    return util::Error{fmt::format("hpcml launch cannot receive signals: {}", std::strerror(errno)),
+                       "check the limit of open files (ulimit -n) on this node"};
   TRY_DONE(raise_file_limit());
   TRY_DONE(open_files());
   if (!x_oversight) x_memory = read_memory_levels();
@@ -202,7 +204,9 @@ void Supervisor::kill_all() {
   if (x_ending != 0) {
     x_killed = true;
     print_line(util::LogLevel::warning,
-               fmt::format("the ranks did not exit after {} and are killed", signal_name(x_ending)));
+               fmt::format("the ranks did not exit after {} and are killed\n"
+                           "hint: set a longer --grace (torchrun: --shutdown-timeout) if they need more time",
+                           signal_name(x_ending)));
   }
   kill();
 }

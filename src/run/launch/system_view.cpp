@@ -62,10 +62,10 @@ util::Result<NodeView> read_node(const LaunchRequest& request) {
   if (!cpus && request.bind != BindMode::none)
     return util::Error{cpus.error().what, cpus.error().hint.empty()
                                               ? "use --bind none to start the program without binding"
-                                              : fmt::format("{}, or use --bind none", cpus.error().hint)};
+                                              : fmt::format("use --bind none, or {}", cpus.error().hint)};
   if (!cpus) cpus = cores_of(mask);
   if (mask.empty())
-    return util::Error{"this process may not use any CPU",
+    return util::Error{"this process may not use any CPU: its affinity mask is empty",
                        "check --cpu-bind of the step and the cgroup of the job"};
   NodeView node{std::move(*cpus), std::move(mask), topo::read_live_gpus(), {}, {}, {}};
   node.limits = read_limits();

@@ -27,8 +27,9 @@ std::string cache_tag(const World& world, long long process_id) {
 Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
                                const std::string& tag) {
   if (cache.name.empty() || cache.name.find('/') != std::string::npos || base.empty() || base.front() != '/')
-    return Error{fmt::format("the profile's cache '{}' in '{}' is not a valid directory", cache.name, base),
-                 "use a name without '/' and an absolute base"};
+    return Error{
+        fmt::format("the site profile's cache '{}' in '{}' is not a valid directory", cache.name, base),
+        "set a name without '/' and an absolute base in your own site profile (caches[])"};
   return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
 }
 

@@ -69,10 +69,10 @@ util::Status check_container_environment(const std::vector<std::string>& command
       fmt::format("{} starts the image without the ranks' variables (RANK, WORLD_SIZE, MASTER_ADDR, ...)",
                   option ? fmt::format("{} {}", engine->words.name, *option)
                          : std::string(engine->words.name)),
-      option             ? fmt::format("remove {}", *option)
-      : !passing.empty() ? fmt::format("add --{} to its options", passing)
+      option             ? fmt::format("remove {} from the command", *option)
+      : !passing.empty() ? fmt::format("add --{} to the options of {}", passing, engine->words.name)
                          : "add -e RANK -e WORLD_SIZE -e LOCAL_RANK -e LOCAL_WORLD_SIZE -e MASTER_ADDR -e "
-                           "MASTER_PORT to its options"};
+                           "MASTER_PORT to the options of the container"};
 }
 
 } // namespace hpcml::launch

@@ -77,10 +77,6 @@ VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks,
                         unsigned per_rank) {
   const auto count = gpus.entries.size();
-
-  const std::string hint =
-      "request the GPUs for the job and the step (gen --gpus-per-node), or run `srun nvidia-smi -L` "
-      "(`srun rocm-smi`) to see the GPUs of a task";
   if (count < per_rank)
     return util::Error{fmt::format("this rank requires {}, but {} visible ({})",
                                    util::counted(per_rank, "GPU"),
@@ -88,15 +84,18 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
                                    : count == 1 ? "only 1 is"
                                                 : fmt::format("only {} are", count),
                                    gpus.source),
-                       hint};
+                       "request the GPUs for the job and the step (gen --gpus-per-node), or run `srun "
+                       "nvidia-smi -L` (`srun rocm-smi`) to see the GPUs of a task"};
   const auto whole = static_cast<std::size_t>(ranks) * per_rank;
   if (count >= whole) return util::Done{};
   const auto on_node = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
   const bool own_list = count == per_rank && (!on_node || *on_node >= whole);
   if (own_list) return util::Done{};
-  return util::Error{fmt::format("the {} ranks of this node require {}, but {} are visible ({})", ranks,
-                                 util::counted(whole, "GPU"), count, gpus.source),
-                     hint};
+  return util::Error{
+      fmt::format("the {} ranks of this node require {}, but {} are visible ({})", ranks,
+                  util::counted(whole, "GPU"), count, gpus.source),
+      "request more GPUs on each node for the job and the step (gen --gpus-per-node), or use fewer "
+      "ranks on each node"};
 }
 
 std::string gpus_of_local_rank(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks,

@@ -99,31 +99,33 @@ util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, co
   const bool agent = inner.role == launch_chain::Role::agent;
   const unsigned started_count = agent ? layout.local_world_size : layout.world_size;
 
-  const std::string plain =
-      fmt::format("remove {}, because hpcml launch starts the ranks: hpcml launch … -- {}", inner.written,
-                  program_after(inner));
+  const auto command = "hpcml launch … -- " + program_after(inner);
   if (is_alone_on_cpus(inner, world))
     return util::Error{
         fmt::format(
             "{} --{} starts one process per node, which trains separately regardless of other options",
             inner.written, inner.row->option_for(OptionMeaning::no_gpus)),
-        plain};
+        fmt::format("remove {}, because hpcml launch starts the ranks: {}", inner.written, command)};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))
-    return alone_on_each_node(inner, world, fmt::format("use one task per GPU and {}", plain));
+    return alone_on_each_node(
+        inner, world,
+        fmt::format("use one task per GPU and remove {}, because hpcml launch starts the ranks: {}",
+                    inner.written, command));
   if (started_count <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)
     return util::Error{
         fmt::format(
             "{0} starts tasks itself, and each of the {1} ranks would run it: {1} worlds instead of one",
             inner.written, started_count),
-        plain};
+        fmt::format("remove {}, because hpcml launch starts the ranks: {}", inner.written, command)};
   return util::Error{
       fmt::format(
           "{0} starts the ranks of a node itself, and each of the {1} ranks on this node would run it: {1} "
           "worlds on the same GPUs instead of one",
           inner.written, started_count),
-      fmt::format("{}; or use one task per node: srun --ntasks-per-node=1 hpcml launch … -- {} …", plain,
-                  inner.written)};
+      fmt::format("remove {0}, because hpcml launch starts the ranks: {1}; or use one task per node: srun "
+                  "--ntasks-per-node=1 hpcml launch … -- {0} …",
+                  inner.written, command)};
 }
 
 util::Status check_outer_launcher(const util::EnvSnapshot& env) {
@@ -134,8 +136,7 @@ util::Status check_outer_launcher(const util::EnvSnapshot& env) {
   const std::string outer = ours ? "hpcml launch" : "torchrun";
   return util::Error{
       fmt::format("this process is already rank {0}/{1} of {2}: its ranks would be a separate world in each "
-                  "of the {1} "
-                  "ranks",
+                  "of the {1} ranks",
                   env.get_or("RANK", "?"), *world, outer),
       "remove one of the two launchers, or use `env -u WORLD_SIZE hpcml launch …` for a separate world"};
 }

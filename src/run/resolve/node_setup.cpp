@@ -138,8 +138,9 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
     return util::Error{fmt::format("--rank-order {}: {}", order.text(), positions.error().what),
                        positions.error().hint};
   if (!positions) {
-    warnings.push_back(fmt::format("--rank-order {}: {}; ranks use the GPUs in numerical order", order.text(),
-                                   positions.error().what));
+    warnings.push_back(fmt::format("--rank-order {}: {}; ranks use the GPUs in numerical order\n"
+                                   "hint: use --rank-order gpu, or a list such as 0,1,3,2",
+                                   order.text(), positions.error().what));
     return util::Done{};
   }
   visible = reorder_gpus(visible, *positions, fmt::format("in the order {}", order.text()));
@@ -234,7 +235,7 @@ void warn_of_other_launchers(const LaunchRequest& request, bool starts, const In
       setup.warnings.push_back(std::move(doubt));
   if (starts && model::is_on(request.rank_request.coordinator))
     setup.warnings.push_back(
-        "JAX counts the tasks of srun, not the ranks that hpcml launch starts\n"
+        "jax.distributed.initialize() counts the tasks of srun, not the ranks that hpcml launch starts\n"
         "hint: use jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
         "process_id=int(os.environ[\"RANK\"]))");
 }
@@ -288,7 +289,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   settle_limits(setup, node, request.site ? site.network.fabric : node.site_fabric);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
     setup.warnings.push_back(fmt::format(
-        "the script was generated with version {} of the profile '{}', but version {} is used here\n"
+        "the script was generated with version {} of the site profile '{}', but version {} is used here\n"
         "hint: run hpcml gen again to update the script",
         request.profile_hash, site.id, site.hash));
   return setup;

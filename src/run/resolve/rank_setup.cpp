@@ -40,7 +40,9 @@ public:
     if (!existing) return set(name, value);
     if (*existing != value)
       x_setup.warnings.push_back(
-          fmt::format("{}={} is already set and is kept; hpcml would set {}", name, *existing, value));
+          fmt::format("{0}={1} is already set and is kept; hpcml would set {2}\n"
+                      "hint: remove what sets {0}, unless the program needs this value",
+                      name, *existing, value));
   }
 
   void remove(const std::string& name) {
@@ -64,9 +66,10 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
     if (value)
       builder.set(variable.name, *value);
     else
-      setup.warnings.push_back(fmt::format("{} is not set: only a shell can evaluate its value '{}'\n"
-                                           "hint: set it in the job script",
-                                           variable.name, variable.value));
+      setup.warnings.push_back(
+          fmt::format("{} of the site profile is not set: only a shell can evaluate its value "
+                      "'{}'\nhint: set it in the job script, before hpcml launch",
+                      variable.name, variable.value));
   }
 }
 
@@ -80,7 +83,8 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
     setup.warnings.push_back(
-        fmt::format("{} has no effect: the vendor of the GPUs is unknown\nhint: set --site",
+        fmt::format("the vendor of the GPUs is unknown, so that {} has no effect\nhint: set "
+                    "--site to a name of 'hpcml sites list'",
                     own ? "--gpu-visibility own" : "--rank-order"));
     return;
   }
@@ -167,7 +171,9 @@ void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) 
   const auto& gpus = setup.node->gpus;
   const auto flag = "--tf32 " + model::word_of(choice);
   if (gpus.visible.entries.empty())
-    setup.warnings.push_back(fmt::format("{} has no effect: no GPU is visible, and CPUs have no TF32", flag));
+    setup.warnings.push_back(fmt::format("{0} has no effect: no GPU is visible, and CPUs have no TF32\n"
+                                         "hint: remove {0}, or request GPUs for the step",
+                                         flag));
   const auto variables = model::tf32_variables(choice, gpus.vendor);
   const auto warn = [&](const std::string& name) {
     if (const auto old = setup.env.get(name); old && !old->empty())

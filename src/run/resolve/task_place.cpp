@@ -76,7 +76,8 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, const NodeQueries&
   if (place.layout.rank == 0 && place.layout.host != front && place.layout.numbered &&
       slurm::spans_components(env, place.layout))
     return Error{
-        fmt::format("rank 0 is on {}, but the other components of the job expect it on {}, their first node",
+        fmt::format("rank 0 is on {}, but the other components of the heterogeneous job expect it on {}, "
+                    "their first node",
                     place.layout.host, front),
         fmt::format("use a node list of the first component that begins with {}, or another --distribution",
                     front)};

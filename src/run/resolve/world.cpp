@@ -34,14 +34,14 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
     if (!text.empty() && text != std::to_string(*request.master_port))
       return Error{
           fmt::format("--master-port is {}, but MASTER_PORT={} is already set", *request.master_port, text),
-          "remove one of them"};
+          "remove --master-port, or run `unset MASTER_PORT` before"};
     return std::optional(*request.master_port);
   }
   if (text.empty()) return std::optional<unsigned>();
   const auto port = util::parse_unsigned(text);
   if (!port || *port == 0 || *port > 65535)
     return Error{fmt::format("MASTER_PORT='{}' is not a valid port", text),
-                 "remove it: hpcml launch chooses one for each step"};
+                 "remove this variable: hpcml launch chooses a port for each step"};
   return std::optional(static_cast<unsigned>(*port));
 }
 

@@ -32,35 +32,36 @@ std::string home_of_user() {
   return found->pw_dir == nullptr ? std::string() : found->pw_dir;
 }
 
-Error invalid_file(const std::string& path, const std::string& what, const std::string& hint) {
-  return Error{fmt::format("key file '{}' {}", path, what), hint};
+Error invalid_file(const std::string& path, const std::string& what) {
+  return Error{fmt::format("cannot use the key file '{}': it {}", path, what),
+               "remove this file and run 'hpcml config key' to create a key"};
 }
 
 util::Status check_file(const std::string& path, const struct stat& found) {
-  const std::string remake = "remove it and run 'hpcml config key'";
-  if (!S_ISREG(found.st_mode)) return invalid_file(path, "is not a regular file", remake);
+  if (!S_ISREG(found.st_mode)) return invalid_file(path, "is not a regular file");
   if (found.st_uid != ::geteuid())
-    return invalid_file(path, fmt::format("belongs to another user (uid {})", found.st_uid), remake);
+    return invalid_file(path, fmt::format("belongs to another user (uid {})", found.st_uid));
   if ((found.st_mode & 077) != 0)
-    return invalid_file(
-        path, fmt::format("has mode {:04o}: other users may access it", found.st_mode & 07777),
-        "remove it and run 'hpcml config key', or run chmod 600 if no other user has read it");
+    return Error{fmt::format("cannot use the key file '{}': other users may access it (mode {:04o})", path,
+                             found.st_mode & 07777),
+                 "remove it and run 'hpcml config key', or run chmod 600 if no other user has read it"};
   if (found.st_size != static_cast<off_t>(sizeof(util::Digest)))
-    return invalid_file(
-        path, fmt::format("has {} bytes, but a key has {}", found.st_size, sizeof(util::Digest)), remake);
+    return invalid_file(path,
+                        fmt::format("has {} bytes, but a key has {}", found.st_size, sizeof(util::Digest)));
   return util::Done{};
 }
 
 Error cannot(const std::string& what, const std::string& path) {
   const int code = errno;
-  return Error{fmt::format("cannot {} '{}': {}", what, path, std::strerror(code))};
+  return Error{fmt::format("cannot {} for the key of your jobs, '{}': {}", what, path, std::strerror(code)),
+               "set HPCML_KEY_FILE to another path, or check the permissions and quota of this one"};
 }
 
 /// Writes a key into a new file at `path`.
 util::Status write_key(const std::string& path, const SecretKey& key) {
   const util::ScopedDescriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.get() < 0) return cannot("create", path);
+  if (file.get() < 0) return cannot("create the file", path);
   const auto bytes = key.bytes();
   const bool written =
       ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
@@ -123,15 +124,16 @@ Result<ChannelKey> load_user_key(const std::string& path) {
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ELOOP)
-      return invalid_file(path, "is a symbolic link", "use the path of the file that it points to");
-    return ChannelKey{{}, cannot("open key file", path).what};
+      return Error{fmt::format("cannot use the key file '{}': it is a symbolic link", path),
+                   "use the path of the file that it points to"};
+    return ChannelKey{{}, fmt::format("cannot open key file '{}': {}", path, std::strerror(errno))};
   }
   struct stat found {};
-  if (::fstat(file.get(), &found) != 0) return cannot("read", path);
+  if (::fstat(file.get(), &found) != 0) return cannot("read the file", path);
   TRY_DONE(check_file(path, found));
   util::Digest bytes{};
   const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
-  if (count != static_cast<ssize_t>(bytes.size())) return cannot("read", path);
+  if (count != static_cast<ssize_t>(bytes.size())) return cannot("read the file", path);
   ChannelKey key{SecretKey::take(bytes), fmt::format("key file {}", path)};
   util::wipe(bytes.data(), bytes.size());
   return key;
@@ -139,13 +141,15 @@ Result<ChannelKey> load_user_key(const std::string& path) {
 
 util::Status make_user_key(const std::string& path) {
   if (path.empty())
-    return Error{"the key file has no directory: HOME is not set", "set HOME or HPCML_KEY_FILE"};
+    return Error{"the key file has no directory: HOME is not set",
+                 "set HPCML_KEY_FILE to a path, or HOME to your home directory"};
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0) return util::Done{};
   const auto directory = std::filesystem::path(path).parent_path();
   if (std::error_code failed; !directory.empty() && !std::filesystem::exists(directory, failed)) {
     std::filesystem::create_directories(directory.parent_path(), failed);
-    if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return cannot("create", directory.string());
+    if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+      return cannot("create the directory", directory.string());
   }
   const auto key = SecretKey::make_random();
   const auto scratch = path + "." + SecretKey::make_random().to_hex().substr(0, 16);
@@ -160,7 +164,7 @@ util::Status make_user_key(const std::string& path) {
     return ::lstat(path.c_str(), &found) == 0 ? util::Status(util::Done{}) : written;
   }
   errno = code;
-  return cannot("create", path);
+  return cannot("create the file", path);
 }
 
 SecretKey derive_job_key(const SecretKey& user_key, std::string_view job) {
@@ -179,7 +183,7 @@ Result<ChannelKey> find_channel_key(const util::EnvSnapshot& env,
       const auto key = SecretKey::parse(text);
       if (!key)
         return Error{fmt::format("{} must be 64 hexadecimal digits", k_job_secret_variable),
-                     "remove it: scripts of hpcml gen set it for their steps"};
+                     "remove this variable: scripts of hpcml gen set it for their steps"};
       return ChannelKey{*key, k_job_secret_variable};
     }
   }

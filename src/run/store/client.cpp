@@ -207,12 +207,15 @@ util::Result<std::string> Client::wait_for_value(Time deadline) {
     const bool on = advance();
     if (auto value = take_value()) return std::move(*value);
     if (!on || x_fd < 0)
-      return util::Error{fmt::format("the store at {} does not answer: {}", x_place, x_fault)};
+      return util::Error{
+          fmt::format("the rendezvous store or agent at {} does not answer: {}", x_place, x_fault),
+          "check that its hpcml process still runs on that node"};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0)
-      return util::Error{fmt::format("the store at {} {} in time", x_place,
-                                     x_connected ? "did not answer" : "could not be reached")};
+      return util::Error{fmt::format("the rendezvous store or agent at {} {} in time", x_place,
+                                     x_connected ? "did not answer" : "was not reached"),
+                         "check that its hpcml process runs on that node, and the network between the nodes"};
     pollfd wait{x_fd, wanted(), 0};
     ::poll(&wait, 1, static_cast<int>(std::min<long long>(left.count(), 60'000)));
   }

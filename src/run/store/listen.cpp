@@ -122,7 +122,9 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
   }
   for (const std::string& text : addresses) {
     const auto address = parse_address(text, result.port);
-    if (!address) return fail(util::Error{fmt::format("'{}' is not a numeric address", text)});
+    if (!address)
+      return fail(util::Error{fmt::format("cannot listen at '{}': it is not a numeric address", text),
+                              "use an IPv4 or IPv6 address of this node, not a name"});
     const int fd = listen_on(*address, true);
     if (fd < 0) return fail(refused(text, result.port));
     result.sockets.push_back(fd);
@@ -146,7 +148,8 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
 
 util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
                                         const std::vector<std::uint16_t>& ports) {
-  util::Result<Listening> listening = util::Error{"no port was given for the rendezvous store"};
+  util::Result<Listening> listening =
+      util::Error{"no port was given for the rendezvous store", "set --port or --master-port"};
   for (const auto port : ports)
     if (listening = listen_at(addresses, port); listening) break;
   return listening;

@@ -75,18 +75,24 @@ std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& reques
   const auto refuse = [](JoinError why, std::string clause) {
     return JoinAccepted{why, std::move(clause), {}, {}};
   };
-  if (request.job != x_rules.job) return refuse(JoinError::job, "belongs to another job");
+  if (request.job != x_rules.job)
+    return refuse(JoinError::job, "is the rendezvous store of another job, which this step cannot use");
   if (!x_rules.step.empty() && request.step != x_rules.step)
-    return refuse(JoinError::step, "serves another step of this job");
+    return refuse(JoinError::step,
+                  "is the rendezvous store of another step of this job, which this step cannot use");
   const auto& members = x_registry.members();
   // If no number distinguishes two runs (mpirun twice in a script), their processes do.
   if (request.rank < members.size() &&
       (members[request.rank].announced || !members[request.rank].failed.empty()) &&
       (members[request.rank].pid != request.pid || members[request.rank].host != request.host))
-    return refuse(JoinError::run, "serves another run of this step");
+    return refuse(JoinError::run,
+                  "is the rendezvous store of another run of this step, which may still be exiting");
   const auto size = x_registry.begun() ? members.size() : x_rules.world_size;
   if (size != 0 && request.world_size != size)
-    return refuse(JoinError::size, fmt::format("serves {} ranks, not {}", size, request.world_size));
+    return refuse(
+        JoinError::size,
+        fmt::format("is the rendezvous store of {} ranks, not {}: check the number of tasks of each srun",
+                    size, request.world_size));
   return std::nullopt;
 }
 

@@ -44,7 +44,8 @@ util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addre
   ::close(whole);
   if (kept) return util::Done{};
   return util::Error{
-      fmt::format("cannot reserve port {}: this node cannot reach itself at any of its addresses", port)};
+      fmt::format("cannot reserve port {}: this node cannot reach itself at any of its addresses", port),
+      "run `ip address` on this node, and report the node to the site's administrators"};
 }
 
 } // namespace hpcml::store

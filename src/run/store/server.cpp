@@ -97,7 +97,8 @@ util::Status Server::watch(int fd, unsigned events, bool known) {
   event.data.fd = fd;
   if (::epoll_ctl(x_epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return util::Done{};
   return util::Error{
-      fmt::format("the rendezvous store cannot wait for a connection: {}", std::strerror(errno))};
+      fmt::format("the rendezvous store cannot wait for a connection: {}", std::strerror(errno)),
+      "check the free memory and the limit fs.epoll.max_user_watches of this node"};
 }
 
 void Server::turn_away(int socket) {
@@ -276,7 +277,8 @@ void Server::answer_late() {
 util::Status Server::run(int stop) {
   x_epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (x_epoll < 0)
-    return util::Error{fmt::format("cannot start the rendezvous store: {}", std::strerror(errno))};
+    return util::Error{fmt::format("cannot start the rendezvous store: {}", std::strerror(errno)),
+                       "check the limit of open files (ulimit -n) on this node"};
   for (const int fd : x_listening.sockets) TRY_DONE(watch(fd, EPOLLIN, false));
   if (stop >= 0) TRY_DONE(watch(stop, EPOLLIN, false));
   std::array<epoll_event, 512> events;

@@ -58,7 +58,8 @@ std::optional<bool> truth_of(const std::string& text) {
 }
 
 Error wrong_setting(const std::string& key, const char* must_be, const std::string& value) {
-  return Error{fmt::format("--rdzv-conf: {} must be {}, not '{}'", key, must_be, value)};
+  return Error{fmt::format("--rdzv-conf: {} must be {}, not '{}'", key, must_be, value),
+               fmt::format("set --rdzv-conf {}=VALUE with {}, or remove it", key, must_be)};
 }
 
 util::Result<std::chrono::seconds> read_seconds(const std::string& key, const std::string& value) {
@@ -87,7 +88,9 @@ util::Status read_c10d_setting(const std::string& key, const std::string& value,
     if (!truth) return wrong_setting(key, "true or false", value);
     conf.is_host = *truth;
     if (!*truth)
-      notes.emplace_back("--rdzv-conf: is_host=false has no effect: the node of the endpoint is the host");
+      notes.emplace_back(
+          "--rdzv-conf: is_host=false has no effect: the node of --rdzv-endpoint is always the host\n"
+          "hint: remove is_host from --rdzv-conf");
   } else if (key == "store_type") {
     if (util::to_lower(value) != "tcp") return wrong_setting(key, "tcp", value);
   } else if (util::contains(k_other_numbers, std::string_view(key))) {
@@ -122,7 +125,9 @@ util::Result<RendezvousConf> read_conf(const TorchrunRequest& line, std::vector<
     }
     if (!util::contains(k_others, std::string_view(key)) &&
         !util::contains(k_other_numbers, std::string_view(key)))
-      notes.push_back(fmt::format("--rdzv-conf: {} has no effect: it is unknown to torchrun and hpcml", key));
+      notes.push_back(fmt::format("--rdzv-conf: {0} has no effect: it is unknown to torchrun and hpcml\n"
+                                  "hint: check the spelling of {0}, or remove it",
+                                  key));
   }
   return conf;
 }
@@ -136,7 +141,9 @@ util::Status join_in_step(const TorchrunRequest& line, const TorchrunNode& node,
         "use srun with the same number of nodes and one task per node, or set --rdzv-endpoint"};
   request.min_nodes = line.min_nodes;
   request.max_nodes = node.step_nodes;
-  if (line.node_rank) plan.notes.emplace_back("--node-rank has no effect: the Slurm step numbers its nodes");
+  if (line.node_rank)
+    plan.notes.emplace_back(
+        "--node-rank has no effect: the Slurm step numbers its nodes\nhint: remove --node-rank");
   return util::Done{};
 }
 
@@ -170,7 +177,7 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
     plan.notes.push_back(
         fmt::format("using the default rendezvous endpoint {}:{}, which is on this machine\nhint: set "
-                    "--rdzv-endpoint or --master-addr for another",
+                    "--rdzv-endpoint or --master-addr to the first node of the run",
                     endpoint.host, *endpoint.port));
   agent::RendezvousEndpoint place;
   place.host = endpoint.host;
@@ -186,7 +193,7 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
     if (line.node_rank.value_or(0) != 0)
       plan.notes.emplace_back(
           "--node-rank has no effect with --rdzv-backend c10d: nodes are numbered in the order "
-          "in which they join");
+          "in which they join\nhint: remove --node-rank, or use --rdzv-backend static");
   }
   request.place = place;
   request.key_file = conf.key_file;
@@ -230,7 +237,9 @@ util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const Torchru
   if (node.in_task && !named) {
     if (!known)
       plan.notes.push_back(fmt::format(
-          "--rdzv-backend {} has no effect: the agents of a Slurm step find each other", line.backend));
+          "--rdzv-backend {0} has no effect: the agents of a Slurm step find each other without it\n"
+          "hint: remove --rdzv-backend {0}",
+          line.backend));
     if (conf.join)
       request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return join_in_step(line, node, plan);

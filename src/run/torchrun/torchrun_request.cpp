@@ -32,15 +32,17 @@ Result<unsigned> count_ranks(const RanksOfNode& ranks, const TorchrunNode& node)
   case Of::gpus_or_cpus: return node.gpus > 0 ? node.gpus : node.cpus;
   case Of::gpus:
     if (node.gpus > 0 && !intel) return node.gpus;
-    return Error{node.gpus == 0 ? "--nproc-per-node gpu: no GPU is visible to this process"
-                                : "--nproc-per-node gpu: the GPUs are from Intel",
-                 node.gpus == 0
-                     ? "request GPUs for the job, or use auto (which counts CPUs on nodes without GPUs)"
-                     : "use xpu or auto"};
+    return Error{
+        node.gpus == 0 ? "--nproc-per-node gpu: no GPU is visible to this process"
+                       : "--nproc-per-node gpu does not count Intel GPUs, and this node has no others",
+        node.gpus == 0
+            ? "request GPUs for the job, or use --nproc-per-node auto (one rank per CPU without GPUs)"
+            : "use --nproc-per-node xpu or auto"};
   case Of::xpus: break;
   }
   if (node.gpus > 0 && intel) return node.gpus;
-  return Error{"--nproc-per-node xpu: no Intel GPU is visible to this process", "use auto"};
+  return Error{"--nproc-per-node xpu: no Intel GPU is visible to this process",
+               "use --nproc-per-node auto, which counts all GPUs, or CPUs on nodes without GPUs"};
 }
 
 /// The ranks of this node, and which GPUs each sees.
@@ -65,7 +67,9 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.only_tee_has_prefix = true;
   output.shown = line.shown;
   if (line.log_directory == k_no_files) { // torchrun shows all then, whatever -r and -t say
-    plan.notes.push_back(fmt::format("--log-dir {} writes no log files: all output is shown", k_no_files));
+    plan.notes.push_back(fmt::format("--log-dir {} writes no log files: all output is shown\n"
+                                     "hint: set --log-dir to a directory to write log files",
+                                     k_no_files));
     return;
   }
   plan.request.log_directory = line.log_directory;
@@ -90,7 +94,8 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
   if (line.shutdown_timeout || text.empty()) return util::Done{};
   const auto seconds = parse_whole_number(text);
   if (!seconds || *seconds < 0)
-    return Error{fmt::format("TORCH_ELASTIC_SHUTDOWN_TIMEOUT must be a number of seconds, not '{}'", text)};
+    return Error{fmt::format("TORCH_ELASTIC_SHUTDOWN_TIMEOUT must be a number of seconds, not '{}'", text),
+                 "set it to a number such as 30, or remove the variable"};
   plan.request.launch.grace = std::chrono::seconds(*seconds);
   return util::Done{};
 }

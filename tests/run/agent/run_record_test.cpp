@@ -119,7 +119,8 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
   fs::remove_all(path.parent_path());
   const auto added = record.add(RunEnded{.code = 1});
   REQUIRE_FALSE(added);
-  CHECK(added.error().what.find("was removed; it continues in a new file") != std::string::npos);
+  CHECK(added.error().what.find("was removed during the run; it continues in a new file") !=
+        std::string::npos);
   REQUIRE(record.add(RunEnded{.code = 2}));
   const auto lines = whole_lines(path);
   REQUIRE(lines.size() == 3);

@@ -120,7 +120,7 @@ TEST_CASE("decide saves before the time limit and requeues the job") {
   BatchState state{facts};
   CHECK(reports_at(state, {k_started, k_limit_near, steps_ended(0), script_ended(143)}) ==
         "00:10:00 left until the time limit: asking the ranks to save and exit\n"
-        "saved before the time limit: requeuing job 70 (restart 1 of at most 2)\n");
+        "saved before the time limit: requeuing job 70, which starts again (restart 1 of at most 2)\n");
 }
 
 TEST_CASE("decide does not restart a job more often than allowed") {
@@ -311,7 +311,7 @@ TEST_CASE("decide requeues a job only after the failures named") {
   }
   BatchState state{make_facts_after("node")};
   CHECK(holds(reports_at(state, {k_started, script_ended(1), k_not_preempted, cause("node")}),
-              "the run failed (node): requeuing job 70 (restart 1 of at most 2)\n"));
+              "the run failed (node): requeuing job 70, which starts again (restart 1 of at most 2)\n"));
 }
 
 TEST_CASE("decide ends the job with its code if Slurm refuses") {
@@ -395,8 +395,9 @@ TEST_CASE("decide starts again on other nodes after losing one") {
   });
   BatchState state{facts};
   reports_at(state, {k_started});
-  CHECK(reports_at(state, after_loss({nodes_chosen("n[2-3]")})) ==
-        "the run failed (node): restarting it in this job (restart 1 of at most 2)\n");
+  CHECK(
+      reports_at(state, after_loss({nodes_chosen("n[2-3]")})) ==
+      "the run failed (cause: node): restarting it on healthy nodes of this job (restart 1 of at most 2)\n");
 }
 
 TEST_CASE("decide requeues a job that starts on a faulty node") {
@@ -426,5 +427,6 @@ TEST_CASE("decide starts nothing if a job has taken over") {
   CHECK(actions_at(state, {k_started}) == "end 0");
   CHECK(actions_at(state, {k_started, nodes_chosen("n1"), k_accepted, k_job_ending}) == "");
   BatchState again{facts};
-  CHECK(reports_at(again, {k_started}) == "job 71 has replaced this job (70), which starts nothing\n");
+  CHECK(reports_at(again, {k_started}) ==
+        "job 71 has replaced this job (70), which therefore starts nothing and exits with 0\n");
 }

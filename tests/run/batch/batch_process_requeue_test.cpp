@@ -61,8 +61,8 @@ TEST_CASE("batch requeues a job that has saved", "[program]") {
     BatchRun job;
     run(job, code);
     CHECK(holds(job.log(), "\nscontrol requeue 70\n"));
-    CHECK(holds(job.output(),
-                "hpcml: saved before the time limit: requeuing job 70 (restart 1 of at most 2)\n"));
+    CHECK(holds(job.output(), "hpcml: saved before the time limit: requeuing job 70, which starts again "
+                              "(restart 1 of at most 2)\n"));
     CHECK(std::filesystem::exists(record_of(job)));
   }
   BatchRun task;
@@ -199,9 +199,8 @@ TEST_CASE("batch requeues a job that starts on a faulty node", "[program]") {
   BatchRun refused;
   lose_node(refused, "requeue*");
   CHECK(run(refused) == "scontrol requeue 70\nsrun exit 0\n");
-  CHECK(holds(
-      refused.output(),
-      "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts on its present nodes\n"));
+  CHECK(holds(refused.output(), "hpcml: Slurm does not requeue job 70: Access/permission denied; it starts "
+                                "on its present nodes, of which one was found faulty\n"));
 }
 
 TEST_CASE("batch never runs a job that another one continues", "[program]") {
@@ -217,12 +216,14 @@ TEST_CASE("batch never runs a job that another one continues", "[program]") {
                                  " --hpcml-successor=70_3:1 a b\nscancel 70_3\n"));
   CHECK(util::read_file(copy).value_or("") == k_losing_script);
   CHECK(holds(job.output(), "hpcml: cannot change the exclude list of job 70_3; submitted job 71_3 as its "
-                            "replacement, and job 70_3 exits when it starts\n"));
+                            "replacement; job 70_3 is still queued, and exits as soon as it starts\n"));
   const auto before = job.actions();
   job.set("SLURM_RESTART_COUNT", "1");
   CHECK(job.run(options, k_losing_script) == 0);
   CHECK(job.actions() == before);
-  CHECK(holds(job.output(), "hpcml: job 71_3 has replaced this job (70_3), which starts nothing\n"));
+  CHECK(holds(
+      job.output(),
+      "hpcml: job 71_3 has replaced this job (70_3), which therefore starts nothing and exits with 0\n"));
 }
 
 TEST_CASE("batch runs the program on healthy nodes", "[program]") {
@@ -253,8 +254,8 @@ TEST_CASE("batch starts a script again on spare nodes", "[program]") {
                              k_losing_script;
   CHECK(job.run(options, script) == 4);
   CHECK(job.actions() == "srun health\non n[1-2], 0, \nsrun exit 1\nsrun health\non n[1,3], 1, 1\n");
-  CHECK(holds(job.output(),
-              "hpcml: the run failed (node): restarting it in this job (restart 1 of at most 2)\n"));
+  CHECK(holds(job.output(), "hpcml: the run failed (cause: node): restarting it on healthy nodes of this job "
+                            "(restart 1 of at most 2)\n"));
   CHECK(util::read_file(job.path("bad-nodes-70-starts")).value_or("") == "n[1,3]\n");
   // The next start of the job counts it.
   job.set("SLURM_RESTART_COUNT", "1");

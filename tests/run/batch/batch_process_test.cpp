@@ -71,7 +71,8 @@ TEST_CASE("batch ends with the exit code of the script", "[program]") {
   BatchRun wrong;
   wrong.set("PATH", wrong.path("bin").string());
   CHECK(wrong.run({}, "") == 127);
-  CHECK(holds(wrong.output(), "hpcml: error: cannot start the script: cannot run bash: not found in PATH\n"));
+  CHECK(holds(wrong.output(),
+              "hpcml: error: cannot start the script of the job: cannot run bash: not found in PATH\n"));
 }
 
 TEST_CASE("batch passes arguments and its environment to the script", "[program]") {
@@ -144,8 +145,8 @@ TEST_CASE("batch requeues the job when saving takes too long", "[program]") {
     job.wait_for("srun ignore");
     if (is_signalled) job.signal(SIGUSR1);
     job.wait_for("scontrol requeue 70\n");
-    CHECK(holds(job.output(),
-                "hpcml: the ranks did not exit in time: requeuing job 70 (restart 1 of at most 2)\n"));
+    CHECK(holds(job.output(), "hpcml: the ranks did not exit in time: requeuing job 70, which starts again "
+                              "(restart 1 of at most 2)\n"));
     job.signal(SIGTERM); // as Slurm does then
     REQUIRE(util::write_file(job.path("release"), ""));
     CHECK(job.wait() == 0);

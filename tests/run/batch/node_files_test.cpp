@@ -85,8 +85,8 @@ TEST_CASE("stage fails if its directory exists", "[program]") {
   fs::create_directory(stage_of(job));
   CHECK(job.run(stage_options(job), "set -e\n" + k_stage + "/etc/hostname\nsrun exit 0") == 5);
   CHECK(holds(job.output(), "File exists"));
-  CHECK(holds(job.output(),
-              "error: cannot stage files: 'srun --ntasks=1 --ntasks-per-node=1 --overlap mkdir -m 700 "));
+  CHECK(holds(job.output(), "error: cannot copy files to the disks of the nodes: 'srun --ntasks=1 "
+                            "--ntasks-per-node=1 --overlap mkdir -m 700 "));
   CHECK_FALSE(holds(job.log(), "srun exit"));
 }
 
@@ -141,5 +141,5 @@ TEST_CASE("stage needs the directory of internal batch", "[program]") {
   CHECK(job.run({}, k_stage + "/etc/hostname") == 5);
   CHECK(holds(job.output(),
               "error: HPCML_STAGE is not set, so no directory for staged files exists\n  hint: use this "
-              "command in a script that hpcml internal batch --stage runs\n"));
+              "command only in a script of 'hpcml gen --stage', which sets the variable\n"));
 }

@@ -110,7 +110,8 @@ TEST_CASE("load_saved_job names where it has looked") {
   const Paths places = {directory / "a", directory / "b"};
   const auto missing = load_saved_job("4711", places);
   REQUIRE_FALSE(missing);
-  CHECK(missing.error().what == "no record of job 4711 in " + places[0].string() + ", " + places[1].string());
+  CHECK(missing.error().what == "no record of job 4711 in " + places[0].string() + ", " + places[1].string() +
+                                    ": only jobs with --save-before or --requeue have one");
   for (const std::string job : {"", "../4711", "4711/x", "job", "4711_3*"}) {
     INFO(job);
     CHECK(holds(load_saved_job(job, places).error().what, "is not a job number"));

@@ -245,9 +245,9 @@ void add_runners(std::vector<TorchRow>& rows) {
   add("uv with an environment of its variable", {"uv", "run", "python", "x.py"}, "2.6.0",
       {{"UV_PROJECT_ENVIRONMENT", "/other/.venv"}});
   add("uv with another package", {"uv", "run", "--with", "torch==2.9", "python", "x.py"},
-      "unknown: the environment of uv is unknown: its options change it");
-  add("uv before its first run", {"uv", "run", "python", "x.py"}, "unknown: uv has no environment in /none",
-      {{"UV_PROJECT_ENVIRONMENT", "/none"}});
+      "unknown: hpcml cannot determine the Python environment of 'uv': its options change it");
+  add("uv before its first run", {"uv", "run", "python", "x.py"},
+      "unknown: 'uv' has no Python environment in '/none'", {{"UV_PROJECT_ENVIRONMENT", "/none"}});
   add("pixi", {"pixi", "run", "python", "x.py"}, "2.2.0");
   add("pixi with a named environment", {"pixi", "run", "-e", "gpu", "python", "x.py"}, "2.3.0");
   add("conda by a name", {"conda", "run", "-n", "train", "python", "x.py"}, "2.4.0");
@@ -264,7 +264,7 @@ void add_runners(std::vector<TorchRow>& rows) {
   add("a shim with a version", {"python", "x.py"}, "2.7.0",
       {{"PATH", "/home/.pyenv/shims:/usr/bin"}, {"PYENV_VERSION", "3.12.9"}});
   add("a shim of the system's Python", {"python", "x.py"},
-      "unknown: /home/.pyenv/shims/python is a shim of pyenv, and its Python is unknown",
+      "unknown: hpcml cannot determine which Python the pyenv shim '/home/.pyenv/shims/python' runs",
       {{"PATH", "/home/.pyenv/shims:/usr/bin"}, {"PYENV_VERSION", "system"}});
 }
 
@@ -311,15 +311,15 @@ TEST_CASE("torch is found where other machines have it") {
       "unknown: /tykky/bin/python is a bash script, and the program that it starts is unknown",
       {{"/tykky/bin/python", "#!/bin/bash\nexec apptainer …"}});
   add("a container", "", {"apptainer", "exec", "i.sif", "python", "x.py"}, {},
-      "unknown: the program that apptainer starts is unknown");
+      "unknown: hpcml cannot determine which program 'apptainer' runs");
   add("an environment that conda does not have", "", {"conda", "run", "-n", "e", "python", "x.py"}, {},
-      "unknown: the environment of conda is unknown: 'e' was not found");
+      "unknown: hpcml cannot determine the Python environment of 'conda': 'e' was not found");
   for (const auto* text : {"module load torch; python x.py", "python x.py && true", "$PYTHON x.py",
                            "$(which python) x.py", "python x.py --a $(b", "python x.py > log"})
     add("a shell's text of several commands", "/opt/py/lib/python3.12/site-packages", {"bash", "-c", text},
-        {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
+        {{"PATH", "/opt/py/bin"}}, "unknown: hpcml cannot determine which program 'bash' runs");
   add("a login shell", "/opt/py/lib/python3.12/site-packages", {"bash", "-lc", "python3 x.py"},
-      {{"PATH", "/opt/py/bin"}}, "unknown: the program that bash runs is unknown");
+      {{"PATH", "/opt/py/bin"}}, "unknown: hpcml cannot determine which program 'bash' runs");
   add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: the program nosuch was not found");
   add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
       {}, "2.5.1");

@@ -317,7 +317,7 @@ TEST_CASE("one launch's ranks have a random key or the user's") {
   REQUIRE(::chmod((folder / "key").c_str(), 0644) == 0);
   results = run_step({env}, launch_words("true", {"--nproc-per-node", "2"})).front();
   CHECK(results.code == 125);
-  CHECK_THAT(results.err, Contains("has mode 0644") && Contains("chmod 600"));
+  CHECK_THAT(results.err, Contains("(mode 0644)") && Contains("chmod 600"));
 }
 
 TEST_CASE("the key file protects a step without HPCML_JOB_SECRET") {

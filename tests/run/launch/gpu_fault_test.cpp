@@ -69,5 +69,5 @@ TEST_CASE("where all ranks stall, what the kernel tells of a GPU is said") {
   INFO(stalled.err);
   CHECK(stalled.exit_code == 124);
   CHECK_THAT(stalled.err,
-             Contains("hpcml: error: the kernel of ") && Contains(" reports: " + k_fault + "\n"));
+             Contains("hpcml: error: the kernel of ") && Contains(" reports a GPU error: " + k_fault + "\n"));
 }

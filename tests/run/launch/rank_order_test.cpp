@@ -90,7 +90,8 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
   CHECK(visible(*alone) == "(unset)");
   CHECK(std::any_of(alone->node->warnings.begin(), alone->node->warnings.end(), [](const auto& text) {
     return text == "--rank-order ring: cannot find a ring: the node's topology has no links between its "
-                   "GPUs; ranks use the GPUs in numerical order";
+                   "GPUs; ranks use the GPUs in numerical order\nhint: use --rank-order gpu, or a list such "
+                   "as 0,1,3,2";
   }));
   node.links = {{0, 2, 1}, {1, 2, 1}, {1, 3, 1}, {0, 3, 1}};
   const auto ring = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);

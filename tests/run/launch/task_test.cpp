@@ -187,7 +187,11 @@ TEST_CASE("a rank that has not what its plan says is told, or is not started") {
   CHECK_THAT(warned.err, Contains(": it shares CPU " + std::to_string(mine->first()) + " with rank 0"));
   CHECK(refused.exit_code == 125);
   CHECK(refused.out.empty());
-  CHECK_THAT(refused.err, Contains(": the binding check failed: it shares CPU") && !Contains("{"));
+  CHECK_THAT(
+      refused.err,
+      Contains(
+          ": the binding check (--bind-check) failed, so that the program does not start: it shares CPU") &&
+          !Contains("{"));
   for (const auto& words : {std::vector<std::string>{"--nproc-per-node", "2"},
                             {"--nproc-per-node", "2", "--cpus-per-task", "1"}}) {
     std::vector<std::string> all = {"launch", "--bind", "apply", "--bind-check", "fail"};

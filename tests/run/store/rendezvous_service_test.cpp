@@ -182,11 +182,11 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
   check_refused(second, store::JoinError::job, "serves another job");
   second = launcher(1);
   second.step = "1";
-  check_refused(second, store::JoinError::step, "serves another step of this job");
-  check_refused(launcher(1, 5), store::JoinError::size, "serves 3 ranks, not 5");
+  check_refused(second, store::JoinError::step, "is the rendezvous store of another step of this job");
+  check_refused(launcher(1, 5), store::JoinError::size, "is the rendezvous store of 3 ranks, not 5");
   second = launcher(0);
   second.pid += 100;
-  check_refused(second, store::JoinError::run, "serves another run of this step");
+  check_refused(second, store::JoinError::run, "is the rendezvous store of another run of this step");
   CHECK(seek(launcher(1), {at(service.port())})); // and the job's own is as well off as before
 }
 

@@ -276,7 +276,8 @@ TEST_CASE("an address that cannot be served is named") {
     REQUIRE_FALSE(made);
     return made.error().what + " | " + made.error().hint;
   };
-  CHECK(why("node001") == "'node001' is not a numeric address | ");
+  CHECK(why("node001") == "cannot listen at 'node001': it is not a numeric address | "
+                          "use an IPv4 or IPv6 address of this node, not a name");
   CHECK(why("192.0.2.1", 4000) ==
         "the rendezvous store cannot listen at 192.0.2.1, port 4000: Cannot assign requested address | "
         "use an address of this node's interfaces");
