@@ -10,7 +10,7 @@ import os
 import random
 import re
 import sys
-from typing import List, NamedTuple
+from typing import Dict, List, NamedTuple, Tuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -33,6 +33,8 @@ SKIPPED = re.compile(r"^src/(?:check/rules|core/site_rules)/|_(?:help|page|rows)
 MIN_WORDS = 4
 
 
+# A function that writes hints.
+_HINT_FUNCTION = re.compile(r"\b(\w*hint(?:_\w+)?|\w+_advice|like)\(")
 _FIELD = re.compile(r"\{(\d*)(?::[^{}]*)?\}")
 
 
@@ -74,9 +76,34 @@ def _with_names(text: str, arguments: List[str]) -> str:
     return _FIELD.sub(name, text)
 
 
+def _end_of_block(code: str, begin: int) -> int:
+    """Returns the offset of the brace that closes the one at `begin`."""
+    depth = 0
+    for index in range(begin, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[index], 0)
+        if depth == 0:
+            return index
+    return len(code)
+
+
+def _written_hints(root: str) -> Dict[str, str]:
+    """Returns the hints that functions write, by the function's name; alternatives are separated by bars."""
+    found: Dict[str, List[str]] = {}
+    for path in files_below(root, "src", (".cpp", ".hpp")):
+        source = CppSource(path, read(root, path))
+        code = source.code()
+        for match in re.finditer(_HINT_FUNCTION.pattern + r"[^;{}]*\)\s*\{", code):
+            end = _end_of_block(code, match.end() - 1)
+            inside = [literal for literal in source.literal_texts() if match.end() <= literal.begin < end]
+            texts = [_with_names(literal.text, _arguments(code, literal.end)) for literal in inside]
+            found.setdefault(match.group(1), []).extend(text for text in texts if is_hint(text))
+    return {name: " | ".join(dict.fromkeys(texts)) for name, texts in found.items() if texts}
+
+
 def messages(root: str) -> List[Drawn]:
     """Returns the messages of all sources, in their order."""
     found: List[Drawn] = []
+    written = _written_hints(root)
     for path in files_below(root, "src", (".cpp", ".hpp")):
         if SKIPPED.search(path) or path in WITHOUT_MESSAGES:
             continue
@@ -85,7 +112,9 @@ def messages(root: str) -> List[Drawn]:
         for statement, literals in statements(source):
             if not REPORTS.search(statement):
                 continue
-            texts, hints = [], []
+            texts: List[Tuple[int, str]] = []
+            calls = [match.group(1) for match in _HINT_FUNCTION.finditer(statement)]
+            hints = [written[name] for name in calls if name in written]
             for line, text, end in literals:
                 if is_hint(text):
                     hints.append(_with_names(text, _arguments(code, end)))
