@@ -26,7 +26,7 @@ constexpr std::uint64_t k_local_bytes = 30, k_central_bytes = 46, k_end_bytes = 
 constexpr std::uint64_t k_largest_directory = 1U << 30U;
 constexpr std::uint32_t k_in_extra = 0xFFFFFFFFU;     ///< the value is in the extra field of zip64
 constexpr std::uint64_t k_unsupported_flags = 0x2061; ///< encrypted, patched, masked: torch.load rejects them
-constexpr const char* k_no_end = "it has no end-of-central-directory record";
+constexpr const char* k_no_end_record = "it has no end-of-central-directory record";
 constexpr const char* k_other_checkpoint_hint = "use another checkpoint: torch.load cannot read this one";
 constexpr std::uint64_t k_directory_attribute = 0x10; ///< torch.load reads no bytes of such an entry
 
@@ -100,7 +100,7 @@ Result<Directory> read_end(const ArchiveFile& file, std::uint64_t size) {
     if (tail.size() - next >= k_end_bytes &&
         next + k_end_bytes + number_at(tail, next + 20, 2) == tail.size())
       at = next;
-  if (at == std::string::npos) return truncated(k_no_end);
+  if (at == std::string::npos) return truncated(k_no_end_record);
   Directory found{number_at(tail, at + 16, 4), number_at(tail, at + 12, 4), number_at(tail, at + 10, 2),
                   size - tail_bytes + at};
   if (number_at(tail, at + 4, 4) != 0 || number_at(tail, at + 8, 2) != found.entries)
@@ -221,7 +221,7 @@ Status check_torch_archive(const std::filesystem::path& path, ZipCheck check) {
   if (size == 0) return truncated("the file is empty");
   TRY(const auto begin, file.read(0, std::min<std::uint64_t>(size, 4)));
   if (begin != k_local) {
-    if (k_local.starts_with(begin)) return truncated(k_no_end);
+    if (k_local.starts_with(begin)) return truncated(k_no_end_record);
     return other_kind(begin);
   }
   TRY(const auto directory, read_end(file, size));
