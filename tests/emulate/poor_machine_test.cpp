@@ -61,7 +61,8 @@ const Machine k_machines[] = {
     {"no slurmdbd, in which QoS live",
      "mount --bind /dev/null \"$(PATH=$PATH:/usr/sbin command -v slurmdbd)\"; exec \"$@\"",
      "--fault=preempt:qos@9h", 5,
-     "--fault preempt:qos requires accounting (slurmdbd and MariaDB): accounts need Slurm's database daemon "
+     "cannot run --fault preempt:qos, which requires accounting (slurmdbd and MariaDB): accounts need "
+     "Slurm's database daemon "
      "and MariaDB, but this machine lacks slurmdbd\n  hint: run apt-get install"},
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",

@@ -67,11 +67,11 @@ Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
   case SessionError::none:
     if (found.job.job != 0)
       return Error{fmt::format("no rendezvous store of job {} answers: {}", job, none.what),
-                   fmt::format("run srun --jobid={} --overlap -n1 hpcml store show to query it in the job "
-                               "(of hpcml launch only)",
+                   fmt::format("run srun --jobid={} --overlap -n1 hpcml store show to query it in the job, "
+                               "if hpcml launch starts its ranks",
                                job)};
     return Error{fmt::format("no rendezvous store answers: {}", none.what),
-                 "check the address, and whether hpcml launch starts the ranks: others have no such store"};
+                 "check the address, and whether hpcml launch starts the ranks: other launchers have none"};
   default:
     return Error{none.what,
                  "check the address: only stores of hpcml can be shown, not those of torch programs"};

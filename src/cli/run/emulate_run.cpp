@@ -133,8 +133,9 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
   if (!accounting) {
     print_error(is_requested
                     ? accounting.error()
-                    : util::with_context(accounting.error(),
-                                         "--fault preempt:qos requires accounting (slurmdbd and MariaDB)"),
+                    : util::with_context(
+                          accounting.error(),
+                          "cannot run --fault preempt:qos, which requires accounting (slurmdbd and MariaDB)"),
                 context.colour);
     return false;
   }

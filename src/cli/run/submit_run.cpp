@@ -38,7 +38,7 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
     print_note(fmt::format(
-        "variables not passed to sbatch, because they would override the script: {} (use options of hpcml)",
+        "variables not passed to sbatch, as they would override the script: {} (use options of hpcml submit)",
         util::join(left_out, ", ")));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)

@@ -199,7 +199,8 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
   }
   if (!request.parts.front().job.components.empty()) {
     print_error("--where compares partitions for one node type, but the job has several components",
-                "remove --where, or use the keys of one component as options", context.colour);
+                "remove --where, or use options with the values of one component in place of the job file",
+                context.colour);
     return k_usage;
   }
   Survey survey(request, options.all_sites, context);

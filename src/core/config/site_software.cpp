@@ -19,9 +19,9 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
   if (name.empty() || (!sets(site.env) && !cached && !site.openmp.contains(name))) return;
   container.report_value(
       "enter",
-      fmt::format("{}.enter names ${}, which the profile sets: its value would run as a command",
+      fmt::format("{}.enter runs the value of ${} as a command, but the profile itself sets this variable",
                   container.path(), name),
-      "use a variable that only the image sets, or source /ABSOLUTE/PATH");
+      "use a variable that only the image sets, or \"enter\": \"source /ABSOLUTE/PATH\"");
 }
 
 namespace {

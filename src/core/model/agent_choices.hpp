@@ -18,7 +18,8 @@ struct LogDirectory {
   std::string path;
 
   static util::Result<LogDirectory> parse(const std::string& text) {
-    if (text.empty()) return util::Error{"the log directory is empty", "use for example --log-dir logs"};
+    if (text.empty())
+      return util::Error{"the path of the log directory is empty", "use for example --log-dir logs"};
     // Slurm fills them in for --output; the run's own directory in this one is named by job and step already.
     constexpr std::string_view c_patterns = "AabJjNnstuxW";
     for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {

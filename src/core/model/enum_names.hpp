@@ -51,7 +51,7 @@ template <class E> std::vector<std::string> words_of() {
 /// What a word stands for, or an error with the nearest word and all of them.
 template <class E> util::Result<E> parse_word(std::string_view text) {
   if (const auto found = find_word<E>(text)) return *found;
-  return util::Error{fmt::format("the value \"{}\" is unknown", text),
+  return util::Error{fmt::format("the value \"{}\" is not one of the accepted values", text),
                      util::choice_hint(std::string(text), words_of<E>())};
 }
 

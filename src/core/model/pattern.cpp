@@ -43,9 +43,10 @@ bool begins_otherwise(const std::string& text, const std::string& pattern) {
 
 util::Status check_pattern(const std::string& pattern) {
   if (pattern.size() > k_longest_pattern)
-    return util::Error{fmt::format("a regular expression has {} characters, which exceeds {} (limit)",
-                                   pattern.size(), k_longest_pattern),
-                       "use a shorter expression: .* stands for any text"};
+    return util::Error{
+        fmt::format("a regular expression of the profile has {} characters, which exceeds {} (limit)",
+                    pattern.size(), k_longest_pattern),
+        "use a shorter expression: .* stands for any text"};
   if (!compile(pattern))
     return util::Error{fmt::format("\"{}\" is not a valid regular expression", pattern),
                        "use ECMAScript syntax, as in JavaScript"};

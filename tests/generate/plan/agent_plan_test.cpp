@@ -213,7 +213,7 @@ TEST_CASE("a number of nodes and a folder are read with what is wrong with them"
     CAPTURE(bad);
     CHECK_THAT(fault_of("log-dir", bad), Contains("Slurm's patterns") && Contains("a separate directory"));
   }
-  CHECK_THAT(fault_of("log-dir", ""), Contains("the log directory is empty"));
+  CHECK_THAT(fault_of("log-dir", ""), Contains("the path of the log directory is empty"));
   CHECK_THAT(fault_of("max-restarts", "-1"), Contains("whole number"));
   CHECK_THAT(fault_of("stall-timeout", "10s"), Contains("whole number"));
 }
