@@ -122,15 +122,17 @@ List read_list(const fs::path& checkpoint) {
     return failed(file.problem());
   }
   if (file.size() > most)
-    return failed("the list of files exceeds 64 MiB (damaged: use an older checkpoint)");
+    return failed("the checkpoint's list of files exceeds 64 MiB (damaged: use an older checkpoint)");
   std::istringstream lines(file.read(static_cast<std::size_t>(file.size())));
   std::string line;
   if (!std::getline(lines, line) || line != k_head)
-    return failed(format_message(
-        "the first line is not '{}' (damaged, or of another version: use an older checkpoint)", k_head));
+    return failed(format_message("the checkpoint's list of files does not start with '{}' (damaged, or of "
+                                 "another version: use an older checkpoint)",
+                                 k_head));
   for (int number = 2; std::getline(lines, line); ++number) {
     if (lines.eof())
-      return failed("the last line does not end with a newline (incomplete: use an older checkpoint)");
+      return failed(
+          "the checkpoint's list of files does not end with a newline (incomplete: use an older checkpoint)");
     if (const auto why = read_entry(line, list); !why.empty())
       return failed(format_message("line {}: {}", number, why));
   }
@@ -146,7 +148,7 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   if (!file.problem().empty()) return failed(file.problem());
   if (file.size() != entry.bytes)
     return failed(format_message(
-        "the file has {} bytes, expected {} (incomplete: restore it, or use an older checkpoint)",
+        "the checkpoint file has {} bytes, expected {} (incomplete: restore it, or use an older checkpoint)",
         file.size(), entry.bytes));
   if (!checksum) return {};
   Crc32 crc;
@@ -158,9 +160,9 @@ std::string read_listed(const fs::path& path, const Entry& entry, bool checksum,
   }
   if (!file.problem().empty()) return failed(file.problem());
   if (count != entry.bytes || hex(crc.value()) != entry.crc)
-    return failed(
-        format_message("CRC-32 is {}, expected {} (damaged: restore this file, or use an older checkpoint)",
-                       hex(crc.value()), entry.crc));
+    return failed(format_message(
+        "the file's CRC-32 is {}, expected {} (damaged: restore this file, or use an older checkpoint)",
+        hex(crc.value()), entry.crc));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddp/failure_detector.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "ddp/format_message.hpp"
@@ -287,8 +288,13 @@ Error FailureDetector::error_of(const Operation& operation, const std::string& w
   const auto reason = own           ? why
                       : why.empty() ? cause.clause
                                     : format_message("{}; this rank reports: {}", cause.clause, why);
-  return Error(format_message("rank {} ({}): {} failed: {}", x_rank, host_name(), text_of(operation), reason),
-               x_rank, operation.name, own ? std::vector<int>{x_rank} : cause.ranks);
+  const auto ranks = own ? std::vector<int>{x_rank} : cause.ranks;
+  const bool is_victim = std::any_of(ranks.begin(), ranks.end(), [this](int rank) { return rank != x_rank; });
+  return Error(
+      format_message(is_victim ? "rank {} ({}): {} failed because of other ranks; check their logs first: {}"
+                               : "rank {} ({}): {} failed on this rank; fix this first: {}",
+                     x_rank, host_name(), text_of(operation), reason),
+      x_rank, operation.name, ranks);
 }
 
 } // namespace hpcml::ddp

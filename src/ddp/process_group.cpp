@@ -126,7 +126,8 @@ Work ProcessGroup::barrier() {
 void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& tensor) {
   const auto refuse = [&](const std::string& why) { x_state->watch.fail(exchange, why, true); };
   if (exchange.peer < 0 || exchange.peer >= size())
-    refuse(format_message("rank {} does not exist: the ranks are 0 to {}", exchange.peer, size() - 1));
+    refuse(format_message("a send or receive names rank {}, but the ranks are 0 to {}", exchange.peer,
+                          size() - 1));
   if (exchange.peer == rank())
     refuse(format_message("rank {} is this rank itself; use another rank to send to or receive from",
                           exchange.peer));

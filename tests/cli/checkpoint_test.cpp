@@ -69,7 +69,7 @@ TEST_CASE("checkpoint latest --verify compares checksums") {
   CHECK(latest(workspace).out == "c/step-10\n");
   const auto verified = latest(workspace, {"--verify"});
   CHECK(verified.out == "c/step-9\n");
-  CHECK(holds(verified.err, "c/step-10/a: CRC-32 is "));
+  CHECK(holds(verified.err, "c/step-10/a: the file's CRC-32 is "));
   CHECK(holds(verified.err, ", expected f8e1180f (damaged: "));
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("incomplete checkpoints are not used") {
   REQUIRE(util::write_file(folder / "step-2/state.pt", "sEcond"));
   CHECK(find_latest_checkpoint(folder.path()) == 2);
   CHECK_THROWS_WITH(read_checkpoint_file(folder.path(), 2, "state.pt"),
-                    Contains("step-2/state.pt: CRC-32 is "));
+                    Contains("step-2/state.pt: the file's CRC-32 is "));
   fs::remove(folder / "step-2/complete");
   CHECK(find_latest_checkpoint(folder.path()) == 1);
   for (const char* list : {"", "x", "hpcml-checkpoint 1\n", "hpcml-checkpoint 1\nfive 1 state.pt\n",
@@ -73,7 +73,7 @@ TEST_CASE("wrong lists of files are reported with their line") {
   };
   CHECK(problem("5 " + crc + " state.pt\n").empty());
   CHECK(problem("5 0" + crc.substr(1) + " state.pt\n") ==
-        (folder / "step-1/state.pt").string() + ": CRC-32 is " + crc +
+        (folder / "step-1/state.pt").string() + ": the file's CRC-32 is " + crc +
             ", expected 19943ce (damaged: restore this file, or use an older checkpoint)");
   for (const std::string entry :
        {"-1 0 gone", "+5 b19943ce state.pt", "5 B19943CE state.pt", "5 0x7 state.pt", "5 b19943ce",
@@ -86,7 +86,8 @@ TEST_CASE("wrong lists of files are reported with their line") {
   CHECK_THAT(problem("5 b19943ce state.pt\n5 b19943ce state.pt\n"),
              Contains("line 3: a name is listed twice"));
   CHECK_THAT(problem("5 b19943ce state.pt"), Contains("does not end with a newline"));
-  CHECK_THAT(problem("6 b19943ce state.pt\n"), Contains("state.pt: the file has 5 bytes, expected 6"));
+  CHECK_THAT(problem("6 b19943ce state.pt\n"),
+             Contains("state.pt: the checkpoint file has 5 bytes, expected 6"));
   CHECK_THAT(problem("0 0 .\n"), Contains("not a regular file"));
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("ranks fall back to the older of two checkpoints") {
     CHECK(result.at("loads").get<int>() > 400);
     CHECK_THAT(result.at("refusal").get<std::string>(),
                Contains("no checkpoint in " + folder.path().string() + " can be used: ") &&
-                   Contains("step-2/complete: the first line is not"));
+                   Contains("step-2/complete: the checkpoint's list of files does not start with"));
     // Rank 0 alone reports, in one line for each.
     std::size_t lines = 0;
     for (auto at = end.err.find("hpcml: warning: cannot use checkpoint " + (folder / "step-2").string());

@@ -43,18 +43,9 @@ public:
     RetryClasses classes;
     for (const auto& piece : util::split(text, ',')) {
       const std::string word(util::trim(piece));
-      const auto refused = [](std::string why) {
-        return util::Error{std::move(why), "use one or more of time-limit, preempted, node, launcher"};
-      };
-      const auto why = find_word<FailureClass>(word);
-      if (!why) return refused(fmt::format("\"{}\" is not a cause after which a job can be requeued", word));
-      if (*why == FailureClass::program || *why == FailureClass::out_of_memory)
-        return refused(fmt::format(
-            "no job is requeued after \"{}\": a program that failed by itself would fail again", word));
-      if (*why == FailureClass::user)
-        return refused(fmt::format("no job is requeued after \"{}\": its user ended it", word));
-      if (*why == FailureClass::terminated)
-        return refused(fmt::format("no job is requeued after \"{}\": its step was cancelled", word));
+      if (const char* why = reason_against(word); why != nullptr)
+        return util::Error{fmt::format("hpcml cannot requeue jobs after \"{}\": {}", word, why),
+                           "use one or more of time-limit, preempted, node, launcher"};
       classes.x_words.push_back(word);
     }
     return classes;
@@ -65,6 +56,19 @@ public:
   bool empty() const { return x_words.empty(); }
 
 private:
+  /// Why no job is requeued after this cause; nullptr if jobs may be.
+  static const char* reason_against(const std::string& word) {
+    const auto cause = find_word<FailureClass>(word);
+    if (!cause) return "it is not a known cause";
+    switch (*cause) {
+    case FailureClass::program:
+    case FailureClass::out_of_memory: return "a program that failed by itself would fail again";
+    case FailureClass::user: return "the user ended the job";
+    case FailureClass::terminated: return "the step of the job was cancelled";
+    default: return nullptr;
+    }
+  }
+
   std::vector<std::string> x_words;
 };
 

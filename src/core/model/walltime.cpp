@@ -92,8 +92,8 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
 
 util::Result<LeadTime> LeadTime::parse(std::string_view text) {
   if (const auto time = Walltime::parse(text)) return LeadTime(*time);
-  return util::Error{fmt::format("the time to save, \"{}\", is not a duration before the time limit", text),
-                     "set how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
+  return util::Error{fmt::format("\"{}\" is not a valid time to save before the time limit", text),
+                     "use --save-before 90s, 5m or 1h (a bare number is minutes)"};
 }
 
 std::string Walltime::to_slurm() const {

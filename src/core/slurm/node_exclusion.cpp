@@ -75,7 +75,8 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
     if (!name.empty() && holds(choice.excluded, name)) continue;
     const auto stays = [&left, &node = node, &why = why](const std::string& reason) {
       left.words.push_back(
-          fmt::format("node {} is not excluded from the next start ({}): {}", node, why, reason));
+          fmt::format("node {} is not excluded from the next start, although it may be faulty ({}): {}", node,
+                      why, reason));
     };
     if (name.empty()) {
       stays("the job's partition has no node of that name");
@@ -92,8 +93,8 @@ NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const Node
   if (exclude.size() == choice.excluded.size()) return left;
   if (const auto usable = remaining(choice.usable); usable < choice.needed)
     left.words.push_back(
-        fmt::format("Slurm delays the next start of the job until {} can run it: only {} of its "
-                    "partition are neither excluded nor down",
+        fmt::format("Slurm starts the job again when {} of its partition can run it (now {}: the others are "
+                    "excluded or down)",
                     util::counted(choice.needed, "node"), usable));
   left.exclude = std::move(exclude);
   return left;

@@ -19,7 +19,7 @@ bool is_option_word(std::string_view word) {
 util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
   if (argument == TakesValue::none && option.value)
     return util::Error{fmt::format("{} accepts no value", option.name),
-                       fmt::format("use {} without a value, and one option each", option.name)};
+                       fmt::format("use {} without a value, and set other options separately", option.name)};
   if (argument == TakesValue::required && (!option.value || option.value->empty()))
     return util::Error{fmt::format("{} needs a value", option.name),
                        fmt::format("use {}=VALUE", option.name)};
@@ -64,8 +64,7 @@ NamedOption split_option(std::string_view word) {
 util::Result<NamedOption> read_option(Program program, std::string_view word) {
   if (!is_option_word(word))
     return util::Error{fmt::format("'{}' is not a single option of {}", word, program_name(program)),
-                       fmt::format("use one option each, which starts with a dash: --{}{}",
-                                   program_name(program),
+                       fmt::format("use --{0} once for each option: --{0}{1}", program_name(program),
                                    program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
   return word.starts_with("--") ? read_long(program, word) : read_short(program, word);
 }

@@ -107,11 +107,11 @@ Result<StepNodes> parse_step_nodes(std::string_view text) {
     const auto open = line.find('('), close = line.find("), "), colon = line.find(": ", close);
     if (open == std::string::npos || close == std::string::npos)
       return Error{fmt::format("sattach --layout printed '{}', which does not name a node", line),
-                   "run sattach --layout JOB.STEP to see its whole output"};
+                   "run sattach --layout JOB.STEP, and report its output as a bug in hpcml"};
     const auto count = util::parse_unsigned(line.substr(close + 3, line.find(' ', close + 3) - close - 3));
     if (!count || *count > 10000000)
       return Error{fmt::format("sattach --layout printed '{}', which has no number of tasks", line),
-                   "run sattach --layout JOB.STEP to see its whole output"};
+                   "run sattach --layout JOB.STEP, and report its output as a bug in hpcml"};
     nodes.names.push_back(line.substr(open + 1, close - open - 1));
     nodes.tasks.push_back(static_cast<unsigned>(*count));
     if (!nodes.first.empty() || colon == std::string::npos) continue;

@@ -86,9 +86,9 @@ private:
       const auto group = IdSet::parse_mask(groups[i]);
       const std::size_t shift = (groups.size() - 1 - i) * 32;
       if (!group || groups[i].size() > 10 || shift > 65535 - 31) {
-        report(object,
-               fmt::format("'{}' is not part of a CPU mask; run lstopo on the node to export a new file",
-                           groups[i]));
+        report(object, fmt::format("a cpuset of the topology file has '{}', which is not part of a CPU mask; "
+                                   "run lstopo on the node to export a new file",
+                                   groups[i]));
         return std::nullopt;
       }
       for (unsigned bit : group->ids()) set.add(bit + static_cast<unsigned>(shift));
@@ -119,7 +119,9 @@ private:
     if (type == "PU") {
       const auto id = number(object, "os_index");
       if (!id)
-        return report(object, "a PU has no valid os_index; run lstopo on the node to export a new file");
+        return report(
+            object,
+            "a PU of the topology file has no valid os_index; run lstopo on the node to export a new file");
       x_pus.add(*id);
     } else if (type == "Core") {
       x_node.cpus.core_threads.push_back(place.cpus);
@@ -130,8 +132,8 @@ private:
     } else if (type == "NUMANode") {
       const auto id = number(object, "os_index");
       if (!id)
-        return report(object,
-                      "a NUMANode has no valid os_index; run lstopo on the node to export a new file");
+        return report(object, "a NUMANode of the topology file has no valid os_index; run lstopo on the node "
+                              "to export a new file");
       const std::string subtype = attribute_of(object, "subtype");
       const bool device = place.cpus.empty() || subtype == "GPUMemory" || subtype == "MCDRAM";
       const std::string memory = attribute_of(object, "local_memory");

@@ -44,8 +44,10 @@ private:
   void read_cpu(const pugi::xml_node& cpu) {
     const auto id = util::parse_unsigned(attribute_of(cpu, "numaid"));
     const auto cpus = IdSet::parse_mask(attribute_of(cpu, "affinity"));
-    if (!id || *id > 65535) return report(cpu, "<cpu> has no valid numaid; add the number of its NUMA node");
-    if (!cpus) return report(cpu, "<cpu> has no valid affinity attribute; add the mask of its CPUs");
+    if (!id || *id > 65535)
+      return report(cpu, "a <cpu> of the topology file has no valid numaid; add the number of its NUMA node");
+    if (!cpus)
+      return report(cpu, "a <cpu> of the topology file has no valid affinity; add the mask of its CPUs");
     const auto numa = static_cast<unsigned>(*id);
     x_node.cpus.numa.push_back({numa, *cpus});
     std::vector<std::string> path;
@@ -59,7 +61,8 @@ private:
     if (!has_name(pci, "pci")) return;
     const std::string bus = util::to_lower(attribute_of(pci, "busid")),
                       kind = attribute_of(pci, "class").substr(0, 6);
-    if (bus.empty()) return report(pci, "<pci> has no busid; add the PCI address of the device");
+    if (bus.empty())
+      return report(pci, "a <pci> of the topology file has no busid; add the PCI address of the device");
     if (kind == "0x0302" || kind == "0x0300" || kind == "0x0380" || kind == "0x1200") {
       Gpu gpu;
       gpu.place.pci = bus;

@@ -56,10 +56,6 @@ bool set_up(const ChildOptions& options, pid_t parent) {
   return true;
 }
 
-Error cannot(const char* action, const char* hint) {
-  return Error{fmt::format("cannot {}: {}", action, std::strerror(errno)), hint};
-}
-
 } // namespace
 
 sigset_t no_signals() {
@@ -96,7 +92,8 @@ void Child::close_output() {
 Result<Child> Child::fork(const ChildOptions& options, const std::function<int()>& body) {
   int ends[2] = {-1, -1};
   if (options.pipes_output && ::pipe2(ends, O_CLOEXEC) != 0)
-    return cannot("create a pipe to a process", "check the number of open files (ulimit -n)");
+    return Error{fmt::format("cannot create a pipe to a process: {}", std::strerror(errno)),
+                 "check the number of open files (ulimit -n)"};
   const pid_t parent = options.is_sibling ? ::getppid() : ::getpid();
   const pid_t pid = start_process(options.is_sibling);
   if (pid == 0) {
@@ -107,10 +104,9 @@ Result<Child> Child::fork(const ChildOptions& options, const std::function<int()
   if (ends[1] >= 0) ::close(ends[1]);
   Child child;
   child.x_output = ends[0];
-  if (pid < 0) {
-    errno = error;
-    return cannot("start a process (fork)", "check the number of processes (ulimit -u) and the memory");
-  }
+  if (pid < 0)
+    return Error{fmt::format("cannot start a process (fork): {}", std::strerror(error)),
+                 "check the number of processes (ulimit -u) and the memory"};
   child.x_pid = pid;
   child.x_has_group = options.group != ChildOptions::Group::inherited;
   if (options.group == ChildOptions::Group::own) ::setpgid(pid, pid); // set whichever process runs first

@@ -63,8 +63,8 @@ Status check_owner(const std::filesystem::path& path, const struct stat& opened,
   struct stat link {};
   const bool linked = ::lstat(path.c_str(), &link) == 0 && !is_trusted(link.st_uid);
   if (is_trusted(opened.st_uid) && !linked) return Done{};
-  return Error{fmt::format("hpcml does not read {}: it belongs to another user (uid {})", path.string(),
-                           linked ? link.st_uid : opened.st_uid),
+  return Error{fmt::format("hpcml does not read {}: it belongs to another user (uid {}), not to you or root",
+                           path.string(), linked ? link.st_uid : opened.st_uid),
                hint};
 }
 

@@ -19,7 +19,7 @@ UserDirectories user_places(const EnvSnapshot& env) {
 }
 
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
-  if (text.empty()) return Error{"a path is empty", "set a path, or remove its option"};
+  if (text.empty()) return Error{"an empty path ('') was given", "set a path, or remove the option"};
   if (text.front() == '/') return std::string(text);
   if (text.front() == '$')
     return Error{fmt::format("the path '{}' begins with a variable, which hpcml does not expand here", text),

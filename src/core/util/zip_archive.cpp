@@ -59,8 +59,8 @@ public:
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Error{std::strerror(errno)};
       if (got == 0)
-        return Error{"the checkpoint became shorter while it was read",
-                     "check whether a program still writes to it"};
+        return Error{"the checkpoint file became shorter while hpcml read it",
+                     "check whether a program still writes to the file"};
       done += static_cast<std::uint64_t>(got);
     }
     return bytes;

@@ -42,13 +42,15 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
   CHECK(left.exclude == std::vector<std::string>{"n2"});
   CHECK(left.words ==
         std::vector<std::string>{
-            "node n1 is not excluded from the next start (a): the job requests it with --nodelist",
+            "node n1 is not excluded from the next start, although it may be faulty (a): the job requests it "
+            "with --nodelist",
             "node n2 is excluded from the next start: b",
-            "node n3 is not excluded from the next start (c): the job needs 2 nodes, and its partition has "
-            "no other",
-            "node x9 is not excluded from the next start (d): the job's partition has no node of that name",
-            "Slurm delays the next start of the job until 2 nodes can run it: only 1 of its partition are "
-            "neither excluded nor down"});
+            "node n3 is not excluded from the next start, although it may be faulty (c): the job needs 2 "
+            "nodes, and its partition has no other",
+            "node x9 is not excluded from the next start, although it may be faulty (d): the job's partition "
+            "has no node of that name",
+            "Slurm starts the job again when 2 nodes of its partition can run it (now 1: the others are "
+            "excluded or down)"});
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {

@@ -109,8 +109,8 @@ TEST_CASE("read_input rejects files of other users on request") {
   for (const char* name : {"theirs", "link"}) {
     const auto read = read_input(folder / name, rule);
     REQUIRE_FALSE(read);
-    CHECK(read.error().what ==
-          "hpcml does not read " + (folder / name).string() + ": it belongs to another user (uid 65534)");
+    CHECK(read.error().what == "hpcml does not read " + (folder / name).string() +
+                                   ": it belongs to another user (uid 65534), not to you or root");
     CHECK(read.error().hint == "a hint");
   }
 }
