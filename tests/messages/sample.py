@@ -92,7 +92,7 @@ def _written_hints(root: str) -> Dict[str, str]:
     for path in files_below(root, "src", (".cpp", ".hpp")):
         source = CppSource(path, read(root, path))
         code = source.code()
-        for match in re.finditer(_HINT_FUNCTION.pattern + r"[^;{}]*\)\s*\{", code):
+        for match in re.finditer(_HINT_FUNCTION.pattern + r"[^;{}]*\)(?: const)?\s*\{", code):
             end = _end_of_block(code, match.end() - 1)
             inside = [literal for literal in source.literal_texts() if match.end() <= literal.begin < end]
             texts = [_with_names(literal.text, _arguments(code, literal.end)) for literal in inside]
@@ -113,7 +113,9 @@ def messages(root: str) -> List[Drawn]:
             if not REPORTS.search(statement):
                 continue
             texts: List[Tuple[int, str]] = []
-            calls = [match.group(1) for match in _HINT_FUNCTION.finditer(statement)]
+            # A statement ends with its last literal; the hint's function is often called after it.
+            rest = code[literals[-1][2] :].partition(";")[0]
+            calls = [match.group(1) for match in _HINT_FUNCTION.finditer(statement + rest)]
             hints = [written[name] for name in calls if name in written]
             for line, text, end in literals:
                 if is_hint(text):
