@@ -169,13 +169,10 @@ util::Status strike(const MemoryUser& user) {
         "use Linux 4.13 or later, or remove --fault oom"};
   const auto file = step / files.limit;
   const auto limit = read_value(file);
-  const auto cannot = [&](const std::string& what) {
-    return util::Error{what + ": " + std::strerror(errno),
-                       "use a time of --fault oom at which the job's memory does not grow"};
-  };
   if (!lower_limit(file, step / files.usage))
-    return cannot(
-        fmt::format("cannot lower the memory limit of the job for --fault oom in {}", file.string()));
+    return util::Error{fmt::format("cannot lower the memory limit of the job for --fault oom in {}: {}",
+                                   file.string(), std::strerror(errno)),
+                       "use a time of --fault oom at which the job's memory does not grow"};
   auto eater = util::Child::fork({}, [&]() -> int { take_memory(user, *before); });
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };

@@ -104,7 +104,7 @@ private:
   void refuse(const std::string& why, const std::string& hint) {
     x_list.errors.push_back({fmt::format("--fault {}: {}", x_text, why), hint});
   }
-  std::string like() const { return std::string("use for example ") + x_row->example; }
+  std::string like() const { return fmt::format("use for example {}", x_row->example); }
 
   void refuse_kind(const std::string& name) {
     std::vector<std::string> names;

@@ -47,21 +47,24 @@ util::Error cannot_limit(const char* controller, const util::Error& why) {
 /// Makes a group whose members have their memory counted, or devices limited.
 util::Result<std::string> make_group(const char* controller) {
   if (::geteuid() != 0)
-    return util::Error{"only root can create control groups, which limit jobs",
-                       "run hpcml emulate as root, or remove the option"};
+    return util::Error{
+        "only root can create control groups, which limit jobs",
+        "run hpcml emulate as root, or remove --limit-memory, --limit-devices and --fault oom"};
   TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
   TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
   const auto place = util::parse_group_place(controller, cgroup, mounts);
   if (!place)
     return util::Error{
         fmt::format("this machine has no control groups for {}, or its container hides them", controller),
-        "run the container with docker run --privileged, or remove the option"};
+        "run the container with docker run --privileged, or "
+        "remove --limit-memory, --limit-devices and --fault oom"};
   if (place->unified) return make_unified_group(*place, cgroup);
   auto directory = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
   if (::mkdtemp(directory.data()) == nullptr)
     return util::Error{fmt::format("cannot create a control group for the limits of jobs in {}: {}",
                                    fs::path(directory).parent_path().string(), std::strerror(errno)),
-                       "run the container with docker run --privileged, or remove the option"};
+                       "run the container with docker run --privileged, or "
+                       "remove --limit-memory, --limit-devices and --fault oom"};
   return directory;
 }
 

@@ -50,13 +50,13 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     taken.push_back(place);
     const bool is_working_directory = same(place, working_directory);
     if (is_working_directory || same(place, env.get_or("HOME", ""))) {
-      places.notes.push_back(is_working_directory
-                                 ? fmt::format("the emulated nodes share {}, because the working directory "
-                                               "is {}; use another to separate the nodes",
-                                               name, name)
-                                 : fmt::format("the emulated nodes share {}, because your home directory is "
-                                               "{}; set HOME to separate the nodes",
-                                               name, name));
+      places.notes.push_back(
+          is_working_directory ? fmt::format("the emulated nodes share {}, the working directory; run "
+                                             "hpcml emulate in another to separate the nodes",
+                                             name)
+                               : fmt::format("the emulated nodes share {}, your home directory; set HOME to "
+                                             "another to separate the nodes",
+                                             name));
       continue;
     }
     places.directories.push_back({place.string(), {}, list_directories(place)});

@@ -152,18 +152,18 @@ void evaluate_size(const model::Site& site, const ClusterLayout& layout,
   const auto running = std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
     return std::find(types.begin(), types.end(), node.type->id) != types.end();
   });
-  const auto refuse = [&](const std::string& what, const std::string& option) {
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
     refusals.push_back(fmt::format("{}: {}", site.short_name(), what));
-    refusals.push_back(fmt::format("hint: use hpcml emulate --site {} {}", site.id, option));
+    refusals.push_back("hint: " + hint);
   };
   if (running == 0)
     refuse(
         fmt::format("the nodes of partition {} are not emulated, so this job cannot start", partition.name),
-        fmt::format("--partition {}", partition.name));
+        fmt::format("use hpcml emulate --site {} --partition {}", site.id, partition.name));
   else if (demand.nodes > static_cast<unsigned long>(running))
     refuse(fmt::format("the {} nodes of the job exceed the emulated nodes ({}), so it cannot start",
                        demand.nodes, running),
-           fmt::format("--nodes {}", demand.nodes));
+           fmt::format("use hpcml emulate --site {} --nodes {}", site.id, demand.nodes));
 }
 
 } // namespace

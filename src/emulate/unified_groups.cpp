@@ -100,10 +100,10 @@ util::Result<std::string> make_unified_group(const util::MemoryPlace& place, con
                     place.top, k_children)};
   auto directory = (directory_of(place, *parent) / "hpcml-XXXXXX").string();
   if (::mkdtemp(directory.data()) == nullptr)
-    return util::Error{
-        fmt::format("cannot create a control group for the limits of jobs in {}: {}",
-                    fs::path(directory).parent_path().string(), std::strerror(errno)),
-        "run the container with docker run --privileged --cgroupns=host, or remove the option"};
+    return util::Error{fmt::format("cannot create a control group for the limits of jobs in {}: {}",
+                                   fs::path(directory).parent_path().string(), std::strerror(errno)),
+                       "run the container with docker run --privileged --cgroupns=host, or "
+                       "remove --limit-memory, --limit-devices and --fault oom"};
   if (const auto set = set_limits(directory, place, *parent); !set) {
     ::rmdir(directory.c_str());
     return set.error();
@@ -145,10 +145,10 @@ void hide_machine_groups(bool whole_sys) {
 
 util::Status show_unified_node() {
   if (::mount("cgroup2", k_tree, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return util::Error{
-        fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
-                    std::strerror(errno)),
-        "run the container with docker run --privileged --cgroupns=host, or remove the option"};
+    return util::Error{fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
+                                   std::strerror(errno)),
+                       "run the container with docker run --privileged --cgroupns=host, or "
+                       "remove --limit-memory, --limit-devices and --fault oom"};
   // A slurmstepd that has ended its step goes to the top, where a real tree allows processes, and this one
   // does not.
   const auto procs = std::string("/cgroup.procs");

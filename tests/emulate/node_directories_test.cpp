@@ -41,8 +41,9 @@ TEST_CASE("folders in the places for temporary files are kept, files are not") {
 
 TEST_CASE("a place in which the person works or lives stays shared, and that is said") {
   using Case = std::tuple<util::EnvSnapshot, const char*, const char*>;
-  for (const auto& [env, where, expected] : {Case{util::EnvSnapshot(), "/tmp", "working directory is /tmp"},
-                                             Case{with("HOME", "/tmp"), "/", "home directory is /tmp"}}) {
+  for (const auto& [env, where, expected] :
+       {Case{util::EnvSnapshot(), "/tmp", "share /tmp, the working directory"},
+        Case{with("HOME", "/tmp"), "/", "share /tmp, your home directory"}}) {
     const auto found = emulate::find_temporary_places(env, where);
     for (const auto& folder : found.directories) CHECK(folder.target != "/tmp");
     REQUIRE(found.notes.size() == 1);

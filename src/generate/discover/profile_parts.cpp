@@ -190,8 +190,8 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   note("only QoS ", partition.allow_qos);
   note("not QoS ", partition.deny_qos);
   if (partition.max_cpus_per_node)
-    notes.push_back(fmt::format("a job can use at most {} CPUs of each node of partition {}",
-                                *partition.max_cpus_per_node, partition.name));
+    notes.push_back(fmt::format("partition {} limits jobs to {} CPUs per node (MaxCPUsPerNode of Slurm)",
+                                partition.name, *partition.max_cpus_per_node));
   if (!partition.up)
     notes.push_back(
         fmt::format("partition {} was not up when hpcml queried Slurm (check it with 'sinfo -p {}')",

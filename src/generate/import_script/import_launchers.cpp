@@ -144,8 +144,8 @@ private:
                      "add --explain to hpcml gen to see the new values");
     if (!step.complete)
       x_porting.warn(step.place, "port/launcher",
-                     fmt::format("{} options that are known only when the script runs are removed, maybe "
-                                 "with a container image",
+                     fmt::format("{} options that are known only when the script runs are removed; one of "
+                                 "them may name the container image",
                                  step.program),
                      "add --srun=OPTION or --container IMAGE to hpcml gen to set them");
   }
@@ -305,8 +305,8 @@ private:
                             fmt::format("{} stays the launcher, as requested: it must be in PATH on {}",
                                         agent.program, x_porting.to.id),
                             agent.program == "torchrun"
-                                ? std::string("add a link named torchrun to hpcml as the first in PATH "
-                                              "if PyTorch's torchrun is not installed")
+                                ? std::string("check that PyTorch's torchrun is installed there, or add a "
+                                              "link named torchrun to hpcml to PATH")
                                 : fmt::format("check that {} is installed there", agent.program));
     if (kept.empty() && x_porting.least_nodes == 0) return;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "the variable number of nodes");
@@ -339,7 +339,7 @@ private:
     }
     x_porting.warn(option.place, "port/launcher",
                    fmt::format("{} option --nnodes={} allows the number of nodes to change, but the script "
-                               "for {} does not keep it",
+                               "for {} has a fixed number",
                                agent.program, text, x_porting.to.id),
                    "use hpcml gen with --nodes N for a fixed number, or --nnodes MIN:MAX to allow fewer");
   }

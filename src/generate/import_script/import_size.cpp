@@ -196,12 +196,11 @@ private:
   /// An agent of the batch script's own node: it counts on others, starts them by itself, or is alone.
   void port_without_step(const FoundLaunch& found, Shape& shape) {
     if (shape.counts_nodes)
-      return x_porting.warn(
-          place_of_launch(found), "port/nodes",
-          fmt::format("'{}' had no srun: it ran only on the first node and waited for the other {}, and now "
-                      "starts on each node",
-                      shown_command(found), util::counted(shape.nodes - 1, "node")),
-          "add --nodes 1 to hpcml gen if one node is enough");
+      return x_porting.warn(place_of_launch(found), "port/nodes",
+                            fmt::format("'{}' had no srun, so it waited on the first node for the other {}: "
+                                        "the new script starts it on each node",
+                                        shown_command(found), util::counted(shape.nodes - 1, "node")),
+                            "add --nodes 1 to hpcml gen if one node is enough");
     if (reaches_nodes(*found.launch->agent())) return;
     x_porting.warn(place_of_launch(found), "port/nodes",
                    fmt::format("'{}' has no srun and runs only on the first of {}, so the script for {} "
