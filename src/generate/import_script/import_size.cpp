@@ -412,8 +412,8 @@ private:
             model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), origin("the launcher")};
       else
         x_porting.error(place_of_launch(found), "port/gpu-visibility",
-                        fmt::format("ranks of '{}' see all GPUs of their node, but on {} each rank sees only "
-                                    "its own, as device 0",
+                        fmt::format("ranks of '{}' see all GPUs of their node in the old job, but on {} each "
+                                    "rank sees only its own, as device 0",
                                     shown_command(found), site_id()),
                         "add --gpu-visibility own to hpcml gen if the program can use device 0 on each rank");
       return;

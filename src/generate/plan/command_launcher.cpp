@@ -127,10 +127,11 @@ private:
                    "remove one of them: the launcher uses the nodes of the job");
     if (*least < nodes->value) {
       x_job.least_nodes = static_cast<unsigned>(*least);
-      x_said.note(fmt::format("after a node failure the job continues (with {} or more) only with "
-                              "--sbatch=--no-kill and --srun=--no-kill",
-                              util::counted(*least, "node")),
-                  origin(option));
+      x_said.note(
+          fmt::format("Slurm ends the job if a node fails: use --sbatch=--no-kill and --srun=--no-kill "
+                      "to continue with {} or more",
+                      util::counted(*least, "node")),
+          origin(option));
     }
   }
 

@@ -80,10 +80,11 @@ void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus
   const auto& backend = job.backend;
   const auto counted_gpus = util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
-    return diagnostics.note(fmt::format("{} ranks share {} of each node, which works with --backend gloo but "
-                                        "not with NCCL",
-                                        ranks, counted_gpus),
-                            job.tasks_per_node->origin);
+    return diagnostics.note(
+        fmt::format("{} ranks share {} of each node: --backend gloo supports this, and NCCL "
+                    "would need one GPU for each rank",
+                    ranks, counted_gpus),
+        job.tasks_per_node->origin);
   const auto hint = fmt::format(
       "use --tasks-per-node {} for one rank per GPU, or --backend gloo if ranks share GPUs on purpose", gpus);
   const auto why = fmt::format("{} ranks share {} of each node, but NCCL rejects two ranks on one GPU, and "

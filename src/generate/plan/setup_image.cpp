@@ -83,9 +83,8 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                                rule->squashfs.at,
                                rule->squashfs.options,
                                by_srun ? step_of(input.job) : std::vector<std::string>{}};
-  diagnostics.note(
-      "the environment is one file, which jobs mount with the image: --container IMAGE --venv FILE",
-      rule->squashfs.origin);
+  diagnostics.note("the environment is one file: use it in jobs with hpcml gen --container IMAGE --venv FILE",
+                   rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
   return result;
 }

@@ -55,9 +55,11 @@ StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input) {
   if (recipe) {
     software.base_image = recipe->image.base_image;
     for (const auto& replaced : recipe->origin.superseded)
-      diagnostics.note(fmt::format("this environment follows the profile of {} instead of '{}': {}",
-                                   input.site.name, replaced.value, replaced.why),
-                       recipe->origin);
+      diagnostics.note(
+          fmt::format("the environment is made as the profile of {} states, not with '{}', which "
+                      "another source names: {}",
+                      input.site.name, replaced.value, replaced.why),
+          recipe->origin);
   }
   if (input.way.kind != SetupKind::libtorch) return result;
   software.link_directories = input.site.libtorch_link_directories;

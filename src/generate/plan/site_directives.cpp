@@ -115,7 +115,7 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
   if (!uses_local_disk(input)) return;
   if (const auto& gib = input.node()->local_disk_gib)
     result.remarks.note(
-        fmt::format("the local disk of the nodes, {}, has {} GiB, into which the files of the job must fit",
+        fmt::format("files of the job on the local disk of its nodes, {}, can use at most {} GiB per node",
                     *input.node()->local_disk, *gib),
         input.node()->origin);
   if (input.node()->local_disk_option.empty()) return;
@@ -123,11 +123,10 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
   if (option.find("{gib}") == std::string::npos)
     add_once(option, input.node()->origin);
   else
-    result.remarks.note(
-        fmt::format(
-            "the job uses the local disks of its nodes: add --sbatch={} with the GiB that it needs there",
-            option),
-        input.node()->origin);
+    result.remarks.note(fmt::format("the job uses the local disk of its nodes: request it with --sbatch={}, "
+                                    "with the GiB per node for {{gib}}",
+                                    option),
+                        input.node()->origin);
 }
 
 void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,

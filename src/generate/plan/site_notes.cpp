@@ -36,7 +36,8 @@ void note_place(const LayoutInput& input, const Directives& directives, StepDiag
                      rule_origin("different cluster rules"));
   if (!site.until.empty())
     diagnostics.warning("site/ends", fmt::format("{} shuts down on {}", site.name, site.until),
-                        site.successor.empty() ? "" : fmt::format("use its successor {}", site.successor),
+                        site.successor.empty() ? "use another site after this date"
+                                               : fmt::format("use its successor {}", site.successor),
                         site.state_origin);
   if (input.partition() && input.partition()->on_request)
     diagnostics.note(
@@ -118,8 +119,8 @@ void note_node(const SoftwareInput& input, const Directives& directives, StepDia
   const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
   const char* memory = hbm ? "HBM" : "HBM and the processors' memory together";
   if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
-    diagnostics.note(fmt::format("the memory of node type {}, {}, is {}: take this into account for --mem",
-                                 node->id, node->memory->value.to_slurm(), memory),
+    diagnostics.note(fmt::format("the memory that --mem can request on node type {}, {}, is {}", node->id,
+                                 node->memory->value.to_slurm(), memory),
                      node->memory->origin);
 }
 

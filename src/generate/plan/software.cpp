@@ -116,9 +116,10 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
     return add_modules(result, rule.modules, rule.origin);
   }
   if (input.job.body) // its own commands may set one up
-    return result.remarks.note("no Python environment is requested, so the script uses the python in PATH "
-                               "unless it sets one up (--venv, --conda)",
-                               rule_origin("no common environment"));
+    return result.remarks.note(
+        "no Python environment is requested: the script uses the python in PATH or what "
+        "its own commands load; use --venv or --conda to set one",
+        rule_origin("no common environment"));
   result.remarks.warning(
       "request/python",
       fmt::format(

@@ -626,7 +626,8 @@ TEST_CASE(
   const auto wheels =
       site_with(R"("python": [{"kind": "wheelhouse", "where": "/local/x", "packages": ["torch"]}])", "",
                 R"(, "local_disk": "/local", "local_disk_gib": 900)");
-  CHECK(has_note(plan_of(wheels, [](auto& job) { job.command = {"train.py"}; }), "/local, has 900 GiB"));
+  CHECK(has_note(plan_of(wheels, [](auto& job) { job.command = {"train.py"}; }),
+                 "/local, can use at most 900 GiB"));
   CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a|b")}; }),
              Contains("combines features only with '&'"));
   CHECK(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a&b")}; }).empty());
