@@ -28,12 +28,13 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
                                ? std::string::npos
                                : value.find(rule.suffix.front());
     if (separator != std::string::npos)
-      return result.remarks.error("request/" + name,
-                                  fmt::format("{}={} does not end with {}, which jobs of this type require",
-                                              option, value, rule.suffix),
-                                  fmt::format("use {}={}{}, or request the resources for which {} is valid",
-                                              option, value.substr(0, separator), rule.suffix, value),
-                                  rule.origin);
+      return result.remarks.error(
+          "request/" + name,
+          fmt::format("{}={} does not end with {}, which jobs with these resources require", option, value,
+                      rule.suffix),
+          fmt::format("use {}={}{}, or request the resources for which {} is valid", option,
+                      value.substr(0, separator), rule.suffix, value),
+          rule.origin);
     value += rule.suffix;
     result.remarks.note(fmt::format("{}={} becomes {}{}", option, wanted->value, value,
                                     rule.why.empty() ? "" : ": " + rule.why),
@@ -72,10 +73,11 @@ model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::
   const auto written = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  diagnostics.note(fmt::format("--signal={} is written as --signal={}, which signals only the ranks: the "
-                               "batch shell would be killed by it and end the job",
-                               written, signal.value),
-                   rule_origin("signals for ranks"));
+  diagnostics.note(
+      fmt::format("--signal={} becomes --signal={}, so that only the ranks receive the signal: it "
+                  "would kill the batch shell, and so end the job",
+                  written, signal.value),
+      rule_origin("signals for ranks"));
   return signal;
 }
 

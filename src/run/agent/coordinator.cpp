@@ -52,7 +52,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   if (x_state == State::gathering)
     gather(now);
   else if (!has_room())
-    x_words.push_back(fmt::format("{} joined, but no place of the run is free: it takes part after a restart",
+    x_words.push_back(fmt::format("{} joined as a spare: the run is full, and uses it if a node is lost",
                                   registration.host));
   return {};
 }
@@ -413,8 +413,9 @@ void Coordinator::note_time(Time now) {
   if (paused) {
     // The only node's own agent conducts, and reads stacks meanwhile.
     if (x_rules.max_nodes > 1)
-      x_words.push_back(fmt::format("the coordinator of the agents was paused for {}: the run continues",
-                                    whole_seconds(now - *x_last_call)));
+      x_words.push_back(fmt::format(
+          "the run's coordinator was paused for {} (job suspended or node overloaded), and the run continues",
+          whole_seconds(now - *x_last_call)));
     restart_deadlines(now);
   }
   x_last_call = now;

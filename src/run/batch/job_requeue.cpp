@@ -46,7 +46,7 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
   for (auto& argument : script_arguments(job.command)) options.push_back(std::move(argument));
   const auto submitted =
       script.empty()
-          ? util::Error{"hpcml has no copy of the job's script: check the warnings at the start of the job"}
+          ? util::Error{"hpcml has no copy of the script: check the log for 'cannot copy the script'"}
           : slurm::submit_job(request.submit_command, {}, options,
                               slurm::make_submit_environment(env, options).env);
   if (!submitted)
@@ -58,12 +58,15 @@ void submit_successor(const BatchRequest& request, const BatchJob& job, const st
   if (const auto written = util::write_file(job.successor_file(), successor + "\n", 0600); !written)
     util::log_warning(written.error().what);
   const auto cancelled = commands.ask({"scancel", job.name});
-  util::log_info(fmt::format(
-      "cannot change the exclude list of job {0}; submitted job {1} as its replacement{2}\n"
-      "hint: use the number {1} from now on",
-      job.name, successor,
-      cancelled.ok() ? ""
-                     : fmt::format("; job {} is still queued, and exits as soon as it starts", job.name)));
+  if (cancelled.ok())
+    return util::log_info(
+        fmt::format("cannot change the exclude list of job {0}; submitted job {1} as its replacement\n"
+                    "hint: use the number {1} from now on",
+                    job.name, successor));
+  util::log_info(fmt::format("cannot change the exclude list of job {0}, which exits as soon as it starts; "
+                             "submitted job {1} as its replacement\n"
+                             "hint: use the number {1} from now on",
+                             job.name, successor));
 }
 
 } // namespace

@@ -57,7 +57,8 @@ Result<std::string> existing_environment(const std::string& runner, const std::s
 
 Error unknown_environment(const std::string& runner, const std::string& why) {
   return Error{fmt::format("hpcml cannot determine the Python environment of '{}': {}", runner, why),
-               "use --store own if this environment has torch 2.7 or later"};
+               "use --store own if the environment has torch 2.7 or later: hpcml then names programs that do "
+               "not connect"};
 }
 
 Result<std::string> environment_of_uv(const std::vector<std::string>& words, const util::EnvSnapshot& env,
@@ -172,7 +173,8 @@ constexpr Runner k_runners[] = {{"uv", environment_of_uv},
 
 Error unknown_program(const std::string& starter) {
   return Error{fmt::format("hpcml cannot determine which program '{}' runs", starter),
-               "use --store own if that program has torch 2.7 or later"};
+               "use --store own if that program has torch 2.7 or later: hpcml then names programs that do "
+               "not connect"};
 }
 
 Result<std::string> find_runner_environment(const std::vector<std::string>& words,

@@ -76,17 +76,20 @@ std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& reques
     return JoinAccepted{why, std::move(clause), {}, {}};
   };
   if (request.job != x_rules.job)
-    return refuse(JoinError::job, "is the rendezvous store of another job, which this step cannot use");
+    return refuse(JoinError::job,
+                  "is the rendezvous store of another job: check that rank 0 of this step has started");
   if (!x_rules.step.empty() && request.step != x_rules.step)
-    return refuse(JoinError::step,
-                  "is the rendezvous store of another step of this job, which this step cannot use");
+    return refuse(
+        JoinError::step,
+        "is the rendezvous store of another step of this job: check that rank 0 of this step has started");
   const auto& members = x_registry.members();
   // If no number distinguishes two runs (mpirun twice in a script), their processes do.
   if (request.rank < members.size() &&
       (members[request.rank].announced || !members[request.rank].failed.empty()) &&
       (members[request.rank].pid != request.pid || members[request.rank].host != request.host))
-    return refuse(JoinError::run,
-                  "is the rendezvous store of another run of this step, which may still be exiting");
+    return refuse(
+        JoinError::run,
+        "is the rendezvous store of another run of this step: run this one after the other has exited");
   const auto size = x_registry.begun() ? members.size() : x_rules.world_size;
   if (size != 0 && request.world_size != size)
     return refuse(

@@ -33,8 +33,9 @@ TEST_CASE("An account for another kind of hours is refused, not lengthened") {
   job.partition = text("gpu_p6");
   job.account = text("abc@v100");
   const auto error = error_of(job, "jean_zay", "request/account");
-  CHECK_THAT(error.message,
-             Catch::Contains("--account=abc@v100 does not end with @h100, which jobs of this type require"));
+  CHECK_THAT(
+      error.message,
+      Catch::Contains("--account=abc@v100 does not end with @h100, which jobs with these resources require"));
   CHECK_THAT(error.hint, Catch::Contains("--account=abc@h100"));
   for (const char* good : {"abc", "abc@h100"}) {
     job.account = text(good);
