@@ -154,9 +154,10 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     if (kind)
       add_topology(request, *kind, *seen);
     else
-      print_note(
-          fmt::format("the topology of this node, {}, is not in the profile: {}; use --topology TYPE=FILE",
-                      node.name, kind.error().what));
+      print_note(fmt::format(
+          "the topology of this node, {}, is not in the profile: {}; use --topology TYPE=FILE with "
+          "its node type and a file of 'lstopo FILE.xml'",
+          node.name, kind.error().what));
   }
   return util::Done{};
 }

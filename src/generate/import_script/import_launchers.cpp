@@ -101,9 +101,9 @@ private:
   void port_step(FoundLaunch& found, const Link& step) {
     if (found.in_batch)
       return x_porting.note(step.place, "port/launcher",
-                            fmt::format("{} is removed: the script for {} runs '{}' without it, on the "
-                                        "first node",
-                                        step.program, x_porting.to.id, shown_command(found)));
+                            fmt::format("the new script runs '{}' without {}, which jobs of {} cannot use: "
+                                        "once, on the first node, as before",
+                                        shown_command(found), step.program, x_porting.to.id));
     const bool srun = step.program == "srun" && has_srun(x_porting.to);
     const auto* row = model::find_launcher(step.program);
     std::vector<std::string> planned;

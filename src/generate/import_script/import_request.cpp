@@ -175,7 +175,8 @@ private:
     if (setting.value && setting.value->empty())
       return x_porting.note(
           setting.place, "port/left-out",
-          fmt::format("'{}' is removed: it has no value and changes nothing", word_of(setting)));
+          fmt::format("the option '{}' is not written into the new script: without a value it has no effect",
+                      word_of(setting)));
     if (x_porting.to.flag(setting.option).policy != model::Policy::forbidden)
       return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
     if (setting.option == "export" && setting.value.value_or("") == "ALL")
