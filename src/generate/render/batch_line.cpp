@@ -201,9 +201,10 @@ std::string describe_saving(const model::Plan& plan) {
   const bool has_directory = plan.requeue && !plan.requeue->checkpoint_dir.empty();
   // hpcml launch spares programs that the signal would kill. Slurm itself signals the tasks of other
   // launchers.
-  return fmt::format(" {} before the time limit it sends SIG{} to {}, to save {}and exit.", lead_time(plan),
-                     plan.saving->signal.text(),
-                     plan.launcher.choice.is_hpcml() ? "ranks with a handler" : "the tasks",
+  const auto signal = plan.saving->signal.text();
+  return fmt::format(" {} before the time limit{} it sends SIG{} to {}, to save {}and exit.", lead_time(plan),
+                     signal == model::k_limit_signal ? "" : fmt::format(" (SIG{})", model::k_limit_signal),
+                     signal, plan.launcher.choice.is_hpcml() ? "ranks with a handler" : "the tasks",
                      has_directory ? "in $HPCML_CHECKPOINT_DIR " : "");
 }
 
@@ -241,7 +242,10 @@ std::vector<std::string> describe_batch(const model::Plan& plan) {
     text += fmt::format(", on {} of {} (HPCML_RUN_NODES)", util::counted(plan.layout.nodes, "healthy node"),
                         plan.layout.nodes_asked());
   else if (!plan.saving && !requeues(plan) && plan.launcher.choice.is_hpcml())
-    text += serves_store(plan) ? " and serves the ranks' rendezvous store" : ", with a secret for the ranks";
+    text += serves_store(plan) ? " and serves the ranks' rendezvous store"
+            : plan.launcher.has_own_agent()
+                ? ", with a secret for the agents, which serve the rendezvous store"
+                : ", with a secret for the ranks";
   text += ".";
   if (plan.saving) text += describe_saving(plan);
   if (requeues(plan)) text += describe_requeue(plan);

@@ -373,9 +373,10 @@ ScriptLines describe_step(const ScriptStep& step) {
       plan.layout.gpus_per_node > 0 ? "--cpus-per-task cores near its GPUs" : "--cpus-per-task cores";
   std::string text;
   if (plan.launcher.spawns)
-    text = fmt::format("One task per node: hpcml launch starts its ranks, and binds each to {}.", cores);
+    text = fmt::format("One agent per node: hpcml launch starts its ranks and binds each to {}.", cores);
   else if (plan.binding.binder == Binder::launch)
-    text = fmt::format("One task per rank: hpcml launch (not srun) binds it to {} and sets RANK.", cores);
+    text = fmt::format("One task per rank: hpcml launch (not {}) binds it to {} and sets RANK.",
+                       plan.launcher.step, cores);
   else if (binds_with_masks(plan))
     text = "One task per rank, with its CPU mask: hpcml launch checks that, sets RANK and runs the program.";
   else

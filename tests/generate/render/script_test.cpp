@@ -127,7 +127,7 @@ TEST_CASE("a script explains the names in its lines") {
   CHECK(has_comment("One task per rank: hpcml launch (not srun) binds it to --cpus-per-task cores near"));
   plan.launcher.spawns = true;
   plan.layout.tasks_per_node = 1;
-  CHECK(has_comment("One task per node: hpcml launch starts its ranks, and binds each to "));
+  CHECK(has_comment("One agent per node: hpcml launch starts its ranks and binds each to "));
   CHECK(has_comment(
       "Rank 0's agent serves the rendezvous store at --master-port, which the site prescribes.\n"));
   plan = test::make_plan_for("srun");
