@@ -156,7 +156,7 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
         "'numa.a' in the topology file must have a number from 0 to 65535 as its key, not 'a'",
         "'numa.1' in the topology file must be a list of CPUs",
         "'gpu.0.pci' in the topology file must be a string",
-        "'reserved' in the topology file is not a list of CPUs: \"x-y\""})
+        "'reserved' in the topology file is not a list of CPUs: the list of numbers has \"x-y\""})
     CHECK(says(node.error(), part));
   const auto broken = topo::parse_node_json("{\"cores\": 4,");
   REQUIRE_FALSE(broken.ok());

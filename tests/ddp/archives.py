@@ -87,7 +87,7 @@ def main():
         if latest(program, folder)[:2] != (0, f"{folder}/step_12.pt"):
             wrong.append("link")
         os.remove(f"{folder}/step_12.pt")
-        if "step_11.pt: not a regular file" not in latest(program, folder)[2]:
+        if "step_11.pt: the checkpoint is not a regular file" not in latest(program, folder)[2]:
             wrong.append("FIFO")
     print(f"torch {torch.__version__}: {len(wrong)} wrong of {seen}", *wrong[:20], sep="\n")
     return bool(wrong) or min(seen.values()) < 50

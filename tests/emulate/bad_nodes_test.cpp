@@ -168,11 +168,13 @@ sbatch -Q job.sh; over; told 2
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-004]\n");
-  CHECK_THAT(output, Contains("hpcml: warning: node001 is not used: its driver shows 0 of 2 GPUs\n") &&
-                         Contains("hpcml: the program runs on node[002-003] (spare nodes: node004)\n") &&
-                         Contains("hpcml: the program runs on node[002,004] (spare nodes: none)\n") &&
-                         Contains("restarting it on healthy nodes of this job (restart 1 of at most 3)\n") &&
-                         Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
+  CHECK_THAT(
+      output,
+      Contains("hpcml: warning: node001 is not used, because it is faulty: its driver shows 0 of 2 GPUs\n") &&
+          Contains("hpcml: the program runs on node[002-003] (spare nodes: node004)\n") &&
+          Contains("hpcml: the program runs on node[002,004] (spare nodes: none)\n") &&
+          Contains("restarting it on healthy nodes of this job (restart 1 of at most 3)\n") &&
+          Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
              Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
 }
@@ -189,8 +191,9 @@ pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-003]\n");
-  CHECK_THAT(output, Contains("hpcml: warning: node002 is not used: it did not answer\n") &&
-                         Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
+  CHECK_THAT(output,
+             Contains("hpcml: warning: node002 is not used, because it is faulty: it did not answer\n") &&
+                 Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
 }
 
 TEST_CASE(

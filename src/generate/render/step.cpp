@@ -375,8 +375,8 @@ ScriptLines describe_step(const ScriptStep& step) {
   if (plan.launcher.spawns)
     text = fmt::format("One agent per node: hpcml launch starts its ranks and binds each to {}.", cores);
   else if (plan.binding.binder == Binder::launch)
-    text = fmt::format("One task per rank: hpcml launch (not {}) binds it to {} and sets RANK.",
-                       plan.launcher.step, cores);
+    text = fmt::format("One task per rank: hpcml launch{} binds it to {} and sets RANK.",
+                       plan.launcher.by_srun() ? " (not srun)" : "", cores);
   else if (binds_with_masks(plan))
     text = "One task per rank, with its CPU mask: hpcml launch checks that, sets RANK and runs the program.";
   else

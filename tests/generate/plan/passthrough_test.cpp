@@ -84,7 +84,7 @@ TEST_CASE("Raw options that contradict the plan are refused in every spelling, w
                                      {"--test-only", "command line"},
                                      {"--jobid=1", "another job"},
                                      {"-Z", "another job"},
-                                     {"-ln4", "one option each"},
+                                     {"-ln4", "set other options separately"},
                                      {"label", "--srun=--label"},
                                      {"--nod=1", "use the full name"},
                                      {"-y", "no option '-y'"}};
@@ -194,7 +194,7 @@ TEST_CASE("Raw options that do not go together are refused as sbatch does") {
   auto job = lumi_job();
   job.gpus_per_node = flag(0u);
   job.sbatch = {text("--mem-per-gpu=8G")};
-  CHECK(error_of(job, "lumi", "usage/sbatch").message.starts_with("--mem-per-gpu needs GPUs"));
+  CHECK(error_of(job, "lumi", "usage/sbatch").message.starts_with("--mem-per-gpu applies to GPUs"));
 }
 
 TEST_CASE("GRES that are no GPUs stay beside the planned GPUs") {

@@ -449,7 +449,7 @@ TEST_CASE("a launcher gets the job's numbers, and others where it starts one age
   const auto plain = script_of(plan_of(site, with("mpirun")));
   CHECK_THAT(plain, Contains("mpirun -np 8") && Contains("RANK=${OMPI_COMM_WORLD_RANK:?} ") &&
                         !Contains("hpcml launch"));
-  CHECK_THAT(refused(site, with("srun")), Contains("does not start programs with srun"));
+  CHECK_THAT(refused(site, with("srun")), Contains("--launcher srun cannot be used"));
   const auto two = site_with(
       R"("launchers": [{"name": "ibrun", "default": true, "when": {"partitions": ["old"]}}, {"name": "srun"}])");
   CHECK(plan_of(two).launcher.step == "srun");
@@ -595,7 +595,7 @@ TEST_CASE("a signal to the batch shell, which has no trap, becomes one to the ra
   CHECK(signal("R:USR1") == "R:USR1");
   CHECK(signal("B:USR1@60", true) == "B:USR1@60");
   CHECK(has_note(plan_of(site, [](auto& job) { job.signal = text("B:USR1@60"); }),
-                 "the batch shell would be killed by it"));
+                 "it would kill the batch shell"));
 }
 
 TEST_CASE(

@@ -21,7 +21,8 @@ namespace {
 const util::EnvSnapshot k_env({{"PATH", "/usr/bin:/bin"}, {"NAME", "value"}});
 constexpr std::chrono::seconds k_minute(60);
 
-/// Waits as the batch process does, for at most a minute. How often it must wait depends on the sizes of the command's writes.
+/// Waits as the batch process does, for at most a minute. How often it must wait depends on the sizes of the
+/// command's writes.
 std::string take_all(BackgroundCommand& command) {
   const auto deadline = std::chrono::steady_clock::now() + k_minute;
   while (std::chrono::steady_clock::now() < deadline) {

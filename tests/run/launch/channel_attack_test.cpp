@@ -374,6 +374,6 @@ TEST_CASE("agents of a step without a key report an error") {
           .front();
   CHECK(result.code == 125);
   CHECK(result.out.empty());
-  CHECK_THAT(result.err, Contains("the agents of 2 nodes have no key") && Contains("/proc/nowhere/key") &&
+  CHECK_THAT(result.err, Contains("hpcml's agents on 2 nodes have no key") && Contains("/proc/nowhere/key") &&
                              Contains("hpcml config key"));
 }
