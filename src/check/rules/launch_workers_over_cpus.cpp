@@ -4,8 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/task_cpus.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -36,35 +36,6 @@ std::optional<Workers> find_workers(const std::vector<shell::Argument>& words) {
   return std::nullopt;
 }
 
-/// Whether the step binds its tasks to their CPUs.
-bool is_bound(const Link& step) {
-  return step.program == "srun" && step.complete &&
-         !find_any(step, {"cpu-bind", "overcommit", "cpus-per-gpu", "exact", "whole"});
-}
-
-/// CPUs that the launch has: those of a task of its step, or those of the batch step of one task; 0 where
-/// that is not known.
-long cpus_of(const LintContext& subject, const Launch& launch, const LaunchShape& shape) {
-  const auto& request = subject.requests[0];
-  if (const auto* step = launch.step()) {
-    const auto* option = is_bound(*step) ? step->find("cpus-per-task") : nullptr;
-    if (option) return option->value ? number_of(*option->value, shape).value_or(0) : 0;
-    return is_bound(*step) ? request.count("cpus-per-task") : 0;
-  }
-  const bool owns_node = request.sharing == slurm::Sharing::exclusive || request.text("mem") == "0" ||
-                         (subject.fits.size() == 1 && subject.fits[0].owns_nodes());
-  const bool one_task = subject.sizes[0].tasks == 1 && !shape_of_job(subject).several_nodes;
-  return !owns_node && one_task ? request.count("cpus-per-task") : 0;
-}
-
-/// Processes with these workers that share the CPUs; nothing where that is not visible.
-std::optional<long> processes_of(const Launch& launch, const LaunchShape& shape) {
-  const auto* agent = launch.agent();
-  if (!agent) return launch.python() && !launch.find("hpcml") ? std::optional(1L) : std::nullopt;
-  const auto* option = agent->find(model::OptionMeaning::ranks_per_node);
-  return agent->complete && option && option->value ? number_of(*option->value, shape) : std::nullopt;
-}
-
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.requests.size() != 1 || subject.text.find("workers") == std::string_view::npos) return hits;
@@ -73,8 +44,8 @@ RuleMatches find(const LintContext& subject) {
     const auto workers = find_workers(launch.last().operands);
     if (!workers) continue;
     const auto shape = shape_of(subject, launch);
-    const auto cpus = cpus_of(subject, launch, shape);
-    const auto processes = processes_of(launch, shape);
+    const auto cpus = cpus_of_task(subject, launch, shape);
+    const auto processes = processes_of_task(launch, shape);
     if (cpus < 1 || !processes || workers->count * *processes <= cpus) continue;
     add_match(hits, {workers->word->place,
                      fmt::format("{} workers{} share {} of the task", workers->count,

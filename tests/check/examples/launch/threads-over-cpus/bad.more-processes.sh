@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=1 --cpus-per-task=2 --gres=gpu:4
+srun deepspeed --num_gpus=4 train.py
