@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Environments that several tasks create or change at the same time.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "check/job_shape.hpp"
+#include "check/launch_facts.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::check {
+namespace safety_shared_install {
+
+/// True if the text names a directory of one task, job or node.
+bool is_private(std::string_view text) {
+  static constexpr std::array<std::string_view, 8> k_signs = {
+      "/dev/shm", "/tmp", "JOBSCRATCH", "LOCAL", "SLURM_ARRAY", "SLURM_JOB", "SLURM_PROCID", "TMP"};
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// What the program installs or creates; empty for other programs.
+std::string_view installs(const Launch& launch) {
+  const auto& link = launch.last();
+  const auto has = [&](std::string_view subcommand) {
+    return std::any_of(link.operands.begin(), link.operands.end(),
+                       [&](const auto& word) { return word.text() == subcommand; });
+  };
+  const bool conda = link.program == "conda" || link.program == "mamba";
+  if (link.program == "virtualenv" || link.module == "venv" || (conda && (has("create") || has("install"))))
+    return "environment";
+  const bool pip = link.program == "pip" || link.program == "pip3" || link.module == "pip";
+  return pip && has("install") ? "packages" : "";
+}
+
+/// True if several tasks of the array run at once.
+bool is_parallel_array(const LintContext& subject) {
+  const auto* array = subject.directive("array");
+  return array && array->value && array->value->find_first_of("-,") != std::string::npos &&
+         !array->value->ends_with("%1");
+}
+
+/// True if the script uses an environment in a directory of the task or the job.
+bool has_private_environment(const LintContext& subject) {
+  const auto& commands = subject.view.commands;
+  return std::any_of(commands.begin(), commands.end(), [](const shell::Command& command) {
+    const auto& words = command.words;
+    return std::any_of(words.begin(), words.end(), [](const auto& word) {
+      const auto text = word.text();
+      const bool of_environment = text.find("activate") != std::string::npos ||
+                                  text.find("env") != std::string::npos || text.starts_with("--target");
+      return of_environment && is_private(text);
+    });
+  });
+}
+
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
+  if (subject.requests.size() != 1 || has_private_environment(subject)) return hits;
+  const bool array = is_parallel_array(subject);
+  for (const auto& launch : subject.launches) {
+    const auto& command = *launch.command;
+    const auto what = installs(launch);
+    if (what.empty() || launch.container() || command.context.condition || command.context.uncalled) continue;
+    const auto tasks = launch.step() ? shape_of(subject, launch).tasks : std::nullopt;
+    if (!array && tasks.value_or(1) < 2) continue;
+    const auto& words = command.words;
+    if (std::any_of(words.begin(), words.end(), [](const auto& word) { return is_private(word.text()); }))
+      continue;
+    add_match(hits, {command.place,
+                     fmt::format("all tasks{} change the same {} at the same time",
+                                 array ? " of the array" : "", what),
+                     "run it once before the job, or use a directory of the task: $TMPDIR"});
+    return hits;
+  }
+  return hits;
+}
+
+} // namespace safety_shared_install
+
+Rule rule_safety_shared_install() {
+  using namespace safety_shared_install;
+  return {
+      .id = "safety/shared-install",
+      .severity = diag::Severity::note,
+      .title = "Installation by several tasks at once",
+      .why =
+          "pip and venv do not lock an environment. Tasks that install into the same directory at the same "
+          "time remove each other's files: imports fail at random, and the environment stays incomplete.",
+      .link = "https://docs.python.org/3/library/venv.html",
+      .bad = {R"(#!/bin/bash
+#SBATCH --array=0-7 --time=10
+python3 -m venv .venv
+source .venv/bin/activate
+pip install -r requirements.txt
+python train.py "$SLURM_ARRAY_TASK_ID"
+)"},
+      .good = {R"(#!/bin/bash
+#SBATCH --array=0-7 --time=10
+virtualenv --no-download "$SLURM_TMPDIR/env"
+source "$SLURM_TMPDIR/env/bin/activate"
+pip install --no-index -r requirements.txt
+python train.py "$SLURM_ARRAY_TASK_ID"
+)"},
+      .find = find,
+  };
+}
+
+} // namespace hpcml::check
