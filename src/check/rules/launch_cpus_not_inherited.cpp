@@ -41,6 +41,20 @@ bool may_set_cpus(const LintContext& subject, const Launch& launch, const Link& 
   return !any || std::any_of(k_signs.begin(), k_signs.end(), in_commands);
 }
 
+/// True if the binding leaves the tasks CPUs that are not their own, or names the CPUs.
+bool is_binding_to_others(const shell::Argument& binding) {
+  const auto value = binding.text();
+  return !binding.known() || value.find("none") != std::string::npos || value.starts_with("no") ||
+         value.find("mask") != std::string::npos || value.find("map") != std::string::npos;
+}
+
+/// True if the program is small work next to those of a training: "ray stop", "ray status".
+bool is_query(const Launch& launch) {
+  const auto& last = launch.last();
+  return last.program == "ray" && !last.operands.empty() &&
+         (last.operands[0].text() == "stop" || last.operands[0].text() == "status");
+}
+
 /// Whether the step says itself how its tasks get CPUs.
 bool sets_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
   if (find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap", "whole", "pty",
@@ -49,10 +63,7 @@ bool sets_cpus(const LintContext& subject, const Launch& launch, const Link& ste
   if (const auto* job_id = step.find("jobid"); job_id && !is_own_job(*job_id)) return true;
   if (!step.complete && may_set_cpus(subject, launch, step)) return true;
   const auto* bind = step.find("cpu-bind");
-  if (!bind || !bind->value) return false;
-  const auto value = bind->value->text();
-  return !bind->value->known() || value.find("none") != std::string::npos || value.starts_with("no") ||
-         value.find("mask") != std::string::npos || value.find("map") != std::string::npos;
+  return bind && bind->value && is_binding_to_others(*bind->value);
 }
 
 /// The places of the steps that start programs of a training: whatever is not small work.
@@ -61,7 +72,8 @@ std::set<std::size_t> training_steps(const LintContext& subject) {
   for (const auto& inner : subject.launches) {
     const auto* step = inner.step();
     const bool trains = inner.python() || inner.agent() || inner.container();
-    if (step && (trains || !(is_utility(inner) || is_shell(inner) || &inner.last() == step)))
+    if (step &&
+        (trains || !(is_utility(inner) || is_query(inner) || is_shell(inner) || &inner.last() == step)))
       places.insert(step->place.offset);
   }
   return places;
@@ -79,7 +91,8 @@ RuleMatches find(const LintContext& subject) {
     if (!step || step->program != "srun" || !is_own(launch, *step) || launch.command->context.substitution ||
         training.count(step->place.offset) == 0 || sets_cpus(subject, launch, *step))
       continue;
-    if (launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_CPU_BIND")) continue;
+    const auto* binding = launch.variable("SLURM_CPU_BIND");
+    if (launch.variable("SRUN_CPUS_PER_TASK") || (binding && is_binding_to_others(*binding))) continue;
     // Where the version is not known once is enough to say.
     if (!subject.version_known && !hits.empty()) continue;
     add_match(hits,

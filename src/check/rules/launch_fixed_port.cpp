@@ -138,6 +138,22 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
                    shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
 }
 
+/// The word with the port of a head node of Ray, and the port; nothing if the launch starts none, or if the
+/// port is not given.
+std::optional<std::pair<diag::Place, std::string>> find_ray_port(const Launch& launch) {
+  const auto& link = launch.last();
+  const auto& words = link.operands;
+  if (link.program != "ray" || words.empty() || words[0].text() != "start" ||
+      std::none_of(words.begin(), words.end(), [](const auto& word) { return word.text() == "--head"; }))
+    return std::nullopt;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto text = words[i].text();
+    if (text.starts_with("--port=")) return std::pair(words[i].place, text.substr(7));
+    if (text == "--port" && i + 1 < words.size()) return std::pair(words[i + 1].place, words[i + 1].text());
+  }
+  return std::nullopt;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
@@ -149,6 +165,13 @@ RuleMatches find(const LintContext& subject) {
     add(subject, numbers, seen.value->text(), seen.value->place, foreign, hits);
   }
   for (const auto& launch : subject.launches) {
+    if (const auto ray = find_ray_port(launch)) {
+      const auto count = hits.size();
+      add(subject, numbers, ray->second, ray->first, false, hits);
+      if (hits.size() > count)
+        hits.back().hint =
+            "set it from the job id: ray start --head --port=$((15000 + SLURM_JOB_ID % 17000))";
+    }
     const auto* agent = launch.agent();
     if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent))
       continue;
@@ -182,7 +205,7 @@ Rule rule_launch_fixed_port() {
       .why =
           "The first rank listens on the port. Two jobs on a node with the same number: the second ends with "
           "\"Address already in use\", or, worse, its ranks join the first one's training. Ports that follow "
-          "from the job's id do not collide.",
+          "from the job's id do not collide. The head node of Ray listens on its port in the same way.",
       .link = "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
       .bad = {R"(#!/bin/bash
 #SBATCH --ntasks=4

@@ -212,12 +212,32 @@ bool shows_all_programs(const LintContext& subject) {
          commands.size() == subject.launches.size() + static_cast<std::size_t>(skipped);
 }
 
+/// True if the step ends before the next command and does not train: it starts nothing that a program of the
+/// batch script could use.
+bool is_finished_step(const Launch& launch) {
+  return launch.step() && launch.step()->program == "srun" && !launch.command->context.background &&
+         !launch.python() && !launch.agent() && !launch.container() && !is_shell(launch);
+}
+
+/// True if the program is a training by its name.
+bool is_named_training(const Launch& launch) {
+  const auto* python = launch.python();
+  return python && starts_training(launch) &&
+         util::to_lower(util::base_name(python->operands[0].text())).find("train") != std::string::npos;
+}
+
 /// The training that a script starts which does nothing else that may reach other nodes; nothing where that
 /// is not visible.
 const Launch* find_only_training(const LintContext& subject) {
-  // A script that a sourced file or an argument completes is not to be evaluated.
-  if (std::any_of(subject.launches.begin(), subject.launches.end(), may_reach_nodes)) return nullptr;
-  const auto found = std::find_if(subject.launches.begin(), subject.launches.end(), starts_training);
+  bool has_steps = false;
+  for (const auto& launch : subject.launches) {
+    const bool finished = is_finished_step(launch);
+    has_steps = has_steps || finished;
+    // A script that a sourced file or an argument completes is not to be evaluated.
+    if (!finished && may_reach_nodes(launch)) return nullptr;
+  }
+  const auto found = std::find_if(subject.launches.begin(), subject.launches.end(),
+                                  has_steps ? is_named_training : starts_training);
   if (found == subject.launches.end() || !is_alone(subject, *found) || !shows_all_programs(subject))
     return nullptr;
   return &*found;

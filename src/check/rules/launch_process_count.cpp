@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A number of processes per node that does not agree with the node's GPUs.
-#include "check/job_shape.hpp"
+#include <algorithm>
+#include <fmt/format.h>
 
+#include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "core/util/text.hpp"
-#include <fmt/format.h>
 
 namespace hpcml::check {
 namespace launch_process_count {
@@ -23,6 +24,17 @@ std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shap
   return *count / *shape.nodes;
 }
 
+/// True if the program's words split the model over the GPUs of one process: --tensor-parallel-size,
+/// model_parallel=True, device_map.
+bool splits_model(const Launch& launch) {
+  const auto& words = launch.command->words;
+  return std::any_of(words.begin(), words.end(), [](const auto& word) {
+    const auto text = util::replace_all(util::to_lower(word.text()), "-", "_");
+    return text.find("device_map") != std::string::npos ||
+           (text.find("_parallel") != std::string::npos && text.find("data_parallel") == std::string::npos);
+  });
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
@@ -39,6 +51,7 @@ RuleMatches find(const LintContext& subject) {
     const auto gpus = *shape.gpus_per_node;
     if (!processes || *processes == gpus || *processes < 1) continue;
     const bool more = *processes > gpus;
+    if (!more && splits_model(launch)) continue;
     auto fix = more && agent->find(OptionMeaning::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();

@@ -29,6 +29,25 @@ bool may_bring_conda(const shell::Command& command) {
          });
 }
 
+/// True if the command is `module` with a subcommand that brings no function to this shell: it loads only
+/// compilers, MPI and libraries of GPUs, or loads nothing.
+bool is_module_without_conda(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 16> k_modules = {
+      "aocc", "cmake", "cuda",    "cudatoolkit", "cudnn", "gcc",    "gcccore", "gdrcopy",
+      "git",  "intel", "mvapich", "nccl",        "nvhpc", "nvidia", "openmpi", "ucx"};
+  static constexpr std::array<std::string_view, 5> k_subcommands = {"avail", "list", "purge", "reset",
+                                                                    "unload"};
+  const auto words = command.arguments();
+  if (command.name() != "module" || words.empty() || !words[0].known()) return false;
+  const auto subcommand = words[0].text();
+  if (std::find(k_subcommands.begin(), k_subcommands.end(), subcommand) != k_subcommands.end()) return true;
+  return subcommand == "load" && std::all_of(words.begin() + 1, words.end(), [](const auto& word) {
+           const auto text = util::to_lower(word.text());
+           const auto name = std::string_view(text).substr(0, text.find_first_of("/-"));
+           return word.known() && std::binary_search(k_modules.begin(), k_modules.end(), name);
+         });
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto shebang = shebang_line(subject.text);
@@ -38,6 +57,7 @@ RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.unread.empty()) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
+    if (name && is_module_without_conda(command)) continue;
     // Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a
     // function of the script's own.
     if (!name || command.calls_function || *name == "source" || *name == "." || *name == "eval" ||

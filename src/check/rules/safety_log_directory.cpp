@@ -39,32 +39,33 @@ bool submits_itself(const LintContext& subject) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   std::vector<std::string> reported;
-  for (const auto& request : subject.requests)
-    for (const std::string_view option : {"output", "error"}) {
-      auto path = request.text(option);
-      const auto slash = path.rfind('/');
-      if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' ||
-          path[0] == '~' || path.find_first_of("<{") != std::string::npos)
-        continue;
-      auto directory = path.substr(0, slash);
-      if (directory.starts_with("./")) directory.erase(0, 2);
-      if (directory == "." || directory == ".." || directory == "/dev" || directory == "/tmp" ||
-          std::find(reported.begin(), reported.end(), directory) != reported.end())
-        continue;
-      const bool pattern =
-          directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
-      const bool made = is_made_by(subject, directory);
-      if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
-      if (made && submits_itself(subject)) continue;
-      reported.push_back(directory);
-      hits.push_back(
-          {request.place(option),
-           made ? fmt::format("'{}' must exist before the job starts: the mkdir in the script comes too late",
-                              directory)
-                : fmt::format("'{}' must exist before the job starts: Slurm does not create it", directory),
-           pattern ? "use the pattern in the file's name instead"
-                   : fmt::format("run mkdir -p {} before sbatch", directory)});
-    }
+  if (subject.requests.empty()) return hits;
+  const auto& request = subject.requests[0]; // the script's log is that of the first component
+  for (const std::string_view option : {"output", "error"}) {
+    auto path = request.text(option);
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' ||
+        path[0] == '~' || path.find_first_of("<{") != std::string::npos)
+      continue;
+    auto directory = path.substr(0, slash);
+    if (directory.starts_with("./")) directory.erase(0, 2);
+    if (directory == "." || directory == ".." || directory == "/dev" || directory == "/tmp" ||
+        std::find(reported.begin(), reported.end(), directory) != reported.end())
+      continue;
+    const bool pattern =
+        directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
+    const bool made = is_made_by(subject, directory);
+    if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
+    if (made && submits_itself(subject)) continue;
+    reported.push_back(directory);
+    hits.push_back(
+        {request.place(option),
+         made ? fmt::format("'{}' must exist before the job starts: the mkdir in the script comes too late",
+                            directory)
+              : fmt::format("'{}' must exist before the job starts: Slurm does not create it", directory),
+         pattern ? "use the pattern in the file's name instead"
+                 : fmt::format("run mkdir -p {} before sbatch", directory)});
+  }
   return hits;
 }
 

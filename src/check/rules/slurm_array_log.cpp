@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An array whose tasks all write the same log.
+// Names of logs that do not agree with whether the job is an array.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -35,11 +35,34 @@ bool has_one_task(std::string_view list) {
          list.substr(0, dash) == list.substr(dash + 1, list.find_first_of(":%", dash) - dash - 1);
 }
 
+/// True if the script may be an array by the command line of sbatch: it reads a variable of arrays, or a
+/// comment has the option.
+bool may_be_array(const LintContext& subject) {
+  return subject.text.find("SLURM_ARRAY") != std::string_view::npos ||
+         subject.text.find("--array") != std::string_view::npos ||
+         subject.text.find("sbatch -a") != std::string_view::npos;
+}
+
+/// Reports names with %a in a job that is not an array.
+RuleMatches find_unused_number(const LintContext& subject) {
+  RuleMatches hits;
+  if (subject.requests.empty() || may_be_array(subject)) return hits;
+  const auto& request = subject.requests[0];
+  for (const std::string_view option : {"output", "error"})
+    if (hits.empty() && has_pattern(request.text(option), "a") && request.place(option).length > 0)
+      hits.push_back({request.place(option),
+                      "%a is 4294967294 in a job that is not an array",
+                      "use %j, the job's number, instead of %A and %a",
+                      {},
+                      diag::Severity::note});
+  return hits;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto* array = subject.directive("array");
-  if (!array || !array->value || array->value->find_first_of("-,") == std::string::npos ||
-      has_one_task(*array->value))
+  if (!array) return find_unused_number(subject);
+  if (!array->value || array->value->find_first_of("-,") == std::string::npos || has_one_task(*array->value))
     return hits;
   const auto& request = subject.requests[0];
   const bool appends = util::to_lower(request.text("open-mode")).starts_with("a");
@@ -71,11 +94,11 @@ Rule rule_slurm_array_log() {
   return {
       .id = "slurm/array-log",
       .severity = diag::Severity::warning,
-      .title = "One log for all tasks of an array",
+      .title = "Log name that does not fit the array",
       .why =
           "Without the task's number in its name every task of the array opens the same file: they empty it "
-          "one after the other and "
-          "write over each other.",
+          "one after the other and write over each other. In a job that is not an array, %a is the number "
+          "4294967294.",
       .link = "https://slurm.schedmd.com/job_array.html#file_names",
       .bad = {R"(#!/bin/bash
 #SBATCH --array=0-9

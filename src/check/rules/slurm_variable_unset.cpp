@@ -33,6 +33,44 @@ constexpr std::array<Row, 7> k_rows = {
      {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
      {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
 
+/// Variables of jobs, steps and arrays whose names are misspelt in scripts.
+constexpr std::array<std::string_view, 30> k_names = {
+    "SLURM_ARRAY_JOB_ID",   "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAY_TASK_MAX", "SLURM_CLUSTER_NAME",     "SLURM_CPUS_ON_NODE",
+    "SLURM_CPUS_PER_TASK",  "SLURM_GPUS_ON_NODE",     "SLURM_GPUS_PER_NODE",
+    "SLURM_JOBID",          "SLURM_JOB_ACCOUNT",      "SLURM_JOB_CPUS_PER_NODE",
+    "SLURM_JOB_GPUS",       "SLURM_JOB_ID",           "SLURM_JOB_NAME",
+    "SLURM_JOB_NODELIST",   "SLURM_JOB_NUM_NODES",    "SLURM_JOB_PARTITION",
+    "SLURM_LOCALID",        "SLURM_MEM_PER_NODE",     "SLURM_NNODES",
+    "SLURM_NODEID",         "SLURM_NODELIST",         "SLURM_NPROCS",
+    "SLURM_NTASKS",         "SLURM_NTASKS_PER_NODE",  "SLURM_PROCID",
+    "SLURM_RESTART_COUNT",  "SLURM_SUBMIT_DIR",       "SLURM_TASKS_PER_NODE"};
+/// Names that are close to those above and exist.
+constexpr std::array<std::string_view, 9> k_others = {
+    "SLURM_ARRAY_TASK_MIN", "SLURM_GPUS_PER_TASK", "SLURM_JOB_GID", "SLURM_JOB_GRES", "SLURM_JOB_QOS",
+    "SLURM_JOB_UID",        "SLURM_JOB_USER",      "SLURM_NODES",   "SLURM_STEP_GPUS"};
+
+/// True if one letter added, dropped or replaced makes one text of the other.
+bool is_one_letter_off(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  const auto difference = std::mismatch(a.begin(), a.end(), b.begin());
+  const auto same = static_cast<std::size_t>(difference.first - a.begin());
+  if (a.size() == b.size()) return same < a.size() && a.substr(same + 1) == b.substr(same + 1);
+  return a.substr(same) == b.substr(same + 1);
+}
+
+/// The variable whose name is meant by one that no Slurm sets; empty if the name may be right.
+std::string_view meant_name(std::string_view name) {
+  const auto is_name = [&](auto known) { return known == name; };
+  if (std::any_of(k_names.begin(), k_names.end(), is_name) ||
+      std::any_of(k_others.begin(), k_others.end(), is_name))
+    return {};
+  const auto found = std::find_if(k_names.begin(), k_names.end(),
+                                  [&](auto known) { return is_one_letter_off(name, known); });
+  return found == k_names.end() ? std::string_view() : *found;
+}
+
 /// The text up to an `exit` that is alone at the start of a line, after which notes may be.
 std::string_view before_exit(std::string_view text) {
   for (const std::string_view line : {"\nexit\n", "\nexit 0\n"})
@@ -137,8 +175,26 @@ bool is_set_elsewhere(const LintContext& subject, std::string_view option) {
   return false;
 }
 
+/// Reports variables whose names are one letter off those of Slurm, unless the script sets them itself.
+void find_misspelt(const LintContext& subject, const std::vector<Use>& uses, RuleMatches& hits) {
+  for (const auto& use : uses) {
+    const auto meant = meant_name(use.name);
+    if (meant.empty() || use.guarded ||
+        subject.text.find(std::string(use.name) + "=") != std::string_view::npos)
+      continue;
+    const auto begin = use.at + (subject.text[use.at + 1] == '{' ? 2 : 1);
+    hits.add({{begin, use.name.size()},
+              fmt::format("Slurm sets no variable {}", use.name),
+              fmt::format("use {}", meant),
+              {{begin, use.name.size(), std::string(meant)}},
+              only_prints(subject.text, use.at) ? std::optional(diag::Severity::note) : std::nullopt});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  if (is_shell_script(subject.text) && subject.text.find("SLURM_") != std::string_view::npos)
+    find_misspelt(subject, find_uses(before_exit(subject.text), subject.header.end), hits);
   // Without directives the options come from elsewhere; a script that submits others speaks of their
   // variables.
   if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||
@@ -184,7 +240,8 @@ Rule rule_slurm_variable_unset() {
       .why =
           "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option "
           "of that name was given "
-          "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into "
+          "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. A misspelt name, "
+          "SLURM_ARRAY_TASKID, exists nowhere. Empty, they turn into "
           "--nproc_per_node= or "
           "OMP_NUM_THREADS=, and set -u stops the script.",
       .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
