@@ -148,6 +148,7 @@ try_image() {
 try_torch system
 try_archive system
 for environment in "$@"; do
+  [ -x "$environment/bin/python" ] || fail "$environment is not a virtual environment"
   export VIRTUAL_ENV=$environment
   try_torch "$(basename "$environment")"
   try_archive "$(basename "$environment")"
