@@ -66,6 +66,12 @@ bool sets_cpus(const LintContext& subject, const Launch& launch, const Link& ste
   return bind && bind->value && is_binding_to_others(*bind->value);
 }
 
+/// Whether variables set by the script give the tasks CPUs, or bind them to CPUs that are not their own.
+bool sets_cpus_by_variable(const Launch& launch) {
+  const auto* binding = launch.variable("SLURM_CPU_BIND");
+  return launch.variable("SRUN_CPUS_PER_TASK") || (binding && is_binding_to_others(*binding));
+}
+
 /// The places of the steps that start programs of a training: whatever is not small work.
 std::set<std::size_t> training_steps(const LintContext& subject) {
   std::set<std::size_t> places;
@@ -91,8 +97,7 @@ RuleMatches find(const LintContext& subject) {
     if (!step || step->program != "srun" || !is_own(launch, *step) || launch.command->context.substitution ||
         training.count(step->place.offset) == 0 || sets_cpus(subject, launch, *step))
       continue;
-    const auto* binding = launch.variable("SLURM_CPU_BIND");
-    if (launch.variable("SRUN_CPUS_PER_TASK") || (binding && is_binding_to_others(*binding))) continue;
+    if (sets_cpus_by_variable(launch)) continue;
     // Where the version is not known once is enough to say.
     if (!subject.version_known && !hits.empty()) continue;
     add_match(hits,

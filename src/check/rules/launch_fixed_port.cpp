@@ -154,6 +154,15 @@ std::optional<std::pair<diag::Place, std::string>> find_ray_port(const Launch& l
   return std::nullopt;
 }
 
+void add_ray_port(const LintContext& subject, Numbers& numbers, const Launch& launch, RuleMatches& hits) {
+  const auto ray = find_ray_port(launch);
+  if (!ray) return;
+  const auto count = hits.size();
+  add(subject, numbers, ray->second, ray->first, false, hits);
+  if (hits.size() > count)
+    hits.back().hint = "set it from the job id: ray start --head --port=$((15000 + SLURM_JOB_ID % 17000))";
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
@@ -165,13 +174,7 @@ RuleMatches find(const LintContext& subject) {
     add(subject, numbers, seen.value->text(), seen.value->place, foreign, hits);
   }
   for (const auto& launch : subject.launches) {
-    if (const auto ray = find_ray_port(launch)) {
-      const auto count = hits.size();
-      add(subject, numbers, ray->second, ray->first, false, hits);
-      if (hits.size() > count)
-        hits.back().hint =
-            "set it from the job id: ray start --head --port=$((15000 + SLURM_JOB_ID % 17000))";
-    }
+    add_ray_port(subject, numbers, launch, hits);
     const auto* agent = launch.agent();
     if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent))
       continue;

@@ -35,6 +35,11 @@ bool splits_model(const Launch& launch) {
   });
 }
 
+bool is_wrong_count(long processes, long gpus, const Launch& launch) {
+  if (processes == gpus || processes < 1) return false;
+  return processes > gpus || !splits_model(launch);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
@@ -49,9 +54,8 @@ RuleMatches find(const LintContext& subject) {
     const GivenOption* option = nullptr;
     const auto processes = processes_on_node(*agent, shape, option);
     const auto gpus = *shape.gpus_per_node;
-    if (!processes || *processes == gpus || *processes < 1) continue;
+    if (!processes || !is_wrong_count(*processes, gpus, launch)) continue;
     const bool more = *processes > gpus;
-    if (!more && splits_model(launch)) continue;
     auto fix = more && agent->find(OptionMeaning::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();

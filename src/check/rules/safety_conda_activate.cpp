@@ -48,6 +48,16 @@ bool is_module_without_conda(const shell::Command& command) {
          });
 }
 
+/// Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a
+/// function of the script's own.
+bool may_bring_function(const shell::Command& command) {
+  const auto name = command.name();
+  if (!name || command.calls_function) return true;
+  if (is_module_without_conda(command)) return false;
+  return *name == "source" || *name == "." || *name == "eval" || *name == "module" || *name == "ml" ||
+         *name == "spack" || may_bring_conda(command);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto shebang = shebang_line(subject.text);
@@ -57,12 +67,7 @@ RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.unread.empty()) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
-    if (name && is_module_without_conda(command)) continue;
-    // Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a
-    // function of the script's own.
-    if (!name || command.calls_function || *name == "source" || *name == "." || *name == "eval" ||
-        *name == "module" || *name == "ml" || *name == "spack" || may_bring_conda(command))
-      return hits;
+    if (may_bring_function(command)) return hits;
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();
     if (words.empty() || words[0].text() != "activate") continue;

@@ -176,8 +176,9 @@ bool is_set_elsewhere(const LintContext& subject, std::string_view option) {
 }
 
 /// Reports variables whose names are one letter off those of Slurm, unless the script sets them itself.
-void find_misspelt(const LintContext& subject, const std::vector<Use>& uses, RuleMatches& hits) {
-  for (const auto& use : uses) {
+void find_misspelt(const LintContext& subject, RuleMatches& hits) {
+  if (!is_shell_script(subject.text) || subject.text.find("SLURM_") == std::string_view::npos) return;
+  for (const auto& use : find_uses(before_exit(subject.text), subject.header.end)) {
     const auto meant = meant_name(use.name);
     if (meant.empty() || use.guarded ||
         subject.text.find(std::string(use.name) + "=") != std::string_view::npos)
@@ -193,8 +194,7 @@ void find_misspelt(const LintContext& subject, const std::vector<Use>& uses, Rul
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (is_shell_script(subject.text) && subject.text.find("SLURM_") != std::string_view::npos)
-    find_misspelt(subject, find_uses(before_exit(subject.text), subject.header.end), hits);
+  find_misspelt(subject, hits);
   // Without directives the options come from elsewhere; a script that submits others speaks of their
   // variables.
   if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||
