@@ -77,6 +77,7 @@ util::Result<unsigned> measure_mutations(const std::string& files, unsigned coun
     if (!answer) return util::Error{item.id + ": " + answer.error().what};
     // Some requests end some versions' controller, which is no answer.
     if (answer->message.find("Unable to contact slurm controller") != std::string::npos ||
+        answer->message.find("Connection reset by peer") != std::string::npos ||
         answer->message.find("Zero Bytes were transmitted") != std::string::npos) {
       std::cerr << "live: the controller ended, left out: " << item.id << "\n" << item.script;
       cluster.reset();

@@ -141,9 +141,11 @@ std::string normalised(const std::string& key, std::string value, const std::str
 } // namespace
 
 Record read_job(const std::string& line, const Shown& shown) {
+  // On one line nothing parts these two.
+  const auto separated = util::replace_all(line, "GresEnforceBind=YesKill", "GresEnforceBind=Yes Kill");
   // 20.11 writes this one field with a colon.
   auto record =
-      read_record(std::regex_replace(line, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
+      read_record(std::regex_replace(separated, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
   if (record["Power"].empty()) record.erase("Power");
   if (record["NtasksPerTRES"] == "0" || shown.version == "20.11") record.erase("NtasksPerTRES");
   if (record.count("ReqTRES") == 0) record["ReqTRES"] = record["TRES"]; // up to 22.05
