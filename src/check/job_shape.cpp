@@ -117,7 +117,7 @@ LaunchShape shape_of_job(const LintContext& subject) {
   if (subject.requests.size() != 1 || subject.sizes.size() != 1) return job;
   const auto& request = subject.requests[0];
   const auto& size = subject.sizes[0];
-  if (size.nodes_given && size.min_nodes == size.max_nodes) job.nodes = size.min_nodes;
+  if (size.has_exact_nodes()) job.nodes = size.min_nodes;
   job.several_nodes = size.nodes_given && size.min_nodes > 1;
   const bool by_gpus = request.has("ntasks-per-gpu") ||
                        (size.gpus_per_task > 0 && !request.has("ntasks") && !request.has("ntasks-per-node"));

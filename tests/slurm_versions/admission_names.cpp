@@ -95,7 +95,9 @@ private:
     if (!wanted || !excluded || !r.has("nodelist") || !wanted->empty()) return;
     // From 26.05 tasks make nodes; where that is one, it is sought among those of the list.
     const long most = r.nodes ? r.nodes->max : from(Version::v26_05) ? told_tasks() : 0;
-    if (!r.nodes && most == 0) refuse("nodelist", "node-count", "--nodelist names no node");
+    const bool waits = s.cpus > static_cast<long>(c.nodes.size()) * c.cpus(); // nobody looks at its nodes
+    if (!r.nodes && most == 0 && s.min_nodes == 0 && !waits)
+      refuse("nodelist", "node-count", "--nodelist names no node");
     if (most == 1 && from(Version::v26_05) && !r.has("hold"))
       refuse("nodelist", "node-count", "--nodelist names no node to take one from");
   }
@@ -138,10 +140,12 @@ private:
 
   /// What only a site's set-up provides.
   void check_missing_parts() {
-    if (const auto least = r.times.find("time-min"); least != r.times.end() && r.times.count("time") == 0) {
+    if (const auto least = r.times.find("time-min"); least != r.times.end()) {
       const auto partitions = partitions_of(r, c);
       const bool bounded = partitions.size() == 1 && partitions.front() && partitions.front()->max_minutes;
-      if (!least->second.minutes || (bounded && *least->second.minutes > *partitions.front()->max_minutes))
+      const auto minutes = least->second.minutes;
+      if ((!minutes && (bounded || r.times.count("time") == 0)) ||
+          (bounded && minutes && *minutes > *partitions.front()->max_minutes))
         refuse("time-min", "time-min", "--time-min is longer than the partition allows");
     }
     check_sampling();

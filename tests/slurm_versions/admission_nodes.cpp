@@ -22,7 +22,7 @@ public:
       refuse("nodes", "tasks", "the GPUs make fewer tasks than nodes are asked for");
     const bool several = partitions_of(r, c).size() > 1;
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) { // waits for ever, whatever the rest is
-      if (several && !from(Version::v24_11) && !r.has("hold")) (void)check_geometry();
+      if (several && !from(Version::v24_11) && !r.has("hold")) check_several_partitions();
       return;
     }
     if (!(is_too_long() && !from(Version::v24_11))) check_no_nodes(r, x_version, x_findings);
@@ -31,7 +31,7 @@ public:
         r.gpus_per_node() > 0)
       refuse("ntasks-per-node", "layout", "fewer tasks than one node is to have, with GPUs per node");
     if (r.nodes && r.nodes->min == 0 && s.cpus == 0 && !from(Version::v26_05))
-      return check_memory(); // none will do
+      return check_no_cpus(); // none will do
     if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
     if (c.gpus) check_gpu_types();
     check_amounts();
@@ -39,16 +39,35 @@ public:
   }
 
 private:
+  /// The last of them is looked at where the first does not do.
+  void check_several_partitions() {
+    check_geometry();
+    const auto partitions = partitions_of(r, c);
+    if (partitions.back() && !partitions.back()->max_nodes)
+      refuse("partition", "nodes", "the partitions have fewer CPUs");
+  }
+
+  /// What is looked at for a job that may have no node.
+  void check_no_cpus() {
+    check_geometry();
+    check_memory();
+    const long most = std::min(s.max_nodes, max_nodes());
+    if (c.gpus && r.gpus("gpus") > c.gpus->count * static_cast<std::uint64_t>(most))
+      refuse("gpus", "gpus", "the nodes have fewer GPUs");
+  }
+
   /// Temporary disk, and nodes with a feature.
   void check_amounts() {
     const auto tmp = r.memory_mb.find("tmp");
     if (tmp != r.memory_mb.end() && tmp->second > 0)
       refuse("tmp", "tmp", "no node offers that much temporary disk");
-    const auto constraint = r.text("constraint");
-    if (const auto star = constraint.rfind('*');
-        star != std::string::npos &&
-        std::atol(constraint.c_str() + star + 1) > static_cast<long>(c.nodes.size()))
-      refuse("constraint", "feature", "the cluster has fewer nodes with that feature");
+    for (const std::string_view option : {"constraint", "prefer"}) {
+      const auto features = r.text(option);
+      if (const auto star = features.rfind('*');
+          star != std::string::npos &&
+          std::atol(features.c_str() + star + 1) > static_cast<long>(c.nodes.size()))
+        refuse(option, "feature", "the cluster has fewer nodes with that feature");
+    }
   }
 
   void check_gpu_types() {
@@ -80,7 +99,7 @@ private:
     for (const std::string_view option : {"ntasks-per-socket", "ntasks-per-core"})
       if (const long count = sent_count(r, option); count > 0) return {option, count};
     if (!r.has("ntasks-per-gpu")) return {};
-    const bool spreads = from(Version::v23_02) && s.min_nodes != s.max_nodes;
+    const bool spreads = from(Version::v23_02) && (s.min_nodes != s.max_nodes || s.max_nodes == 0);
     const long per_node = std::max(1L, static_cast<long>(r.gpus_per_node()));
     return {"ntasks-per-gpu",
             spreads ? sent_count(r, "ntasks-per-gpu") * per_node : s.tasks / std::max(1L, s.min_nodes)};
@@ -115,8 +134,9 @@ private:
     const auto node_gpus = has_whole_nodes() && c.gpus ? c.gpus->count : s.gpus_per_node;
     const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(node_gpus);
     const auto [option, least] = least_tasks();
-    if (!option.empty() && !waits_for_nodes() && (!r.overcommit || option == "ntasks-per-gpu") &&
-        least * s.cpus_per_task > cpus)
+    const bool counts_tasks = r.overcommit && option == "ntasks-per-socket";
+    if (!option.empty() && !waits_for_nodes() && (!r.overcommit || option != "ntasks-per-core") &&
+        least * (counts_tasks ? 1 : s.cpus_per_task) > cpus)
       refuse(option, "node-shape",
              "a node of the job must hold " + std::to_string(least) + " tasks at least");
     if (from(Version::v25_11) && c.gpus && least * static_cast<long>(s.gpus_per_task) > c.gpus->count)
@@ -281,8 +301,8 @@ private:
                s.tasks_per_node > per * c.sockets,
            "ntasks-per-socket", "the tasks per socket");
     if (const long per = r.count("ntasks-per-core"); per > 0)
-      need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core",
-           "the tasks per core");
+      need((s.tasks > nodes * per * cores && !r.overcommit) || s.tasks_per_node > per * cores,
+           "ntasks-per-core", "the tasks per core");
     check_gpus();
   }
 

@@ -209,15 +209,21 @@ private:
       auto names = model::Hostlist::parse(text).value_or(model::Hostlist()).names();
       std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
-      const auto tasks = static_cast<std::size_t>(s.tasks);
+      const auto tasks = static_cast<std::size_t>(r.count("ntasks"));
       const bool cut = std::string_view(option) == "nodelist" && !from(Version::v23_02) && r.has("ntasks") &&
                        names.size() > tasks;
       if (cut) names.resize(tasks);
       // One range stays as it was written.
       const bool one_range = !text.empty() && text.back() == ']' && text.find('[') == text.rfind('[') &&
-                             text.find(',') > text.find('[');
+                             text.find(',') > text.find('[') && !has_uneven_ends(text);
       x_fields[key] = one_range && !cut ? text : model::compress_hostlist(names);
     }
+  }
+
+  /// "nid[001-02]", whose second number gets the first one's digits.
+  static bool has_uneven_ends(const std::string& text) {
+    const auto open = text.find('['), dash = text.find('-', open);
+    return dash != std::string::npos && dash - open != text.size() - 1 - dash;
   }
 
   void print_frequency() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/slurm/gres_check.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::agree {
@@ -11,7 +12,11 @@ namespace {
 
 class SizePrinter : FieldPart {
 public:
-  using FieldPart::FieldPart;
+  SizePrinter(const slurm::JobOptions& request, const slurm::JobSize& size,
+              const slurm::ClusterFacts& cluster, slurm::Version version, Fields& fields)
+      : FieldPart(request, size, cluster, version, fields), x_sent(slurm::count_sent(request, version)) {
+    (void)slurm::check_gres(request, version, x_sent);
+  }
 
   void run() {
     print_size();
@@ -33,10 +38,7 @@ private:
     if (s.tasks_per_node > 0) return tasks / s.tasks_per_node;
     if (s.cpus_per_task > 1) {
       const long per_node = std::max(1L, c.cpus() / s.cpus_per_task);
-      const bool cut = r.has("ntasks") && tasks < slurm::listed_nodes(r);
-      const bool listed = r.has("nodelist") && !r.nodes && !from(Version::v21_08) &&
-                          (cut || (!r.has("ntasks") && s.gpus == 0));
-      const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0 && !listed;
+      const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0 && x_sent.tasks;
       return std::max(s.min_nodes, tasks / per_node) + (rounds_up ? 1 : 0);
     }
     if (per_core > 0)
@@ -58,7 +60,7 @@ private:
     long least = s.min_nodes;
     least = std::max(least, nodes_by_tasks());
     long nodes = std::max(least, estimated_nodes());
-    long most = r.has("nodelist") && !r.nodes ? 0 : s.max_nodes;
+    long most = r.has("nodelist") && !r.nodes ? x_sent.max_nodes.value_or(0) : s.max_nodes;
     if (most == 0 && r.has("spread-job") && s.tasks_known > 0)
       most = x_version == Version::v23_02 ? s.tasks_known
                                           : std::min<long>(static_cast<long>(c.nodes.size()), s.tasks_known);
@@ -91,6 +93,11 @@ private:
     if (s.sockets_per_node != 0) x_fields["Socks/Node"] = star(s.sockets_per_node);
   }
 
+  /// scontrol has a job's memory in single precision.
+  static std::string rounded_memory_text(std::uint64_t mb) {
+    return memory_text(static_cast<std::uint64_t>(static_cast<float>(mb)));
+  }
+
   void print_memory() {
     const auto option_value = [&](std::string_view option) -> const std::uint64_t* {
       const auto found = r.memory_mb.find(option);
@@ -103,13 +110,13 @@ private:
     std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
     const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
     if (const auto* mb = option_value("mem")) {
-      x_fields["MinMemoryNode"] = memory_text(*mb);
+      x_fields["MinMemoryNode"] = rounded_memory_text(*mb);
       total = *mb == 0 ? whole : *mb * static_cast<std::uint64_t>(nodes);
     } else if (const auto* per_cpu = option_value("mem-per-cpu")) {
       if (*per_cpu == 0)
         x_fields["MinMemoryNode"] = "0";
       else
-        set("MinMemoryCPU", memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
+        set("MinMemoryCPU", rounded_memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
       total = *per_cpu == 0 ? whole : *per_cpu * cpus;
     } else if (const auto* per_gpu = option_value("mem-per-gpu")) {
       x_fields["MemPerTres"] = fmt::format("gres/gpu:{}", *per_gpu);
@@ -119,15 +126,14 @@ private:
         x_fields["MinCPUsNode"] = std::to_string(std::max(1L, s.cpus_per_node));
       }
     }
-    const bool no_number = r.nodes && r.nodes->min == 0 && r.nodes->max == 0 &&
-                           (slurm::listed_nodes(r) == 0 || from(Version::v26_05));
-    const bool none = no_number || (r.has("nodelist") && !r.nodes && slurm::listed_nodes(r) == 0);
     std::vector<std::string> counted;
     if (s.cpus > 0) counted.push_back(fmt::format("cpu={}", s.cpus));
     if (total > 0) counted.push_back("mem=" + memory_text(total));
-    if (nodes > 0 && !none) counted.push_back(fmt::format("node={}", nodes));
+    if (nodes > 0) counted.push_back(fmt::format("node={}", nodes));
     set("ReqTRES", counted.empty() ? "(null)" : util::join(counted, ","), "cpu=1,mem=1000M,node=1");
   }
+
+  slurm::SubmittedCounts x_sent; ///< as the controller gets them from sbatch
 };
 
 } // namespace

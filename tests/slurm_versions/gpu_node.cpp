@@ -261,13 +261,23 @@ long GpuNode::count_cores(const NodeOffer& node, Lay& lay) const {
   return cores * threads > node.cpus ? node.cores + 1 : cores; // bound GPUs have to have all their cores
 }
 
+/// Up to 22.05 each core that the node takes back takes all its CPUs along, also where the job had one of
+/// them.
+void GpuNode::drop_cores(NodeOffer& node, long kept, long per_core) const {
+  if (from(Version::v23_02))
+    node.cpus = std::min(node.cpus, kept * per_core);
+  else
+    for (long left = node.cores - 1; left >= kept; --left)
+      if (left * per_core < node.cpus) node.cpus -= per_core;
+  node.cores = std::min(node.cores, kept);
+}
+
 /// Leaves the cores that are needed; false where they do not do for the GPUs.
 bool GpuNode::keep_cores(NodeOffer& node, long cores, const Lay& lay) const {
   const long per_core = from(Version::v24_05) && j.threads_per_core > 0
                             ? std::min<long>(c.threads_per_core, j.threads_per_core)
                             : static_cast<long>(c.threads_per_core);
-  node.cores = std::min(node.cores, std::max(cores, 0L));
-  node.cpus = std::min(node.cpus, node.cores * per_core);
+  drop_cores(node, std::clamp(cores, 0L, node.cores), per_core);
   if (lay.cpus_per_gpu > 0) {
     node.gpus = std::min(node.gpus, node.cpus / lay.cpus_per_gpu);
     if (j.gpus_per_node > node.gpus || j.gpus_per_task > node.gpus) return false;

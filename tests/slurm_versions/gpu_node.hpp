@@ -65,6 +65,7 @@ private:
   void limit_by_cpus(Lay& lay) const;
   void limit_by_tasks(Lay& lay) const;
   long count_cores(const NodeOffer& node, Lay& lay) const;
+  void drop_cores(NodeOffer& node, long kept, long per_core) const;
   bool keep_cores(NodeOffer& node, long cores, const Lay& lay) const;
 
   const GpuJob& j;

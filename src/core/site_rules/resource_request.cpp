@@ -170,7 +170,7 @@ ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize
   demand.gpu_type = named_type(request);
   demand.nodes = least_nodes(size);
   demand.nodes_given = size.nodes_given;
-  demand.nodes_exact = size.nodes_given && size.max_nodes == size.min_nodes;
+  demand.nodes_exact = size.has_exact_nodes();
   set_gpus(demand, request, size);
   demand.cpus_per_node = size.cpus_per_node;
   demand.cpus_of_tasks = size.cpus_per_node;

@@ -299,28 +299,36 @@ private:
 
 } // namespace
 
+WrittenCounts count_written(const JobOptions& r, TrackedVersion version) {
+  const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
+  WrittenCounts counts;
+  counts.tasks = r.count("ntasks", 1);
+  counts.tasks_set = r.has("ntasks");
+  if (r.nodes) counts.min_nodes = r.nodes->min, counts.max_nodes = r.nodes->max;
+  counts.nodes_set = r.nodes.has_value();
+  if (r.has("nodelist") && !(counts.nodes_set && later())) {
+    counts.min_nodes = counts.nodes_set ? std::max(counts.min_nodes, listed_nodes(r)) : listed_nodes(r);
+    counts.nodes_set = true;
+  }
+  const long per_node = r.count("ntasks-per-node");
+  if (per_node > 0 && !counts.tasks_set && counts.is_exact() && !later()) {
+    counts.tasks = counts.min_nodes * per_node;
+    counts.tasks_set = true;
+  }
+  return counts;
+}
+
 SubmittedCounts count_sent(const JobOptions& r, TrackedVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
-  long tasks = r.count("ntasks", 1);
-  bool tasks_set = r.has("ntasks");
-  long min = r.nodes ? r.nodes->min : 1;
-  long max = r.nodes ? r.nodes->max : 0;
-  bool nodes_set = r.nodes.has_value();
-  if (r.has("nodelist") && !(nodes_set && later())) {
-    min = nodes_set ? std::max(min, listed_nodes(r)) : listed_nodes(r);
-    nodes_set = true;
-  }
+  auto [tasks, tasks_set, min, max, nodes_set] = count_written(r, version);
   const long per_node = r.count("ntasks-per-node");
-  const bool exact = min == max || max == 0;
-  const bool spread = !nodes_set && tasks_set && per_node > 0 && version >= Version::v23_11;
-  if (per_node > 0 && !tasks_set && exact && !later()) {
-    tasks = min * per_node;
-    tasks_set = true;
-  }
-  if ((nodes_set || r.has("extra-node-info")) && exact && !tasks_set && (per_node == 0 || !later())) {
+  const bool is_exact = min == max || max == 0;
+  const bool spread = !nodes_set && r.has("ntasks") && per_node > 0 && version >= Version::v23_11;
+  if ((nodes_set || r.has("extra-node-info")) && is_exact && !tasks_set && (per_node == 0 || !later())) {
     tasks = std::max(min, 1L);
-    for (const long factor : {r.count("sockets-per-node"), size.cores_per_socket, size.threads_per_core}) {
+    for (const long factor : {r.count("sockets-per-node"), r.count("cores-per-socket", size.cores_per_socket),
+                              r.count("threads-per-core", size.threads_per_core)}) {
       if (factor <= 0) continue;
       tasks *= factor;
       tasks_set = true;

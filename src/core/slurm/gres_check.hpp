@@ -21,6 +21,19 @@ struct SubmittedCounts {
   std::optional<long> cpus_per_task;
 };
 
+/// The numbers as sbatch has them before it lets tasks and nodes limit each other.
+struct WrittenCounts {
+  long tasks = 1;
+  bool tasks_set = false;
+  long min_nodes = 1;
+  long max_nodes = 0; ///< 0: any
+  bool nodes_set = false;
+
+  bool is_exact() const { return max_nodes == 0 || min_nodes == max_nodes; }
+};
+
+WrittenCounts count_written(const JobOptions& request, TrackedVersion version);
+
 /// The numbers that follow from the options before GPUs are looked at.
 SubmittedCounts count_sent(const JobOptions& request, TrackedVersion version);
 

@@ -38,16 +38,32 @@ namespace {
 
 void apply_nodes(const JobOptions& r, TrackedVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
-    size.min_nodes = r.nodes->max > 0 ? r.nodes->min : std::max(1L, r.nodes->min); // "0-1" may have none
+    size.min_nodes = r.nodes->min; // "0-1" and "0" may have none
     size.max_nodes = r.nodes->max;
     size.nodes_given = true;
   }
   if (listed_nodes > 0 && (!r.nodes || (listed_nodes >= size.min_nodes && version < Version::v23_02))) {
     size.min_nodes = listed_nodes;
-    size.max_nodes = std::max(size.max_nodes, listed_nodes);
+    if (!r.nodes || r.nodes->max > 0) size.max_nodes = std::max(size.max_nodes, listed_nodes);
     size.nodes_given = true;
     if (r.nodes && !r.has("ntasks")) size.tasks_known = listed_nodes;
   }
+  if (r.has("nodelist") && !r.nodes && hostlist_text(r.text("nodelist")).empty()) {
+    size.min_nodes = 0;
+    size.nodes_given = true;
+  }
+}
+
+/// No more nodes than --ntasks.
+void bound_nodes_by_tasks(const JobOptions& r, JobSize& size) {
+  if (!r.has("ntasks") || !size.nodes_given) return;
+  const long tasks = r.count("ntasks");
+  if (tasks < size.min_nodes) size.min_nodes = tasks;
+  if (size.max_nodes > tasks) size.max_nodes = std::max(size.min_nodes, tasks);
+}
+
+/// Nodes that follow from the GPUs of the job and of a node, which sbatch looks at last.
+void apply_gpu_nodes(const JobOptions& r, JobSize& size) {
   const auto total = r.gpus("gpus");
   const auto per_node = r.gpus_per_node();
   if (total > 0 && per_node > 0 && total % per_node == 0)
@@ -89,13 +105,13 @@ std::uint64_t most_per_node(const JobOptions& r) {
   return most;
 }
 
-/// Tasks that follow from GPUs.
-long tasks_by_gpus(const JobOptions& r, TrackedVersion version, const JobSize& size) {
+/// Tasks that follow from GPUs where the job has `nodes` of them at least.
+long tasks_by_gpus(const JobOptions& r, TrackedVersion version, const JobSize& size, long nodes) {
   auto total = r.gpus("gpus");
   // The controller counts with the most that one of several items asks of a node.
   if (const auto most = most_per_node(r); total > 0 && most > r.gpus_per_node() && version >= Version::v21_08)
-    total = std::max(total, most * static_cast<std::uint64_t>(size.min_nodes));
-  const auto node_gpus = most_per_node(r) * static_cast<std::uint64_t>(size.min_nodes);
+    total = std::max(total, most * static_cast<std::uint64_t>(nodes));
+  const auto node_gpus = most_per_node(r) * static_cast<std::uint64_t>(nodes);
   if (const long per_gpu = sent_count(r, "ntasks-per-gpu"); per_gpu > 0) {
     if (total > 0) return per_gpu * static_cast<long>(total);
     if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
@@ -103,14 +119,15 @@ long tasks_by_gpus(const JobOptions& r, TrackedVersion version, const JobSize& s
     const bool by_geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") +
                                  r.counts.count("threads-per-core") >
                              0;
-    if (exact && !r.has("ntasks") && !by_geometry) return per_gpu * size.min_nodes; // a GPU per node
+    if (exact && !r.has("ntasks") && !by_geometry) return per_gpu * nodes; // a GPU per node
   }
   const auto per_task = per_task_gpus(r);
   if (per_task > 0 && total > 0 && total % per_task == 0) return static_cast<long>(total / per_task);
   return 0;
 }
 
-void apply_tasks(const JobOptions& r, TrackedVersion version, JobSize& size) {
+/// `sent_nodes`: the fewest nodes before GPUs add to them.
+void apply_tasks(const JobOptions& r, TrackedVersion version, long sent_nodes, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product =
       r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
@@ -120,23 +137,23 @@ void apply_tasks(const JobOptions& r, TrackedVersion version, JobSize& size) {
   const bool exact_nodes = r.nodes ? (r.nodes->min == r.nodes->max || r.nodes->max == 0) && !r.nodes->is_list
                                    : size.nodes_given && size.min_nodes == size.max_nodes;
   size.tasks_per_node = sent_count(r, "ntasks-per-node");
-  // Up to 22.05 sbatch itself multiplies, with the number as it was written.
-  const bool by_sbatch = r.count("ntasks-per-node") > 65533 && version < Version::v23_02;
-  const long per_node = by_sbatch ? r.count("ntasks-per-node") : size.tasks_per_node;
+  // Up to 22.05 sbatch itself multiplies, with the number as it was written and without nodes by GPUs.
+  const bool by_sbatch = (!size.nodes_given || exact_nodes) && version < Version::v23_02;
+  const long per_node =
+      by_sbatch && r.count("ntasks-per-node") > 65533 ? r.count("ntasks-per-node") : size.tasks_per_node;
+  bool sent = true;
   if (r.has("ntasks"))
     size.tasks_known = r.count("ntasks");
-  else if (per_node > 0 && (per_node > 1 || exact_nodes || geometry))
-    size.tasks_known = per_node * size.min_nodes;
+  else if (per_node > 0 && (per_node > 1 || exact_nodes || geometry || by_sbatch))
+    size.tasks_known = per_node * (by_sbatch ? sent_nodes : size.min_nodes);
   else if (exact_nodes ||
-           (geometry && r.has("extra-node-info") && !size.nodes_given && size.tasks_per_node == 0))
-    size.tasks_known = product * (size.nodes_given ? size.min_nodes : 1);
-  if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes)
-    size.min_nodes = size.tasks_known;
-  if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known)
-    size.max_nodes = std::max(size.min_nodes, size.tasks_known);
+           (geometry && r.has("extra-node-info") && !size.nodes_given && size.tasks_per_node == 0)) {
+    size.tasks_known = product * (size.nodes_given ? std::max(geometry ? 1L : 0L, sent_nodes) : 1);
+    sent = geometry;
+  }
   size.tasks_known = static_cast<std::uint32_t>(size.tasks_known);
   size.tasks = std::max({size.nodes_given ? 0L : 1L, size.tasks_known, size.min_nodes});
-  if (size.tasks_known > 0) size.tasks = size.tasks_known;
+  if (sent && size.tasks_known > 0) size.tasks = size.tasks_known;
 }
 
 /// No more nodes than the GPUs that follow from --ntasks-per-gpu.
@@ -152,21 +169,22 @@ void bound_nodes_by_gpus(const JobOptions& r, JobSize& size) {
 /// What is known before GPUs state how many tasks there are and how many CPUs each has.
 struct WithoutGpus {
   long known; ///< tasks
+  long sent;  ///< tasks that the controller learns of, with those by GPUs
   long cpus_per_task;
+  long nodes;         ///< the fewest
   bool by_controller; ///< it makes the number of tasks of a range of nodes, sbatch does not
 };
 
 /// The CPUs of the job and of a node, as sbatch sends them and the controller counts again.
 void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& by, JobSize& size) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
-  const long counted =
-      by.known != size.tasks_known && version == Version::v20_11 ? by.known : size.tasks_known;
+  const long counted = version == Version::v20_11 ? by.known : by.sent;
   // What sbatch sends; the controller counts again where it finds more tasks than that.
-  const bool none = size.nodes_given && size.min_nodes == 0 && !r.has("cpus-per-task");
-  size.cpus = std::max(none ? 0L : 1L, by.by_controller ? 0 : by.known) * by.cpus_per_task;
+  const bool none = size.nodes_given && by.nodes == 0 && !r.has("cpus-per-task");
+  size.cpus = none ? 0 : std::max(1L, by.by_controller ? 0 : by.known) * by.cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
   if (by.known != size.tasks_known && r.has("ntasks-per-gpu") && version >= Version::v25_05)
-    size.cpus = std::max(size.cpus, counted * size.cpus_per_task);
+    size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);
   // sbatch counts CPUs by the number as it was written.
   if (const long written = r.count("ntasks-per-node");
       written > 65533 && !r.has("ntasks") && !by.by_controller)
@@ -206,7 +224,10 @@ long listed_nodes(const JobOptions& request) {
 JobSize size_job(const JobOptions& r, TrackedVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
-  apply_tasks(r, version, size);
+  bound_nodes_by_tasks(r, size);
+  const long sent_nodes = size.min_nodes;
+  apply_gpu_nodes(r, size);
+  apply_tasks(r, version, sent_nodes, size);
   size.cpus_per_task = r.count("cpus-per-task", 1);
   size.gpus_per_task = per_task_gpus(r);
   if (r.tres_per_task && r.tres_per_task->cpus_count && !r.has("cpus-per-task"))
@@ -220,16 +241,19 @@ JobSize size_job(const JobOptions& r, TrackedVersion version, long listed_nodes)
   const bool by_controller =
       !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
   const long known = size.tasks_known;
-  if (const long by_gpus = tasks_by_gpus(r, version, size);
+  long sent = known;
+  // sbatch counts them with the nodes that it was given, and the controller again with those that follow.
+  if (const long by_gpus = tasks_by_gpus(r, version, size, size.min_nodes);
       by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
     size.tasks = by_gpus;
     size.tasks_known = by_gpus;
+    sent = tasks_by_gpus(r, version, size, sent_nodes);
   }
   bound_nodes_by_gpus(r, size);
   if (size.gpus_per_task > 0 && r.gpus_per_node() > 0 && size.tasks_per_node == 0)
     size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
-  apply_cpus(r, version, {known, plain_cpus_per_task, by_controller}, size);
+  apply_cpus(r, version, {known, sent, plain_cpus_per_task, sent_nodes, by_controller}, size);
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
   size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes,

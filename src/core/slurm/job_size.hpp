@@ -27,6 +27,9 @@ struct JobSize {
   long threads_per_core = 0; ///< 0: any; -1: a 0 that was asked for
   long cores_per_socket = 0;
   long sockets_per_node = 0;
+
+  /// Whether the job has one number of nodes, and has nodes.
+  bool has_exact_nodes() const { return nodes_given && min_nodes > 0 && min_nodes == max_nodes; }
 };
 
 /// The number of an option as it is sent, in 16 bits, of which 65534 says that nothing was asked for: 0.

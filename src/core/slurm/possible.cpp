@@ -18,11 +18,11 @@ std::vector<std::string> names_of(const JobOptions& request, std::string_view op
   return list ? list->names() : std::vector<std::string>();
 }
 
-/// Whether the controller learns of a number of tasks.
-bool has_task_count(const JobOptions& r, TrackedVersion version) {
+/// What the controller learns from sbatch, with what follows from GPUs.
+SubmittedCounts count_with_gpus(const JobOptions& r, TrackedVersion version) {
   SubmittedCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
-  return sent.tasks.value_or(0) > 0;
+  return sent;
 }
 
 /// The fewest nodes that --nodes asks for; not more than there are tasks.
@@ -75,10 +75,13 @@ bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, 
 
 void check_no_nodes(const JobOptions& r, TrackedVersion version, LocatedFindings& findings) {
   if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
-  const bool counted_later =
-      r.text("array").empty() && version >= Version::v26_05 && has_task_count(r, version);
+  const auto sent = count_with_gpus(r, version);
+  // A job that spreads and has tasks has a node for them, in 26.05 every one that has tasks.
+  const bool counted_later = r.text("array").empty() && sent.tasks.value_or(0) > 0 &&
+                             (r.has("spread-job") || version >= Version::v26_05);
   const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
-  if (!counted_later && !by_names)
+  const bool by_gpus = sent.min_nodes.value_or(0) > 0;
+  if (!counted_later && !by_names && !by_gpus)
     findings.error(r.place("nodes"), "slurm/impossible", "--nodes requests 0 nodes, which sbatch rejects",
                    "use --nodes=1 or more");
 }
@@ -89,9 +92,9 @@ void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion 
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
-  if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
+  if (r.nodes && r.nodes->min == 0 && s.min_nodes == 0 && !r.text("array").empty())
     refuse("nodes", "--nodes has a minimum of 0, which sbatch rejects for a job array",
-           fmt::format("use a minimum of at least 1: --nodes=1-{}", r.nodes->max));
+           fmt::format("use a minimum of at least 1: --nodes=1-{}", std::max(1L, r.nodes->max)));
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
     refuse("extra-node-info", "--extra-node-info requests 0 sockets, cores or threads, so no task can run",

@@ -96,7 +96,7 @@ private:
         from(Version::v23_02))
       error("ntasks-per-core", "slurm/value", "--ntasks-per-core exceeds --threads-per-core",
             "use at most that number");
-    check_plane(counts);
+    check_plane();
     if (is_contradicted_hint() && from(Version::v23_02))
       error("hint", "slurm/value", "--hint requests both several threads of a core and one of them",
             "remove one of them");
@@ -114,22 +114,24 @@ private:
   bool counts_matter() const {
     static constexpr std::string_view c_options[] = {"gpus",          "gpus-per-task",  "gpus-per-socket",
                                                      "tres-per-task", "ntasks-per-gpu", "ntasks-per-tres",
-                                                     "cpus-per-gpu",  "mem-per-gpu",    "distribution"};
+                                                     "cpus-per-gpu",  "mem-per-gpu"};
     return std::any_of(std::begin(c_options), std::end(c_options),
                        [&](std::string_view option) { return r.has(option); });
   }
 
   /// Every node must get a task when blocks of the plane's size are dealt out.
-  void check_plane(const SubmittedCounts& counts) {
+  void check_plane() {
     const std::string text = util::to_lower(r.text("distribution"));
     const auto size =
         text.starts_with("plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
-    const long nodes = counts.min_nodes.value_or(1);
-    const long tasks = counts.tasks.value_or(nodes);
-    if (size && (nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)
+    if (!size) return;
+    const auto counts = count_written(r, x_version);
+    const long nodes = counts.min_nodes, tasks = counts.tasks;
+    if ((nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)
       error("distribution", "slurm/value",
             fmt::format("there are too few tasks for blocks of {} on {} nodes", *size, nodes),
-            "use a smaller plane size");
+            counts.tasks_set ? "use a smaller plane size"
+                             : "add --ntasks=N: without it, sbatch counts one task here");
   }
 
   void check_times() {
