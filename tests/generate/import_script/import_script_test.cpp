@@ -189,7 +189,7 @@ TEST_CASE("options without a value or rejected by the site go") {
                  "srun python x.py"),
              "vista");
   CHECK_FALSE(diag::has_errors(result.findings));
-  CHECK(says(result, "port/left-out", "'--mail-user=' is removed: it has no value"));
+  CHECK(says(result, "port/left-out", "'--mail-user=' is not written into the new script: without a value"));
   CHECK(says(result, "port/left-out",
              "'--export=ALL' is removed: vista rejects --export, and ALL is the default"));
   REQUIRE(result.job.sbatch.size() == 1);
