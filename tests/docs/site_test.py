@@ -105,6 +105,10 @@ class Site(unittest.TestCase):
         for old, new in (("agent", "restart-failed-ranks"), ("rules", "reference/rules"), ("tutorials/tacc", "vista")):
             self.assertIn(new, (self.site / old / "index.html").read_text(encoding="utf-8"))
 
+    def test_pages_have_no_merge_markers(self):
+        for page in (ROOT / "docs").rglob("*.md"):
+            self.assertNotRegex(page.read_text(encoding="utf-8"), r"(?m)^(<{7} |={7}$|>{7} )", page)
+
     def test_cells_of_tables_have_no_backslash_before_a_bar(self):
         cells = []
         for page in (self.site / "reference/sites").rglob("*.html"):
