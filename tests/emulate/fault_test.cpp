@@ -149,7 +149,8 @@ else:
   const auto result = cluster.run("srun -t 5 -N2 --ntasks-per-node=1 python3 pulse.py");
   INFO(result.err);
   CHECK(result.out == "silent for more than 4 s: True arrived: 140\n");
-  CHECK_THAT(result.err, Contains("node002: links cut (--fault") && Contains("links restored (--fault"));
+  CHECK_THAT(result.err, Contains("node002: links cut (requested by --fault") &&
+                             Contains("links restored (requested by --fault"));
 }
 
 TEST_CASE("a slow link is slow, both ways, and fast again", "[.faults]") {
