@@ -290,11 +290,12 @@ Error FailureDetector::error_of(const Operation& operation, const std::string& w
                                     : format_message("{}; this rank reports: {}", cause.clause, why);
   const auto ranks = own ? std::vector<int>{x_rank} : cause.ranks;
   const bool is_victim = std::any_of(ranks.begin(), ranks.end(), [this](int rank) { return rank != x_rank; });
-  return Error(
-      format_message(is_victim ? "rank {} ({}): {} failed because of other ranks; check their logs first: {}"
+  return Error(format_message(
+                   ranks.empty() ? "rank {} ({}): {} failed: {}" // the cause names no rank
+                   : is_victim ? "rank {} ({}): {} failed because of other ranks; check their logs first: {}"
                                : "rank {} ({}): {} failed on this rank; fix this first: {}",
-                     x_rank, host_name(), text_of(operation), reason),
-      x_rank, operation.name, ranks);
+                   x_rank, host_name(), text_of(operation), reason),
+               x_rank, operation.name, ranks);
 }
 
 } // namespace hpcml::ddp

@@ -107,7 +107,7 @@ def agent_killed(lab):
 @row("first node's agent killed", "the agent of the first node, which decides for all, is killed", quick=True, code=None, alone=True,
      culprit=r"hpcml: error: the agent of the first node \(node001(, [0-9.:]+)?\) disconnected")
 def first_agent_killed(lab):
-    # srun kills the second agent as soon as it hears of the first: beside other rows that agent may get no time to report.
+    # srun kills the second agent when the first one exits. On a busy machine, that agent may have no time to report.
     job = lab.agent_job(words=["--pause", "0.8"], together=True)
     job.trains()
     seen = lab.finish(job, job.agent(0).kill())

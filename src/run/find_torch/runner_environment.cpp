@@ -51,14 +51,11 @@ std::optional<std::string> directory_with(std::string directory,
 Result<std::string> existing_environment(const std::string& runner, const std::string& prefix,
                                          const FileView& files) {
   if (files.exists(prefix + "/bin/python")) return prefix;
-  return Error{fmt::format("'{}' has no Python environment in '{}'", runner, prefix),
-               fmt::format("run the install or sync command of {} before the job", runner)};
+  return Error{fmt::format("'{}' has no Python environment in '{}'", runner, prefix)};
 }
 
 Error unknown_environment(const std::string& runner, const std::string& why) {
-  return Error{fmt::format("hpcml cannot determine the Python environment of '{}': {}", runner, why),
-               "use --store own if the environment has torch 2.7 or later: hpcml then names programs that do "
-               "not connect"};
+  return Error{fmt::format("hpcml cannot determine the Python environment of '{}': {}", runner, why)};
 }
 
 Result<std::string> environment_of_uv(const std::vector<std::string>& words, const util::EnvSnapshot& env,
@@ -172,9 +169,7 @@ constexpr Runner k_runners[] = {{"uv", environment_of_uv},
 } // namespace
 
 Error unknown_program(const std::string& starter) {
-  return Error{fmt::format("hpcml cannot determine which program '{}' runs", starter),
-               "use --store own if that program has torch 2.7 or later: hpcml then names programs that do "
-               "not connect"};
+  return Error{fmt::format("hpcml cannot determine which program '{}' runs", starter)};
 }
 
 Result<std::string> find_runner_environment(const std::vector<std::string>& words,
@@ -204,8 +199,7 @@ Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSn
                              ? std::nullopt
                              : installed_version(root, version, files);
   if (!installed)
-    return Error{fmt::format("hpcml cannot determine which Python the pyenv shim '{}' runs", shim),
-                 "set PYENV_VERSION to an installed version"};
+    return Error{fmt::format("hpcml cannot determine which Python the pyenv shim '{}' runs", shim)};
   return root + "/versions/" + *installed + "/bin/" + util::base_name(shim);
 }
 
