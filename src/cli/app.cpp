@@ -17,6 +17,7 @@
 #include "cli/command.hpp"
 #include "cli/help/help_page.hpp"
 #include "cli/parse_error.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
@@ -125,11 +126,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
   set_up_app(app, context, verbosity);
   if (!add_commands(program, app, context, exit_code, words)) {
     const auto wanted = command_word(words);
-    const auto near = util::nearest(wanted, command_names(program));
     print_error(fmt::format("unknown command '{}'", wanted),
-                near ? fmt::format("use '{}', or run 'hpcml --help' to list the commands", *near)
-                     : "run 'hpcml --help' to list the commands",
-                context.colour);
+                util::choice_hint(wanted, command_names(program), "'hpcml --help'"), context.colour);
     print_usage(app, context);
     return k_usage;
   }

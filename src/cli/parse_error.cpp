@@ -135,7 +135,7 @@ std::string reworded(const std::string& text) {
 /// The report on a value that a check of value_checks.hpp rejects: "NAME: must be …", or "NAME: invalid
 /// value 'VALUE'".
 Report report_value(const CLI::App& command, std::string text) {
-  constexpr std::string_view k_must = ": must ", k_invalid = ": invalid value";
+  constexpr std::string_view k_must = ": must ", k_invalid = ": invalid value '";
   if (const auto at = text.find(k_must); at != std::string::npos) return {text.erase(at, 1), ""};
   const auto at = text.find(k_invalid);
   if (at == std::string::npos) return {text, ""};
@@ -144,8 +144,7 @@ Report report_value(const CLI::App& command, std::string text) {
   for (const auto* owner = &command; owner != nullptr; owner = owner->get_parent())
     if (const auto* option = owner->get_option_no_throw(name)) {
       const auto values = closed_values(*option);
-      const auto begin = at + k_invalid.size() + 2; // after the space and the quote
-      const auto word = text.substr(begin, text.size() - begin - 1);
+      const auto word = text.substr(at + k_invalid.size(), text.size() - at - k_invalid.size() - 1);
       const auto near = util::nearest(word, values);
       report.hint =
           near ? fmt::format("use '{}'", *near) : fmt::format("use one of {}", util::join(values, ", "));

@@ -179,6 +179,16 @@ private:
     x_fault.node = static_cast<unsigned>(*number);
   }
 
+  /// Reads the start or the end of the fault; reports a text that is not a time.
+  std::optional<seconds> read_time(const std::string& text, const char* what) {
+    const auto time = parse_time(text);
+    if (!time)
+      refuse(fmt::format("'{}' is not a valid time for the {} of the fault (limit: {} days)", text, what,
+                         k_longest.count() / (24 * 3600)),
+             "use 30s, 2m or 1m30s");
+    return time;
+  }
+
   void read_times(const std::string& times) {
     if (times.empty() && x_row->any_time) return;
     if (times.empty())
@@ -186,20 +196,14 @@ private:
                                 x_row->name),
                     like());
     const auto dots = times.find("..");
-    const auto from = parse_time(times.substr(0, dots));
-    if (!from)
-      return refuse(fmt::format("'{}' is not a valid time for the start of the fault (limit: 7 days)",
-                                times.substr(0, dots)),
-                    "use 30s, 2m or 1m30s");
+    const auto from = read_time(times.substr(0, dots), "start");
+    if (!from) return;
     x_fault.from = *from;
     if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption + lasting(x_fault.grace);
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
-    const auto until = parse_time(times.substr(dots + 2));
-    if (!until)
-      return refuse(fmt::format("'{}' is not a valid time for the end of the fault (limit: 7 days)",
-                                times.substr(dots + 2)),
-                    "use 30s, 2m or 1m30s");
+    const auto until = read_time(times.substr(dots + 2), "end");
+    if (!until) return;
     if (*until <= *from)
       return refuse("the end of the fault must be after its start",
                     "use the earlier time first: link-cut:2@10s..20s");

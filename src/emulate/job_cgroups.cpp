@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_memory = "memory"; // the controllers' names
 constexpr const char* k_devices = "devices";
+constexpr const char* k_privileged = "run the container with docker run --privileged, or remove "
+                                     "--limit-memory, --limit-devices and --fault oom";
 
 void end_processes_in(const fs::path& directory) {
   const auto text = util::read_file(directory / "cgroup.procs");
@@ -40,8 +42,7 @@ util::Error cannot_limit(const char* controller, const util::Error& why) {
                       std::string_view(controller) == k_memory ? "--limit-memory, --fault oom"
                                                                : "--limit-devices",
                       why.what),
-          why.hint.empty() ? "remove the option, or run the container with docker run --privileged"
-                           : why.hint};
+          why.hint.empty() ? k_privileged : why.hint};
 }
 
 /// Makes a group whose members have their memory counted, or devices limited.
@@ -56,15 +57,13 @@ util::Result<std::string> make_group(const char* controller) {
   if (!place)
     return util::Error{
         fmt::format("this machine has no control groups for {}, or its container hides them", controller),
-        "run the container with docker run --privileged, or "
-        "remove --limit-memory, --limit-devices and --fault oom"};
+        k_privileged};
   if (place->unified) return make_unified_group(*place, cgroup);
   auto directory = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
   if (::mkdtemp(directory.data()) == nullptr)
     return util::Error{fmt::format("cannot create a control group for the limits of jobs in {}: {}",
                                    fs::path(directory).parent_path().string(), std::strerror(errno)),
-                       "run the container with docker run --privileged, or "
-                       "remove --limit-memory, --limit-devices and --fault oom"};
+                       k_privileged};
   return directory;
 }
 

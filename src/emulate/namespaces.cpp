@@ -19,8 +19,6 @@ namespace hpcml::emulate {
 
 namespace {
 
-util::Error failed(const std::string& what) { return {what + ": " + std::strerror(errno), {}}; }
-
 /// A user namespace in which only the caller exists, by these ids.
 bool enter_users(unsigned inside_user, unsigned inside_group) {
   const auto user = std::to_string(inside_user) + " " + std::to_string(::geteuid()) + " 1";
@@ -39,10 +37,9 @@ bool may_set_groups() {
   return ::setgroups(groups.size(), groups.data()) == 0;
 }
 
-std::string container_hint() {
-  return "run the container with docker run --privileged, or with securityContext: {privileged: true} in "
-         "Kubernetes";
-}
+constexpr const char* k_container_hint =
+    "run the container with docker run --privileged, or with securityContext: {privileged: true} in "
+    "Kubernetes";
 
 util::Error no_namespaces(int why) {
   const std::string what = fmt::format(
@@ -53,13 +50,13 @@ util::Error no_namespaces(int why) {
   return {what,
           fmt::format("{}; on your own machine run it as root, or allow them: sysctl -w "
                       "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0",
-                      container_hint())};
+                      k_container_hint)};
 }
 
 /// A refusal of a mount: what the machine's owner can do about it.
-util::Error mount_failed(const std::string& what, const std::string& permission_hint) {
+util::Error mount_failed(const std::string& what, const char* permission_hint = k_container_hint) {
   const int why = errno;
-  auto error = failed(what);
+  util::Error error{fmt::format("{}: {}", what, std::strerror(why)), {}};
   if (why == EPERM || why == EACCES)
     error.hint = permission_hint;
   else if (why == ENODEV)
@@ -119,8 +116,7 @@ bool can_make_networks() {
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   const bool no_mount = errno == EINVAL;
-  auto error =
-      mount_failed("cannot separate the cluster's mounts from those of this machine", container_hint());
+  auto error = mount_failed("cannot separate the cluster's mounts from those of this machine");
   if (no_mount)
     error.hint = "use a mount as the directory of the chroot: mount --bind DIR DIR, then chroot DIR";
   return error;
@@ -130,8 +126,7 @@ util::Status mount_tmpfs(const std::string& target, const std::string& options) 
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
     return util::Done{};
   return mount_failed(
-      fmt::format("cannot mount a private tmpfs at {} (a container must allow mounts)", target),
-      container_hint());
+      fmt::format("cannot mount a private tmpfs at {} (a container must allow mounts)", target));
 }
 
 util::Status mount_proc() {
@@ -148,21 +143,19 @@ util::Status mount_sysfs(const std::string& scratch) {
         fmt::format("cannot create {} for an emulated node: {}", scratch, std::strerror(errno)),
         "check the free memory of this machine (free -h), which holds the files of the cluster"};
   if (::mount("sysfs", scratch.c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-    return mount_failed("cannot mount a sysfs for an emulated node (a container must allow mounts)",
-                        container_hint());
+    return mount_failed("cannot mount a sysfs for an emulated node (a container must allow mounts)");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
   if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
-  const auto error = mount_failed(
-      "cannot move the sysfs of an emulated node to /sys (a container must allow mounts)", container_hint());
+  const auto error =
+      mount_failed("cannot move the sysfs of an emulated node to /sys (a container must allow mounts)");
   ::umount2(scratch.c_str(), MNT_DETACH);
   return error;
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
-  auto error = mount_failed(fmt::format("cannot mount {} at {} for the emulated cluster", source, target),
-                            container_hint());
+  auto error = mount_failed(fmt::format("cannot mount {} at {} for the emulated cluster", source, target));
   if (::access(source.c_str(), F_OK) != 0)
     error.hint = fmt::format("check that {} exists", source);
   else if (::access(target.c_str(), F_OK) != 0)
@@ -175,8 +168,7 @@ util::Status overlay_mount(const std::string& source, const std::string& target)
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
     return util::Done{};
   return mount_failed(
-      fmt::format("cannot mount an overlay of {} over {} (needs a kernel with overlayfs)", source, target),
-      container_hint());
+      fmt::format("cannot mount an overlay of {} over {} (needs a kernel with overlayfs)", source, target));
 }
 
 } // namespace hpcml::emulate

@@ -50,13 +50,10 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     taken.push_back(place);
     const bool is_working_directory = same(place, working_directory);
     if (is_working_directory || same(place, env.get_or("HOME", ""))) {
-      places.notes.push_back(
-          is_working_directory ? fmt::format("the emulated nodes share {}, the working directory; run "
-                                             "hpcml emulate in another to separate the nodes",
-                                             name)
-                               : fmt::format("the emulated nodes share {}, your home directory; set HOME to "
-                                             "another to separate the nodes",
-                                             name));
+      places.notes.push_back(fmt::format(
+          "the emulated nodes share {}, {} directory to give each node its own, as on the site", name,
+          is_working_directory ? "the working directory; run hpcml emulate in another"
+                               : "your home directory; set HOME to another"));
       continue;
     }
     places.directories.push_back({place.string(), {}, list_directories(place)});

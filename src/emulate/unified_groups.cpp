@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* k_host_groups = "run the container with docker run --privileged --cgroupns=host, or "
+                                      "remove --limit-memory, --limit-devices and --fault oom";
 constexpr const char* k_children = "cgroup.subtree_control"; ///< the controllers of the groups below
 constexpr const char* k_daemons = "daemons";
 constexpr const char* k_slice = "system.slice"; ///< Slurm's name for it
@@ -102,8 +104,7 @@ util::Result<std::string> make_unified_group(const util::MemoryPlace& place, con
   if (::mkdtemp(directory.data()) == nullptr)
     return util::Error{fmt::format("cannot create a control group for the limits of jobs in {}: {}",
                                    fs::path(directory).parent_path().string(), std::strerror(errno)),
-                       "run the container with docker run --privileged --cgroupns=host, or "
-                       "remove --limit-memory, --limit-devices and --fault oom"};
+                       k_host_groups};
   if (const auto set = set_limits(directory, place, *parent); !set) {
     ::rmdir(directory.c_str());
     return set.error();
@@ -147,8 +148,7 @@ util::Status show_unified_node() {
   if (::mount("cgroup2", k_tree, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     return util::Error{fmt::format("cannot mount the control groups of an emulated node at {}: {}", k_tree,
                                    std::strerror(errno)),
-                       "run the container with docker run --privileged --cgroupns=host, or "
-                       "remove --limit-memory, --limit-devices and --fault oom"};
+                       k_host_groups};
   // A slurmstepd that has ended its step goes to the top, where a real tree allows processes, and this one
   // does not.
   const auto procs = std::string("/cgroup.procs");

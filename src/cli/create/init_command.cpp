@@ -55,7 +55,9 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if ((standard ? std::fflush(file) : std::fclose(file)) == 0 && written) return k_ok;
   print_error(fmt::format("cannot write the whole job file '{}'", path),
-              "check whether the disk or your quota is full, then remove the file and run hpcml init again",
+              standard ? "check whether the disk or your quota is full, or use -o FILE"
+                       : "check whether the disk or your quota is full, then remove the file and run "
+                         "hpcml init again",
               context.colour);
   return k_world_failed;
 }

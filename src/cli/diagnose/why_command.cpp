@@ -39,7 +39,7 @@ util::Result<int> open_log(const std::string& path) {
     return util::Error{fmt::format("hpcml why reads the log of a job, but '{}' is a device", path),
                        "use the path of a log, such as slurm-JOBID.out, or - for standard input"};
   auto fd = util::open_input(path);
-  if (fd || (exists && S_ISFIFO(found.st_mode))) return fd;
+  if (fd || exists) return fd;
   return util::Error{fd.error().what,
                      "use the file of --output, or slurm-JOBID.out in the directory of sbatch"};
 }

@@ -11,7 +11,7 @@
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
 #include "core/config/site_store.hpp"
-#include "core/util/text.hpp"
+#include "core/util/choice_hint.hpp"
 
 namespace hpcml::cli {
 namespace {
@@ -40,10 +40,7 @@ int run_rules(const RulesOptions& options, const Context& context) {
   }
   std::vector<std::string> ids;
   for (const auto& rule : check::all_rules()) ids.emplace_back(rule.id);
-  const auto near = util::nearest(options.id, ids);
-  print_error(fmt::format("unknown rule '{}'", options.id),
-              near ? fmt::format("use '{}', or run hpcml rules to list the rules", *near)
-                   : "run hpcml rules to list the rules",
+  print_error(fmt::format("unknown rule '{}'", options.id), util::choice_hint(options.id, ids, "hpcml rules"),
               context.colour);
   return k_usage;
 }

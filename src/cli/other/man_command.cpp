@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/help/help_page.hpp"
 #include "cli/help/value_checks.hpp"
+#include "core/util/choice_hint.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "core/util/wrap_text.hpp"
@@ -228,10 +229,7 @@ int print_page(const CLI::App& app, const std::string& name, const Context& cont
     }
     names.push_back(command->get_name());
   }
-  const auto near = util::nearest(name, names);
-  print_error(fmt::format("unknown command '{}'", name),
-              near ? fmt::format("use '{}', or run 'hpcml --help' to list the commands", *near)
-                   : "run 'hpcml --help' to list the commands",
+  print_error(fmt::format("unknown command '{}'", name), util::choice_hint(name, names, "'hpcml --help'"),
               context.colour);
   return k_usage;
 }

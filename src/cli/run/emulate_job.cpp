@@ -53,8 +53,8 @@ int run_script_job(const Context& context, bool is_quiet) {
   const auto line = start_sbatch(context);
   const auto submitted = line ? slurm::parse_submitted(*line, "") : line.error();
   if (!submitted) {
-    print_error(fmt::format("sbatch did not submit '{}' to the emulated cluster, for the reason above",
-                            context.program.front()),
+    print_error(fmt::format("sbatch did not submit '{}' to the emulated cluster{}", context.program.front(),
+                            line ? ", for the reason above" : ": " + line.error().what),
                 fmt::format("run hpcml check --site {} {} for an explanation",
                             context.env.get_or("HPCML_SITE", "SITE"), context.program.front()),
                 context.colour);
