@@ -190,16 +190,14 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   note("only QoS ", partition.allow_qos);
   note("not QoS ", partition.deny_qos);
   if (partition.max_cpus_per_node)
-    notes.push_back(fmt::format("partition {} limits jobs to {} CPUs per node (MaxCPUsPerNode of Slurm)",
-                                partition.name, *partition.max_cpus_per_node));
+    notes.push_back(fmt::format("limits jobs to {} CPUs per node (MaxCPUsPerNode of Slurm)",
+                                *partition.max_cpus_per_node));
   if (!partition.up)
     notes.push_back(
-        fmt::format("partition {} was not up when hpcml queried Slurm (check it with 'sinfo -p {}')",
-                    partition.name, partition.name));
+        fmt::format("was not up when hpcml queried Slurm (check it with 'sinfo -p {}')", partition.name));
   if (types.empty())
     notes.push_back(
-        fmt::format("partition {} had no nodes when hpcml queried Slurm (check it with 'sinfo -p {}')",
-                    partition.name, partition.name));
+        fmt::format("had no nodes when hpcml queried Slurm (check it with 'sinfo -p {}')", partition.name));
   if (!notes.empty()) object.put("note", util::join(notes, "; "));
   return object.put("source", source).node();
 }

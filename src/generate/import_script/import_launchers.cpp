@@ -335,7 +335,7 @@ private:
           option.place, "port/launcher",
           fmt::format("{} option --nnodes={} becomes --nnodes={}:{}, in proportion to the nodes on {}",
                       agent.program, text, now, nodes, x_porting.to.id),
-          "add --sbatch=--no-kill to hpcml gen, or Slurm ends the job when a node fails");
+          "add --sbatch=--no-kill and --srun=--no-kill to hpcml gen, or Slurm ends the job if a node fails");
     }
     x_porting.warn(option.place, "port/launcher",
                    fmt::format("{} option --nnodes={} allows the number of nodes to change, but the script "

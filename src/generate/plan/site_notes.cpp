@@ -106,7 +106,8 @@ void note_node(const SoftwareInput& input, const Directives& directives, StepDia
   const char* gpus = seen.mode == model::GpusSeen::own ? "only its own GPUs" : "all GPUs of its node";
   if (input.numbers().gpus_per_node > 0 && !seen.why.empty() &&
       input.software.gpu_visibility.value == seen.mode && !input.job.gpu_visibility)
-    diagnostics.note(fmt::format("a rank sees {}: {}; --gpu-visibility changes this", gpus, seen.why),
+    diagnostics.note(fmt::format("a rank sees {}: {}{}", gpus, seen.why,
+                                 input.gpus_by_task() ? "" : "; --gpu-visibility changes this"),
                      seen.origin);
   if (!node) return;
   const auto& cpu = node->cpu;

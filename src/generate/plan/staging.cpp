@@ -38,7 +38,7 @@ void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
           fmt::format(
               "two paths to copy to the nodes have the same last part '{}', so one would replace the other",
               name),
-          "remove one of the two --stage options, or use a copy with another name");
+          "remove one of the two paths, or use a copy with another name");
   }
 }
 

@@ -14,9 +14,9 @@ namespace {
 std::string to_text(const Directive& line) {
   if (const auto good = check_directive_name(line.name); !good) throw std::logic_error(good.error().what);
   if (!line.value) return "#SBATCH " + line.name;
-  const auto value = escape_directive_value(*line.value);
+  const auto value = escape_directive_value(*line.value, line.name);
   // find_unwritable() has refused such a plan before; writing half of a header is worse than stopping.
-  if (!value) throw std::logic_error(line.name + ": " + value.error().what);
+  if (!value) throw std::logic_error(value.error().what);
   const std::string_view between = line.name.starts_with("--") ? "=" : " ";
   return fmt::format("#SBATCH {}{}{}", line.name, between, *value);
 }

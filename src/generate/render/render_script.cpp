@@ -63,9 +63,8 @@ ScriptLines make_script(const model::Plan& plan) {
     }
     const auto index = util::parse_unsigned(text.substr(1));
     if (!index || *index >= typed.size())
-      throw std::logic_error(fmt::format(
-          "templates/script.mustache has '{}' after a section, which is a bug in hpcml: please report it",
-          text.substr(1)));
+      throw std::logic_error(
+          fmt::format("templates/script.mustache has '{}' after a section", text.substr(1)));
     script.push_back(typed[static_cast<std::size_t>(*index)]);
   }
   return script;

@@ -51,8 +51,7 @@ std::string join_section_tags(std::string_view text) {
 std::string_view find_template(const std::string& name) {
   for (const auto& file : embedded::template_files())
     if (file.name == name + ".mustache") return file.text;
-  throw std::logic_error(
-      fmt::format("template {}.mustache does not exist, which is a bug in hpcml: please report it", name));
+  throw std::logic_error(fmt::format("template {}.mustache does not exist", name));
 }
 
 } // namespace
@@ -91,9 +90,8 @@ std::string render_by_library(const std::string& name, const TemplateData& data)
   if (!text.is_valid())
     throw std::logic_error(fmt::format("template {}.mustache: {}", name, text.error_message()));
   if (!context.missing().empty())
-    throw std::logic_error(fmt::format(
-        "template {}.mustache has the unknown name '{}', which is a bug in hpcml: please report it", name,
-        context.missing()));
+    throw std::logic_error(
+        fmt::format("template {}.mustache has the unknown name '{}'", name, context.missing()));
   return out;
 }
 
