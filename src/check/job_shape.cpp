@@ -93,17 +93,22 @@ bool is_own_job(const GivenOption& jobid) {
   return text.find("SLURM_JOB_ID") != std::string::npos || text.find("SLURM_JOBID") != std::string::npos;
 }
 
+const shell::Piece* only_unknown_piece(const shell::Argument& word) {
+  const shell::Piece* only = nullptr;
+  for (const auto& piece : word.pieces) {
+    if (piece.known && piece.text.empty()) continue;
+    if (only || piece.known) return nullptr;
+    only = &piece;
+  }
+  return only;
+}
+
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job) {
   if (word.known()) {
     const auto number = util::parse_unsigned(word.text());
     return number ? std::optional(static_cast<long>(*number)) : std::nullopt;
   }
-  const shell::Piece* only = nullptr;
-  for (const auto& piece : word.pieces) {
-    if (piece.known && piece.text.empty()) continue;
-    if (only) return std::nullopt;
-    only = &piece;
-  }
+  const auto* only = only_unknown_piece(word);
   const auto name = only ? variable_in(only->text) : std::string_view();
   if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return job.nodes;
   if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return job.tasks;

@@ -26,6 +26,10 @@ LaunchShape shape_of_job(const LintContext& subject);
 /// ("$SLURM_NNODES").
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);
 
+/// The piece that is the whole word and is not known, such as "$SLURM_NNODES" in quotes; nothing if the word
+/// has other pieces.
+const shell::Piece* only_unknown_piece(const shell::Argument& word);
+
 /// Whether a step's --jobid names the job that the script itself is.
 bool is_own_job(const GivenOption& jobid);
 

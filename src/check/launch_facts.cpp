@@ -89,6 +89,10 @@ bool is_utility(const Launch& launch) {
          std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }
 
+bool has_word(std::span<const shell::Argument> words, std::string_view text) {
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.text() == text; });
+}
+
 bool reads(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
@@ -176,9 +180,7 @@ const GivenOption* names_components(const Launch& launch) {
 
 bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset) {
   return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
-    if (command.place.offset > offset || command.name() != "unset") return false;
-    const auto words = command.arguments();
-    return std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.text() == name; });
+    return command.place.offset <= offset && command.name() == "unset" && has_word(command.arguments(), name);
   });
 }
 

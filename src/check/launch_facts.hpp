@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ bool is_tool(const Launch& launch);
 /// Whether the launch does small work only, a tool's or the shell's own, which no variable of a training
 /// matters to: export, echo, mkdir.
 bool is_utility(const Launch& launch);
+/// True if one of the words is this text.
+bool has_word(std::span<const shell::Argument> words, std::string_view text);
 /// Whether the text reads the variable: "$NAME", "${NAME…".
 bool reads(std::string_view text, std::string_view name);
 /// The piece of the word that is not known and reads one of the variables; nothing where none does.

@@ -93,4 +93,9 @@ diag::Place line_at(std::string_view text, std::size_t offset) {
   return {begin, end - begin};
 }
 
+std::size_t next_line(std::string_view text, std::size_t offset) {
+  const auto end = text.find('\n', offset);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
 } // namespace hpcml::check

@@ -41,12 +41,7 @@ std::optional<long> processes_of_task(const Launch& launch, const LaunchShape& s
 }
 
 bool is_cpus_per_task(const shell::Argument& word) {
-  const shell::Piece* only = nullptr;
-  for (const auto& piece : word.pieces) {
-    if (piece.known && piece.text.empty()) continue;
-    if (only || piece.known) return false;
-    only = &piece;
-  }
+  const auto* only = only_unknown_piece(word);
   return only && (only->text == "$SLURM_CPUS_PER_TASK" || only->text == "${SLURM_CPUS_PER_TASK}" ||
                   only->text.starts_with("${SLURM_CPUS_PER_TASK:-"));
 }

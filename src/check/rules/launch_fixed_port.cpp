@@ -13,6 +13,9 @@
 namespace hpcml::check {
 namespace launch_fixed_port {
 
+/// A port that differs between the jobs of a node.
+constexpr std::string_view k_job_port = "$((15000 + SLURM_JOB_ID % 17000))";
+
 /// Below 1024 only root may listen.
 bool is_port(std::string_view text) {
   return text.size() > 3 && text.size() < 6 && text >= (text.size() == 4 ? "1024" : "10000") &&
@@ -68,7 +71,7 @@ std::vector<Edit> from_job_id(const LintContext& subject, Numbers& numbers, diag
   const auto before = subject.text.substr(line.offset, place.offset - line.offset);
   // In single quotes it would stay unchanged.
   if (std::count(before.begin(), before.end(), '\'') % 2 != 0) return {};
-  return replace_end(subject, place, port, "$((15000 + SLURM_JOB_ID % 17000))");
+  return replace_end(subject, place, port, std::string(k_job_port));
 }
 
 /// Whether the number there is a port's by the words before it: "PORT=6000", "--rdzv_endpoint $H:6000". A
@@ -132,7 +135,7 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
                                shared.value_or(false)
                                    ? ", and jobs share nodes here, so the second one on a node cannot start"
                                    : ", so two of them on one node collide"),
-                   "set it from the job id: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
+                   fmt::format("set it from the job id: MASTER_PORT={}", k_job_port),
                    foreign || is_used_elsewhere(subject, place) ? std::vector<Edit>()
                                                                 : from_job_id(subject, numbers, place, port),
                    shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
@@ -143,8 +146,7 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
 std::optional<std::pair<diag::Place, std::string>> find_ray_port(const Launch& launch) {
   const auto& link = launch.last();
   const auto& words = link.operands;
-  if (link.program != "ray" || words.empty() || words[0].text() != "start" ||
-      std::none_of(words.begin(), words.end(), [](const auto& word) { return word.text() == "--head"; }))
+  if (link.program != "ray" || words.empty() || words[0].text() != "start" || !has_word(words, "--head"))
     return std::nullopt;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto text = words[i].text();
@@ -160,7 +162,7 @@ void add_ray_port(const LintContext& subject, Numbers& numbers, const Launch& la
   const auto count = hits.size();
   add(subject, numbers, ray->second, ray->first, false, hits);
   if (hits.size() > count)
-    hits.back().hint = "set it from the job id: ray start --head --port=$((15000 + SLURM_JOB_ID % 17000))";
+    hits.back().hint = fmt::format("set it from the job id: ray start --head --port={}", k_job_port);
 }
 
 RuleMatches find(const LintContext& subject) {

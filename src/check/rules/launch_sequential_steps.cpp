@@ -105,8 +105,7 @@ Rule rule_launch_sequential_steps() {
       .why =
           "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "
           "one waits: \"step creation temporarily disabled, retrying\", and what was to run side by side "
-          "runs "
-          "in turn. A client that waits for a server in the background never starts.",
+          "runs in turn. A client that waits for a server in the background never starts.",
       .link = "https://slurm.schedmd.com/srun.html#OPT_exact",
       .bad = {R"(#!/bin/bash
 #SBATCH -N1 -n4

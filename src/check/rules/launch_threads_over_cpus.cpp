@@ -31,13 +31,15 @@ RuleMatch more_threads(const LintContext& subject, const Launch& launch, const s
                        long count, long processes, long cpus) {
   const bool alone = !launch.agent();
   const auto* step = launch.step();
+  // Where the step has another number, the script's $SLURM_CPUS_PER_TASK is not the one of its tasks.
+  const bool has_job_cpus = cpus == subject.requests[0].count("cpus-per-task");
   return {threads.place,
-          fmt::format("{} threads{} exceed {}{} per task and wait for each other", count,
-                      alone ? "" : fmt::format(" in each of {} processes", processes), cpus,
-                      cpus == 1 ? " CPU" : " CPUs"),
-          alone ? "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK"
-                : fmt::format("export OMP_NUM_THREADS={}", std::max(1L, cpus / processes)),
-          alone && step && !step->find("cpus-per-task") && !is_cpus_per_task(threads)
+          fmt::format("{} threads{} exceed {} per task and wait for each other", count,
+                      alone ? "" : fmt::format(" in each of {} processes", processes),
+                      util::counted(static_cast<unsigned long long>(cpus), "CPU")),
+          alone && has_job_cpus ? "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK"
+                                : fmt::format("export OMP_NUM_THREADS={}", std::max(1L, cpus / processes)),
+          alone && step && !step->find("cpus-per-task")
               ? replace_end(subject, threads.place, threads.text(), "$SLURM_CPUS_PER_TASK")
               : std::vector<Edit>()};
 }

@@ -40,7 +40,7 @@ bool is_module_without_conda(const shell::Command& command) {
   const auto words = command.arguments();
   if (command.name() != "module" || words.empty() || !words[0].known()) return false;
   const auto subcommand = words[0].text();
-  if (std::find(k_subcommands.begin(), k_subcommands.end(), subcommand) != k_subcommands.end()) return true;
+  if (util::contains(k_subcommands, subcommand)) return true;
   return subcommand == "load" && std::all_of(words.begin() + 1, words.end(), [](const auto& word) {
            const auto text = util::to_lower(word.text());
            const auto name = std::string_view(text).substr(0, text.find_first_of("/-"));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "check/rule.hpp"
+#include "check/launch_facts.hpp"
 #include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/text.hpp"
 
@@ -11,11 +11,6 @@ namespace hpcml::check {
 namespace safety_no_internet {
 
 using Arguments = std::span<const shell::Argument>;
-
-bool has_word(Arguments words, std::string_view word) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const shell::Argument& argument) { return argument.text() == word; });
-}
 
 /// Whether the site says that its compute nodes, those of this job among them, reach nothing.
 bool is_offline(const LintContext& subject) {

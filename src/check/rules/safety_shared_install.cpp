@@ -22,10 +22,7 @@ bool is_private(std::string_view text) {
 /// What the program installs or creates; empty for other programs.
 std::string_view installs(const Launch& launch) {
   const auto& link = launch.last();
-  const auto has = [&](std::string_view subcommand) {
-    return std::any_of(link.operands.begin(), link.operands.end(),
-                       [&](const auto& word) { return word.text() == subcommand; });
-  };
+  const auto has = [&](std::string_view subcommand) { return has_word(link.operands, subcommand); };
   const bool conda = link.program == "conda" || link.program == "mamba";
   if (link.program == "virtualenv" || link.module == "venv" || (conda && (has("create") || has("install"))))
     return "environment";
@@ -55,8 +52,7 @@ bool has_private_environment(const LintContext& subject) {
 }
 
 RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  if (subject.requests.size() != 1 || has_private_environment(subject)) return hits;
+  if (subject.requests.size() != 1 || has_private_environment(subject)) return {};
   const bool array = is_parallel_array(subject);
   for (const auto& launch : subject.launches) {
     const auto& command = *launch.command;
@@ -67,13 +63,14 @@ RuleMatches find(const LintContext& subject) {
     const auto& words = command.words;
     if (std::any_of(words.begin(), words.end(), [](const auto& word) { return is_private(word.text()); }))
       continue;
-    add_match(hits, {command.place,
-                     fmt::format("all tasks{} change the same {} at the same time",
-                                 array ? " of the array" : "", what),
-                     "run it once before the job, or use a directory of the task: $TMPDIR"});
-    return hits;
+    // The tasks of a step on one node share $TMPDIR.
+    return {
+        {command.place,
+         fmt::format("all tasks{} change the same {} at the same time", array ? " of the array" : "", what),
+         array ? "run it once before the job, or use a directory of the task: $TMPDIR"
+               : "run it once before the job, or in one task: srun --ntasks=1"}};
   }
-  return hits;
+  return {};
 }
 
 } // namespace safety_shared_install

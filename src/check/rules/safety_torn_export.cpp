@@ -81,7 +81,7 @@ void find_unexported(const LintContext& subject, RuleMatches& hits) {
     // A line after a backslash belongs to a command; one after a lone export is reported with that.
     const bool is_continuation = written.ends_with("\\") || util::trim(written) == "export";
     written = text.substr(line.offset, line.length);
-    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+    at = next_line(text, at);
     const auto first = written.find_first_not_of(" \t");
     const auto equals = written.find('=');
     if (is_continuation || equals == std::string_view::npos || first > equals ||

@@ -44,7 +44,7 @@ RuleMatches find(const LintContext& subject) {
     return {};
   for (std::size_t at = subject.header.end; at < subject.text.size();) {
     const auto line = line_at(subject.text, at);
-    at = std::min(subject.text.find('\n', at), subject.text.size() - 1) + 1;
+    at = next_line(subject.text, at);
     if (is_disabled_launch(subject.text.substr(line.offset, line.length)) && !subject.is_in_text(line.offset))
       return {{line,
                "the script starts no program: this command is a comment",

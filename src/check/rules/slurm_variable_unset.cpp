@@ -45,10 +45,9 @@ constexpr std::array<std::string_view, 30> k_names = {
     "SLURM_NODEID",         "SLURM_NODELIST",         "SLURM_NPROCS",
     "SLURM_NTASKS",         "SLURM_NTASKS_PER_NODE",  "SLURM_PROCID",
     "SLURM_RESTART_COUNT",  "SLURM_SUBMIT_DIR",       "SLURM_TASKS_PER_NODE"};
-/// Names that are close to those above and exist.
-constexpr std::array<std::string_view, 9> k_others = {
-    "SLURM_ARRAY_TASK_MIN", "SLURM_GPUS_PER_TASK", "SLURM_JOB_GID", "SLURM_JOB_GRES", "SLURM_JOB_QOS",
-    "SLURM_JOB_UID",        "SLURM_JOB_USER",      "SLURM_NODES",   "SLURM_STEP_GPUS"};
+/// Names that are one letter off those above and exist.
+constexpr std::array<std::string_view, 4> k_others = {"SLURM_GPUS_PER_TASK", "SLURM_JOB_GID", "SLURM_JOB_UID",
+                                                      "SLURM_NODES"};
 
 /// True if one letter added, dropped or replaced makes one text of the other.
 bool is_one_letter_off(std::string_view a, std::string_view b) {
@@ -62,10 +61,7 @@ bool is_one_letter_off(std::string_view a, std::string_view b) {
 
 /// The variable whose name is meant by one that no Slurm sets; empty if the name may be right.
 std::string_view meant_name(std::string_view name) {
-  const auto is_name = [&](auto known) { return known == name; };
-  if (std::any_of(k_names.begin(), k_names.end(), is_name) ||
-      std::any_of(k_others.begin(), k_others.end(), is_name))
-    return {};
+  if (util::contains(k_names, name) || util::contains(k_others, name)) return {};
   const auto found = std::find_if(k_names.begin(), k_names.end(),
                                   [&](auto known) { return is_one_letter_off(name, known); });
   return found == k_names.end() ? std::string_view() : *found;
