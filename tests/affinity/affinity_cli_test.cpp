@@ -196,7 +196,8 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
            {"echo hello", "neither JSON nor XML"},
            {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
            {"echo '{\"cores\": 4,'", "is not valid JSON"},
-           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "'cores' in the topology file must be a number"},
+           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'",
+            "'cores' in the topology file must be a number from 0 to 65535"},
            {"echo '{}'", "neither CPUs nor GPUs"},
        }) {
     INFO(damaged.command);
@@ -246,7 +247,8 @@ TEST_CASE("A JSON node whose number of cores is not that of its lists is planned
     return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
   };
   CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
-             "is 2, but its CPU lists have 4 cores with 1 hardware thread each: hpcml uses the lists"));
+             "note: 'cores' in the topology file is 2, but its CPU lists have 4 cores with 1 hardware thread "
+             "each: hpcml uses the lists"));
   CHECK_FALSE(
       says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }

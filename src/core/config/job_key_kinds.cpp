@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/diag/visible_text.hpp"
+#include "core/model/rank_request.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::config {
@@ -18,12 +19,6 @@ using Fault = std::optional<util::Error>;
 using WrittenValue = std::optional<std::string>;
 
 constexpr unsigned k_most = 1000000;
-
-util::Result<bool> parse_bool(const std::string& text) {
-  if (text == "1" || text == "true" || text == "yes") return true;
-  if (text == "0" || text == "false" || text == "no") return false;
-  return util::Error{fmt::format("the value \"{}\" is neither true nor false", text), "use true or false"};
-}
 
 /// What is wrong with a text that was typed: line breaks, characters that hide or turn the writing. Bytes
 /// that are not UTF-8 may be a file's name.
@@ -83,7 +78,7 @@ JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*mem
     job.*member = root.known(name, root.flag(name));
   };
   key.from_text = [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-    TRY(const auto yes, parse_bool(text));
+    TRY(const auto yes, model::rank_flags::Kind<bool>::parse(text));
     job.*member = Sourced<bool>{yes, origin};
     return std::nullopt;
   };
@@ -99,7 +94,7 @@ JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) 
     job.*member = root.flag(name).value_or(false);
   };
   key.from_text = [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
-    TRY(const auto yes, parse_bool(text));
+    TRY(const auto yes, model::rank_flags::Kind<bool>::parse(text));
     job.*member = yes;
     return std::nullopt;
   };

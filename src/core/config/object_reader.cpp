@@ -156,7 +156,7 @@ std::vector<unsigned> ObjectReader::numbers(std::string_view key) {
     else
       x_context->report("type",
                         fmt::format("{}[{}] must be a whole number from 0 to 1000000", path_of(key), i),
-                        item.place, fmt::format("use {}", example_of(JsonKind::integer)));
+                        item.place, "use a number in this range, without quotes");
   }
   return list;
 }

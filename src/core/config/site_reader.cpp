@@ -98,7 +98,8 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
           fmt::format("the profile refers to the {} \"{}\", which it does not describe", what, item.text),
           item.place,
           near ? fmt::format("use \"{}\" if that is meant", *near)
-               : fmt::format("add \"{}\" to \"{}\", or remove it from this list", item.text, member.key));
+               : fmt::format("add \"{}\" to \"{}\" of the profile, or remove it from this list", item.text,
+                             member.key));
     }
     check_references(member.value, names, context);
   }

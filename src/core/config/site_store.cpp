@@ -65,7 +65,7 @@ SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
                               "site/unreadable",
                               fmt::format("cannot use the site profile: {}", error.what),
                               {path},
-                              error.hint.empty() ? "check the path and its permissions" : error.hint});
+                              error.hint});
   return load;
 }
 

@@ -11,9 +11,10 @@ namespace hpcml::model {
 namespace {
 
 constexpr std::size_t k_max_names = 100000;
+constexpr const char* k_form_hint = "use the form of Slurm, such as node[01-04,07],login1";
 
 util::Error too_long(std::size_t offset) {
-  return {"the node list has more than 100000 names (limit)",
+  return {fmt::format("the node list has more than {} names (limit)", k_max_names),
           "check the ranges in it for a number that is too large", offset};
 }
 
@@ -41,7 +42,7 @@ util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& pi
     if (!first || !last)
       return util::Error{
           fmt::format("the node list has \"{}\" in brackets, which is not a number or range", part),
-          "use the form of Slurm, such as node[01-04,07],login1", offset};
+          k_form_hint, offset};
     if (*first > *last)
       return util::Error{fmt::format("the range {} of the node list is in reverse order", part),
                          "use the smaller number first", offset};
@@ -87,13 +88,11 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
     const auto open = item.find('[', at);
     pieces.push_back({item.substr(at, open == std::string_view::npos ? open : open - at), {}, 1});
     if (pieces.back().literal.find(']') != std::string_view::npos)
-      return util::Error{"the node list has a ] without its [",
-                         "use the form of Slurm, such as node[01-04,07],login1", offset + at};
+      return util::Error{"the node list has a ] without its [", k_form_hint, offset + at};
     if (open == std::string_view::npos) break;
     const auto close = item.find(']', open);
     if (close == std::string_view::npos)
-      return util::Error{"the node list has a [ without its ]",
-                         "use the form of Slurm, such as node[01-04,07],login1", offset + open};
+      return util::Error{"the node list has a [ without its ]", k_form_hint, offset + open};
     TRY_DONE(read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back()));
     count *= pieces.back().count;
     if (count > k_max_names) return too_long(offset);

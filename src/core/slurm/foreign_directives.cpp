@@ -69,9 +69,7 @@ public:
       const string_view word = x_words[x_at].text;
       x_place = x_words[x_at].place;
       if (word.size() < 2 || word.front() != '-')
-        refuse(fmt::format("sbatch reads this {} line as options and rejects it: '{}' is not an option",
-                           line_name(), word),
-               "remove the word, or use sbatch --ignore-pbs");
+        refuse(fmt::format("it: '{}' is not an option", word), "remove the word");
       const bool stops = word.size() < 2 || word.front() != '-' || word == "--";
       if (stops || !(word.starts_with("--") ? read_long(word.substr(2)) : read_letters(word.substr(1))))
         break;
@@ -80,15 +78,16 @@ public:
   }
 
 private:
-  void refuse(std::string message, std::string hint) {
-    x_findings.error(x_place, "slurm/value", std::move(message), std::move(hint));
+  /// `rejected` completes "rejects".
+  void refuse(const std::string& rejected, const std::string& remedy) {
+    x_findings.error(x_place, "slurm/value",
+                     fmt::format("sbatch reads this {} line as options and rejects {}",
+                                 x_magic == Magic::pbs ? "#PBS" : "#BSUB", rejected),
+                     fmt::format("{}, or use sbatch --ignore-pbs", remedy));
   }
   void refuse_unknown(const std::string& option) {
-    refuse(fmt::format("sbatch reads this {} line as options and rejects the unknown option {}", line_name(),
-                       option),
-           "remove the option, or use sbatch --ignore-pbs");
+    refuse("the unknown option " + option, "remove the option");
   }
-  const char* line_name() const { return x_magic == Magic::pbs ? "#PBS" : "#BSUB"; }
   void add(string_view option, std::optional<std::string> value) {
     x_settings.push_back({std::string(option), std::move(value), x_place, SettingSource::script});
   }
@@ -130,9 +129,7 @@ private:
 
   bool take_next(const Letter& letter) {
     if (x_at + 1 >= x_words.size())
-      return refuse(fmt::format("sbatch reads this {} line as options and rejects it: -{} needs a value",
-                                line_name(), std::string(1, letter.letter)),
-                    "add the value, or use sbatch --ignore-pbs"),
+      return refuse(fmt::format("it: -{} needs a value", std::string(1, letter.letter)), "add the value"),
              false;
     ++x_at;
     return take(letter, x_words[x_at].text);
@@ -160,10 +157,8 @@ private:
     if (letter == 'n') { // MIN,MAX
       const auto comma = text.find(',');
       if (comma + 1 == text.size())
-        return refuse(fmt::format("sbatch reads this #BSUB line as options and rejects -n '{}': it needs a "
-                                  "number of tasks",
-                                  text),
-                      "use -n MIN,MAX or -n NUMBER, or sbatch --ignore-pbs"),
+        return refuse(fmt::format("-n '{}': it needs a number of tasks", text),
+                      "use -n MIN,MAX or -n NUMBER"),
                false;
       add("ntasks", comma == std::string::npos ? text : text.substr(comma + 1));
     }

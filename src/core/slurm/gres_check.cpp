@@ -321,11 +321,12 @@ WrittenCounts count_written(const JobOptions& r, TrackedVersion version) {
 SubmittedCounts count_sent(const JobOptions& r, TrackedVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
-  auto [tasks, tasks_set, min, max, nodes_set] = count_written(r, version);
+  const auto written = count_written(r, version);
+  auto [tasks, tasks_set, min, max, nodes_set] = written;
   const long per_node = r.count("ntasks-per-node");
-  const bool is_exact = min == max || max == 0;
   const bool spread = !nodes_set && r.has("ntasks") && per_node > 0 && version >= Version::v23_11;
-  if ((nodes_set || r.has("extra-node-info")) && is_exact && !tasks_set && (per_node == 0 || !later())) {
+  if ((nodes_set || r.has("extra-node-info")) && written.is_exact() && !tasks_set &&
+      (per_node == 0 || !later())) {
     tasks = std::max(min, 1L);
     for (const long factor : {r.count("sockets-per-node"), r.count("cores-per-socket", size.cores_per_socket),
                               r.count("threads-per-core", size.threads_per_core)}) {

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds k_submit_limit(180);
 struct SbatchCall {
   std::vector<std::string> words;
   std::chrono::seconds limit;
-  const char* late; ///< the advice if it does not end
+  const char* late; ///< the hint if it does not end, or is killed
 };
 
 /// What the program printed.
@@ -38,7 +38,7 @@ util::Result<util::ProcessOutput> run_sbatch(const SbatchCall& call, const std::
   if (!answer.ok() && silent && answer.output.exit_code > 128)
     return util::Error{fmt::format("{} was killed by signal {} before it printed a result", words.front(),
                                    answer.output.exit_code - 128),
-                       "check squeue --me for the job before you run this again"};
+                       late};
   if (!answer.ok()) return explain_refusal(answer.output.err.empty() ? answer.output.out : answer.output.err);
   return answer.output;
 }

@@ -78,18 +78,19 @@ Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::Launch
   layout.local_world_size = layout.tasks_per_node[layout.node_rank];
   layout.local_rank = layout.rank - before;
   layout.host = layout.nodes[layout.node_rank];
+  const auto not_in_blocks = [&rule](const std::string& evidence) {
+    return Error{
+        fmt::format("{} does not place ranks in blocks, node after node: {}", rule.name, evidence),
+        fmt::format("use the option of {} that fills one node with ranks before the next", rule.name)};
+  };
   const auto named = number_of(env, rule.local_rank_variable);
   if (named && *named != layout.local_rank)
-    return Error{
-        fmt::format("{} does not place ranks in blocks, node after node: {} is {}, but rank {} would have {}",
-                    rule.name, rule.local_rank_variable, *named, layout.rank, layout.local_rank),
-        fmt::format("use the option of {} that fills one node with ranks before the next", rule.name)};
+    return not_in_blocks(fmt::format("{} is {}, but rank {} would have {}", rule.local_rank_variable, *named,
+                                     layout.rank, layout.local_rank));
   const auto place = place_of(layout.nodes, host);
   if (place < layout.nodes.size() && place != layout.node_rank)
-    return Error{
-        fmt::format("{} does not place ranks in blocks, node after node: rank {} runs on {}, not on {}",
-                    rule.name, layout.rank, host, layout.nodes[layout.node_rank]),
-        fmt::format("use the option of {} that fills one node with ranks before the next", rule.name)};
+    return not_in_blocks(
+        fmt::format("rank {} runs on {}, not on {}", layout.rank, host, layout.nodes[layout.node_rank]));
   return layout;
 }
 

@@ -37,7 +37,9 @@ public:
   const std::vector<std::string>& findings() const { return x_findings; }
 
 private:
-  void report(std::string finding) { x_findings.push_back(std::move(finding)); }
+  void report(const std::string& where, const std::string& what) {
+    x_findings.push_back(fmt::format("'{}' in the topology file {}", where, what));
+  }
 
   static std::string join(const std::string& path, const std::string& key) {
     return path.empty() ? key : path + "." + key;
@@ -47,7 +49,7 @@ private:
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return fallback;
     if (found->is_string()) return found->get<std::string>();
-    report(fmt::format("'{}' in the topology file must be a string in double quotes", join(path, key)));
+    report(join(path, key), "must be a string in double quotes");
     return fallback;
   }
 
@@ -58,7 +60,7 @@ private:
       return found->get<unsigned>();
     if (*found == -1 && &object != &x_root)
       return std::nullopt; // as the kernel says "unknown" of a device's place
-    report(fmt::format("'{}' in the topology file must be a number from 0 to 65535", join(path, key)));
+    report(join(path, key), "must be a number from 0 to 65535");
     return std::nullopt;
   }
 
@@ -72,7 +74,7 @@ private:
   IdSet parse_list(const std::string& where, const std::string& value) {
     auto set = IdSet::parse_list(value);
     if (set) return *set;
-    report(fmt::format("'{}' in the topology file is not a list of CPUs: {}", where, set.error().what));
+    report(where, "is not a list of CPUs: " + set.error().what);
     return {};
   }
 
@@ -80,16 +82,14 @@ private:
             const std::function<void(const std::string&, const std::string&, const Json&)>& take) {
     const auto found = x_root.find(key);
     if (found == x_root.end() || found->is_null()) return;
-    if (!found->is_object())
-      return report(fmt::format("'{}' in the topology file must be a JSON object", key));
+    if (!found->is_object()) return report(key, "must be a JSON object");
     for (const auto& [name, value] : found->items()) take(join(key, name), name, value);
   }
 
   std::optional<unsigned> id_of(const std::string& where, const std::string& name) {
     const auto id = util::parse_unsigned(name);
     if (id && *id <= 65535) return static_cast<unsigned>(*id);
-    report(fmt::format("'{}' in the topology file must have a number from 0 to 65535 as its key, not '{}'",
-                       where, name));
+    report(where, fmt::format("must have a number from 0 to 65535 as its key, not '{}'", name));
     return std::nullopt;
   }
 
@@ -98,25 +98,22 @@ private:
     each(key, [&](const std::string& where, const std::string& name, const Json& value) {
       const auto id = id_of(where, name);
       const Json& cpus = value.is_object() && value.contains("cpus") ? value.at("cpus") : value;
-      if (!cpus.is_string())
-        return report(
-            fmt::format("'{}' in the topology file must be a list of CPUs such as \"0-7,64-71\"", where));
+      if (!cpus.is_string()) return report(where, "must be a list of CPUs such as \"0-7,64-71\"");
       if (id) found.push_back({*id, parse_list(where, cpus.get<std::string>())});
     });
     return found;
   }
 
   void read_cores() {
-    constexpr const char* k_core_lists =
-        "'core_threads' in the topology file must be a list of CPU lists such as [\"0,64\", \"1,65\"]";
+    constexpr const char* k_core_lists = "must be a list of CPU lists such as [\"0,64\", \"1,65\"]";
     model::CpuShape& shape = x_node.cpus;
     if (const auto field = x_root.find("core_threads"); field != x_root.end()) {
-      if (!field->is_array()) return report(k_core_lists);
+      if (!field->is_array()) return report("core_threads", k_core_lists);
       for (const auto& core : *field)
         if (core.is_string())
           shape.core_threads.push_back(parse_list("core_threads", core.get<std::string>()));
         else
-          report(k_core_lists);
+          report("core_threads", k_core_lists);
       return;
     }
     const unsigned smt = number(x_root, "", "smt").value_or(1);
@@ -125,8 +122,7 @@ private:
     for (const auto* level : {&shape.numa, &shape.l3, &shape.packages})
       for (const auto& domain : *level) cpus = cpus | domain.cpus;
     if (cpus.empty() && cores > 0) cpus = IdSet::range(0, cores * std::max(1u, smt) - 1);
-    if (smt == 0 || smt > 16)
-      return report("'smt' in the topology file must be from 1 to 16 hardware threads per core");
+    if (smt == 0 || smt > 16) return report("smt", "must be from 1 to 16 hardware threads per core");
     make_cores(cpus, smt, stride(smt, cores, cpus));
     if (cores > 0 && shape.core_threads.size() != cores)
       x_node.notes.push_back(fmt::format("'cores' in the topology file is {}, but its CPU lists have {} "
@@ -142,14 +138,11 @@ private:
     if (rule.starts_with("n+")) {
       const auto distance = util::parse_unsigned(rule.substr(2));
       if (distance && *distance > 0 && *distance <= 65535) return static_cast<unsigned>(*distance);
-      report(fmt::format(
-          "'smt_sibling' in the topology file must be n+NUMBER with a number from 1 to 65535, not '{}'",
-          rule));
+      report("smt_sibling", fmt::format("must be n+NUMBER with a number from 1 to 65535, not '{}'", rule));
     } else if (rule == "adjacent" || rule.starts_with(std::to_string(smt) + "k")) { // "2k,2k+1"
       return 0;
     } else if (!rule.empty()) {
-      report(fmt::format("'smt_sibling' in the topology file must be \"n+NUMBER\" or \"adjacent\", not '{}'",
-                         rule));
+      report("smt_sibling", fmt::format("must be \"n+NUMBER\" or \"adjacent\", not '{}'", rule));
     }
     // Without a rule: the usual Linux numbering where every domain is closed under it, else neighbours
     // (POWER).
@@ -203,9 +196,7 @@ private:
     const auto found = value.find("path");
     if (found == value.end()) return bridges;
     if (!found->is_array())
-      return report(fmt::format("'{}' in the topology file must be a list of names of PCI bridges",
-                                join(where, "path"))),
-             bridges;
+      return report(join(where, "path"), "must be a list of names of PCI bridges"), bridges;
     for (const auto& bridge : *found)
       if (bridge.is_string()) bridges.push_back(bridge.get<std::string>());
     return bridges;
@@ -214,8 +205,7 @@ private:
   void read_gpus() {
     each("gpu", [&](const std::string& where, const std::string& name, const Json& value) {
       const auto id = id_of(where, name);
-      if (!value.is_object())
-        return report(fmt::format("'{}' in the topology file must be a JSON object of a GPU", where));
+      if (!value.is_object()) return report(where, "must be a JSON object of a GPU");
       Gpu gpu;
       gpu.place.index = id.value_or(0);
       gpu.place.pci = text(value, where, "pci", "");
@@ -237,8 +227,7 @@ private:
 
   void read_nics() {
     each("nic", [&](const std::string& where, const std::string& name, const Json& value) {
-      if (!value.is_object())
-        return report(fmt::format("'{}' in the topology file must be a JSON object of a NIC", where));
+      if (!value.is_object()) return report(where, "must be a JSON object of a NIC");
       Nic nic;
       nic.name = name;
       nic.pci = text(value, where, "pci", "");
@@ -257,8 +246,7 @@ private:
     const auto links = x_root.find("links");
     if (links == x_root.end() || links->is_null()) return;
     if (!links->is_array())
-      return report("'links' in the topology file must be a list of GPU pairs and widths such as [[0, 1, 4], "
-                    "[1, 2, 1]]");
+      return report("links", "must be a list of GPU pairs and widths such as [[0, 1, 4], [1, 2, 1]]");
     for (std::size_t i = 0; i < links->size(); ++i) {
       const Json& link = (*links)[i];
       bool good = link.is_array() && (link.size() == 2 || link.size() == 3);
@@ -268,8 +256,7 @@ private:
         x_node.links.push_back({link[0].get<unsigned>(), link[1].get<unsigned>(),
                                 link.size() == 3 ? std::max(1u, link[2].get<unsigned>()) : 1u});
       else
-        report(fmt::format("'links[{}]' in the topology file must be two GPUs and a width, such as [0, 1, 4]",
-                           i));
+        report(fmt::format("links[{}]", i), "must be two GPUs and a width, such as [0, 1, 4]");
     }
   }
 

@@ -67,7 +67,8 @@ private:
   };
 
   void report(const pugi::xml_node& object, const std::string& what) {
-    x_findings.push_back(fmt::format("line {}: {}", x_document.line_of(object), what));
+    x_findings.push_back(fmt::format("line {}: {}; run lstopo on the node to export a new file",
+                                     x_document.line_of(object), what));
   }
 
   std::optional<unsigned> number(const pugi::xml_node& object, const char* name) {
@@ -86,8 +87,7 @@ private:
       const auto group = IdSet::parse_mask(groups[i]);
       const std::size_t shift = (groups.size() - 1 - i) * 32;
       if (!group || groups[i].size() > 10 || shift > 65535 - 31) {
-        report(object, fmt::format("a cpuset of the topology file has '{}', which is not part of a CPU mask; "
-                                   "run lstopo on the node to export a new file",
+        report(object, fmt::format("a cpuset of the topology file has '{}', which is not part of a CPU mask",
                                    groups[i]));
         return std::nullopt;
       }
@@ -118,10 +118,7 @@ private:
   void read_normal(const pugi::xml_node& object, const std::string& type, const Place& place) {
     if (type == "PU") {
       const auto id = number(object, "os_index");
-      if (!id)
-        return report(
-            object,
-            "a PU of the topology file has no valid os_index; run lstopo on the node to export a new file");
+      if (!id) return report(object, "a PU of the topology file has no valid os_index");
       x_pus.add(*id);
     } else if (type == "Core") {
       x_node.cpus.core_threads.push_back(place.cpus);
@@ -131,9 +128,7 @@ private:
       x_node.cpus.packages.push_back({0, place.cpus});
     } else if (type == "NUMANode") {
       const auto id = number(object, "os_index");
-      if (!id)
-        return report(object, "a NUMANode of the topology file has no valid os_index; run lstopo on the node "
-                              "to export a new file");
+      if (!id) return report(object, "a NUMANode of the topology file has no valid os_index");
       const std::string subtype = attribute_of(object, "subtype");
       const bool device = place.cpus.empty() || subtype == "GPUMemory" || subtype == "MCDRAM";
       const std::string memory = attribute_of(object, "local_memory");

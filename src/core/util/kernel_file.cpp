@@ -16,9 +16,8 @@ Status write_kernel_file(const std::filesystem::path& path, std::string_view tex
   if (fd >= 0) ::close(fd);
   errno = why;
   if (done) return Done{};
-  return Error{
-      fmt::format("cannot write \"{}\" to the kernel's file {}: {}", text, path.string(), std::strerror(why)),
-      "run it as root, or in a container of docker run --privileged --cgroupns=host"};
+  return Error{fmt::format("cannot write \"{}\" to the kernel's file {}: {}", text, path.string(),
+                           std::strerror(why))};
 }
 
 } // namespace hpcml::util

@@ -117,7 +117,7 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
         "set \"job-name\" next to \"components\"", ":5:6: error: ", "use \"nodes\" if that is meant",
         ":5:28: error: a component sets \"command\", but the programs of \"steps\" run on all components",
         ":6:15: error: components[2].nodes must be a whole number, not a text",
-        ":6:35: error: a component sets \"container\""})
+        ":6:35: error: a component sets \"container\", which only the whole job can set"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
   const auto loaded = config::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));

@@ -96,7 +96,6 @@ TEST_CASE("unknown site is reported with a near name and hints", "[spec]") {
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].code == "site/unknown");
     CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("--sites-dir DIR") &&
-
                                              Catch::Contains("hpcml sites discover") &&
                                              !Catch::Contains("alliance") && !Catch::Contains("schema"));
     CHECK(load.diagnostics[0].hint.size() <= 100);
