@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "check/launch_facts.hpp"
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
 
@@ -15,6 +16,7 @@ bool runs_no_program(const shell::Command& command) {
       "[",  "[[",     "cd",     "conda", "date", "declare", "echo",   "export", "mkdir",
       "ml", "module", "printf", "pwd",   "set",  "test",    "ulimit", "unset"};
   const auto name = command.name();
+  if (name && *name == "conda" && has_word(command.arguments(), "run")) return false; // conda run python
   return name && !command.calls_function &&
          std::binary_search(k_names.begin(), k_names.end(), std::string_view(*name));
 }
