@@ -184,7 +184,7 @@ private:
     const auto time = parse_time(text);
     if (!time)
       refuse(fmt::format("'{}' is not a valid time for the {} of the fault (limit: {} days)", text, what,
-                         k_longest.count() / (24 * 3600)),
+                         std::chrono::floor<std::chrono::days>(k_longest).count()),
              "use 30s, 2m or 1m30s");
     return time;
   }

@@ -95,7 +95,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
 util::Status wait_for_connections(const NodeService& service, const ProcessIsolation& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.
-  const auto left = util::leave_process({}, [&]() -> int { wait_at(listener, service, isolation); });
+  auto left = util::leave_process({}, [&]() -> int { wait_at(listener, service, isolation); });
   ::close(listener);
   if (left) return left;
   return util::with_context(left.error(), fmt::format("cannot serve port {}", service.port));

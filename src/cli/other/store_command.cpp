@@ -95,15 +95,20 @@ std::string render_text(const store::StoreReport& report) {
     text += fmt::format("{} programs have each set up a world of 1\n", worlds);
   for (const auto& line : report.missing) text += line + "\n";
   for (const auto& stall : report.stalls) text += stall.text + "\n";
-  if (report.stalls.empty()) text += "no rank waits\n";
+  if (!report.stalls.empty()) return text;
+  const bool is_used = report.connected + report.lost + report.keys > 0;
+  text += is_used ? "no rank waits\n"
+                  : "no program has connected: it has not reached init_process_group, or rank 0's program "
+                    "provides another store, "
+                    "which hpcml does not see (hpcml launch --store own replaces it)\n";
   return text;
 }
 
 std::string render_json(const store::StoreReport& report) {
   json out = {{"ranks", report.ranks},
               {"started", report.announced},
-              {"here", report.connected},
-              {"gone", report.lost},
+              {"connected", report.connected},
+              {"disconnected", report.lost},
               {"waiting", report.waiting},
               {"keys", report.keys},
               {"bytes", report.bytes},

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -75,9 +76,7 @@ void print_built(const torch_build::BuildResult& found, const TorchBuildOptions&
   std::printf("headers   %s\n", text("include").c_str());
   std::printf("%s\n", found.was_built
                           ? "ok: it was built before"
-                          : ("ok: built in " +
-                             std::to_string(static_cast<int>(built.value("seconds", 0.0) + 0.5)) + " s")
-                                .c_str());
+                          : fmt::format("ok: built in {:.0f} s", built.value("seconds", 0.0)).c_str());
 }
 
 int run_torch_build(const TorchBuildOptions& options, const Context& context) {

@@ -40,7 +40,7 @@ struct Candidate {
   unsigned users = 0;    ///< GPUs that have the NIC already
   unsigned numa_gap = 0; ///< between the numbers of both NUMA nodes: neighbours have neighbouring numbers
   std::size_t nic = 0;
-  auto operator<=>(const Candidate&) const = default;
+  auto operator<=>(const Candidate&) const = default; // NOLINT(modernize-use-nullptr): as in mem_size.hpp
 };
 
 unsigned numa_gap(const Gpu& gpu, const Nic& nic) {

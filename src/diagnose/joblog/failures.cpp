@@ -33,7 +33,8 @@ const std::vector<failures::KnownError>& hpcml_errors() {
 /// True if a line that starts like a report is none.
 bool is_no_failure(std::string_view line) {
   return holds(line, "warning: ") || holds(line, " a world of 1 although ") ||
-         holds(line, "'s program serves the store") || holds(line, " serves the store:");
+         holds(line, "'s program provides the rendezvous store") ||
+         holds(line, "'s program serves the store");
 }
 
 /// Ranks that trained separately although there were several: no rank fails, and each exits with 0.
@@ -44,7 +45,7 @@ const std::vector<failures::KnownError>& separate_worlds() {
       "each process trained its own model";
   static const std::vector<failures::KnownError> k_rows = {
       {"a world of 1 although WORLD_SIZE is", "hpcml: error", k_hint},
-      {"each ran as a world of 1", "hpcml: warning", k_hint},
+      {"those that train do so alone", "hpcml: warning", k_hint},
       {"GLOBAL_RANK: 0, MEMBER: 1/1", "", k_hint, false, 2},
       {"Distributed environment: DistributedType.NO", "", k_hint, false, 2},
   };

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Run by slurmd before each task: what it prints as "export NAME=value" is in the task's environment.
+echo 'export HPCML_REHEARSAL=1'
 case ":$PATH:" in
   *":@STATE_DIR@/bin:"*) ;;
   *) # a job with --export=NONE: the site's login files would bring these

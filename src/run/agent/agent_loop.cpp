@@ -350,8 +350,8 @@ void AgentLoop::report_stop(const AgentCommand& order, const MessageWriter& prin
     print_line(util::LogLevel::error, written.error().what);
   else
     print_line(util::LogLevel::info, fmt::format("wrote the stack traces of all ranks to '{}'\n"
-                                                 "hint: check its first group of ranks: the smallest one is "
-                                                 "usually the cause of the stall",
+                                                 "hint: check its first group of ranks: it is usually the "
+                                                 "cause of the stall",
                                                  file));
 }
 

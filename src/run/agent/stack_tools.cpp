@@ -60,7 +60,7 @@ std::string demangled(const std::string& name) {
 
 /// "#1  0x00007fe4 in poll (fds=0x1, n=2) at ../poll.c:29" as "poll (poll.c:29)".
 std::string gdb_frame(const std::string& line) {
-  auto text = std::string(util::trim(line.substr(line.find_first_of(" "))));
+  auto text = std::string(util::trim(line.substr(line.find(' '))));
   if (text.starts_with("0x"))
     if (const auto in = text.find(" in "); in != std::string::npos) text = text.substr(in + 4);
   std::string place;

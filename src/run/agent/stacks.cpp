@@ -32,9 +32,38 @@ std::string hosts_text(const PlaceGroup& group) {
   return util::join_some(hosts, k_most_hosts);
 }
 
-/// The innermost function, else the state.
+/// The functions in which a program waits for its other ranks: torch's stores and process groups, their
+/// collectives, and those of Gloo, NCCL and MPI.
+constexpr std::string_view k_waiting_functions[] = {"init_process_group",
+                                                    "_store_based_barrier",
+                                                    "TCPStore",
+                                                    "PrefixStore",
+                                                    "ProcessGroup",
+                                                    "gloo::",
+                                                    "ncclCommInit",
+                                                    "all_reduce",
+                                                    "allreduce",
+                                                    "all_gather",
+                                                    "allgather",
+                                                    "reduce_scatter",
+                                                    "broadcast",
+                                                    "barrier",
+                                                    "MPI_"};
+
+/// True if the ranks of the group wait for other ranks.
+bool waits_for_others(const PlaceGroup& group) {
+  const auto& frames = group.ranks[0].frames;
+  return std::any_of(frames.begin(), frames.end(), [](const std::string& frame) {
+    return std::any_of(std::begin(k_waiting_functions), std::end(k_waiting_functions),
+                       [&](auto name) { return frame.find(name) != std::string::npos; });
+  });
+}
+
+/// The innermost function that is not one of the C library's own (`__GI___clock_nanosleep`), else the state.
 std::string place_text(const PlaceGroup& group) {
   const auto& place = group.ranks[0];
+  for (const auto& frame : place.frames)
+    if (!frame.starts_with("__")) return frame;
   if (!place.frames.empty()) return place.frames.front();
   return place.state.empty() ? "not known" : place.state;
 }
@@ -126,8 +155,9 @@ std::vector<PlaceGroup> group_places(std::vector<RankPlace> places) {
     if (is_new) groups.emplace_back();
     groups[found->second].ranks.push_back(std::move(place));
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.ranks.size() < b.ranks.size(); });
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return std::pair(waits_for_others(a), a.ranks.size()) < std::pair(waits_for_others(b), b.ranks.size());
+  });
   return groups;
 }
 
@@ -137,7 +167,9 @@ std::string render_places(const std::vector<PlaceGroup>& groups, const std::stri
   std::string text =
       fmt::format("Stack traces of {} ({}).\n", util::counted(ranks, "rank"), util::visible(why));
   if (groups.size() > 1)
-    text += fmt::format("{} different places; the place with the fewest ranks is first.\n", groups.size());
+    text += fmt::format("{} different places; ranks that wait for others are last, else the place with the "
+                        "fewest ranks is first.\n",
+                        groups.size());
   for (const auto& group : groups) {
     const auto& place = group.ranks[0];
     const bool is_single = group.ranks.size() == 1;

@@ -258,7 +258,7 @@ std::size_t BatchProcess::count_bad_nodes() const {
 }
 
 std::string BatchProcess::read_cause() const {
-  const auto cause = read_run_cause(x_request.log_dir, x_env);
+  auto cause = read_run_cause(x_request.log_dir, x_env);
   if (!cause.empty() && cause != "program") return cause;
   // A preflight that fails names the node, and the record says that a rank has failed.
   if (count_bad_nodes() != x_bad_nodes) return "node";

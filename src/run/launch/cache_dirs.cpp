@@ -178,7 +178,7 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
     if (cache.created) made.push_back(cache);
   if (made.empty()) return util::Done{};
   // The program must not find a child that it never started.
-  const auto left = util::leave_process(watcher_options(), [&] { return watch(made); });
+  auto left = util::leave_process(watcher_options(), [&] { return watch(made); });
   if (left) return left;
   return util::with_context(left.error(), "cannot start the process that removes the caches");
 }

@@ -57,7 +57,7 @@ MemoryLevel read_level(const std::string& root, const util::MemoryPlace& place, 
 /// "16 GiB", "1.5 GiB", "900 MiB".
 std::string render_bytes(unsigned long long bytes) {
   const char* unit = bytes >= (1ULL << 30) ? "GiB" : "MiB";
-  const double value = static_cast<double>(bytes) / (bytes >= (1ULL << 30) ? 1ULL << 30 : 1ULL << 20);
+  const double value = static_cast<double>(bytes) / (bytes >= (1ULL << 30) ? 0x1p30 : 0x1p20);
   char text[40];
   std::snprintf(text, sizeof text, "%.1f", value);
   auto digits = std::string(text);

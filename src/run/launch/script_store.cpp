@@ -34,7 +34,8 @@ bool is_slurm_step(pid_t pid) {
   constexpr char k_name[] = "slurmstepd";
   char path[32] = "/proc/", name[sizeof k_name] = {};
   char* const number = path + std::strlen(path);
-  std::strcpy(std::to_chars(number, number + 16, pid).ptr, "/comm");
+  constexpr char k_file[] = "/comm";
+  std::memcpy(std::to_chars(number, number + 16, pid).ptr, k_file, sizeof k_file);
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   const auto count = ::read(file, name, sizeof k_name - 1);

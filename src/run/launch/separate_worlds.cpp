@@ -57,11 +57,11 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 }
 
 void report_not_connected(unsigned world_size) {
-  util::log_warning(
-      fmt::format("no program of the {} ranks connected to the rendezvous store: each ran as a world of 1\n"
-                  "hint: check that the program calls init_process_group (Accelerate on CPUs: set "
-                  "ACCELERATE_USE_CPU=true), or use --rendezvous-timeout 0 for independent programs",
-                  world_size));
+  util::log_warning(fmt::format(
+      "no program of the {} ranks connected to the rendezvous store: those that train do so alone\n"
+      "hint: check that the program calls init_process_group (Accelerate on CPUs: set "
+      "ACCELERATE_USE_CPU=true), or use --rendezvous-timeout 0 for independent programs",
+      world_size));
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.

@@ -35,10 +35,11 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
       return leave_to_program(
-          fmt::format("programs that do not connect to the store will not be named, because the program's "
-                      "torch version is unknown: {}\nhint: use --store own if it is 2.7 or later",
-                      torch.why),
-          true);
+          fmt::format(
+              "rank 0's program provides the rendezvous store, because the program's torch version is "
+              "unknown: {}; with --store own hpcml provides it, and names ranks that do not connect",
+              torch.why),
+          false);
     return leave_to_program(
         fmt::format(
             "rank 0's program provides the rendezvous store: with {} a program that uses another store "

@@ -118,7 +118,7 @@ std::optional<std::string_view> SealedChannel::open(std::string_view bytes) {
   return sealed.substr(k_count);
 }
 
-SessionClient::SessionClient(const SecretKey& key, PeerIdentity identity, std::uint16_t port)
+SessionClient::SessionClient(const SecretKey& key, const PeerIdentity& identity, std::uint16_t port)
     : x_key(key), x_port(port) {
   Nonce nonce;
   util::fill_random(nonce);

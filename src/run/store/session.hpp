@@ -73,7 +73,7 @@ private:
 class SessionClient {
 public:
   /// `port`: of the server, as it was dialled; 0 accepts any, for a port that a user forwards.
-  SessionClient(const SecretKey& key, PeerIdentity identity, std::uint16_t port);
+  SessionClient(const SecretKey& key, const PeerIdentity& identity, std::uint16_t port);
   const std::string& request() const { return x_request; }
   /// Checks the server's proof. The session is established if there is no error.
   SessionError on_answer(std::string_view bytes);

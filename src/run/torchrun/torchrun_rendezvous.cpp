@@ -64,7 +64,8 @@ Error wrong_setting(const std::string& key, const char* must_be, const std::stri
 
 util::Result<std::chrono::seconds> read_seconds(const std::string& key, const std::string& value) {
   const auto number = parse_whole_number(value);
-  if (!number || *number < 0 || *number > 86400 * 7) return wrong_setting(key, "a number of seconds", value);
+  if (!number || *number < 0 || *number > 86400LL * 7)
+    return wrong_setting(key, "a number of seconds", value);
   return std::chrono::seconds(*number);
 }
 

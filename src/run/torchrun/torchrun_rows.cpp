@@ -236,7 +236,7 @@ constexpr TorchrunFlag k_flags[] = {
      "Also TORCH_ELASTIC_SHUTDOWN_TIMEOUT. The default is 10 after a failure and 30 after a signal; in a "
      "job, "
      "Slurm's own limit.",
-     [](Line& line, Text text) { return take_number<&Line::shutdown_timeout>(line, text, 86400 * 7); }},
+     [](Line& line, Text text) { return take_number<&Line::shutdown_timeout>(line, text, 86400LL * 7); }},
     {"virtual-local-rank", 0, "", true, same, "Set LOCAL_RANK to 0 for all; each rank sees one GPU, its own",
      "", "On a node without GPUs, no variable is set.", take_switch<&Line::virtual_local_rank>},
 };

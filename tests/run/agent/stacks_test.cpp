@@ -39,6 +39,21 @@ TEST_CASE("ranks with equal frames are one group, and the odd ones come first") 
   CHECK(group_places({}).empty());
 }
 
+TEST_CASE("ranks that wait for others come last") {
+  const std::vector<std::string> connects = {"__GI___clock_nanosleep", "c10d::TCPStore::waitForWorkers()",
+                                             "main"};
+  const std::vector<std::string> sleeps = {"__GI___clock_nanosleep", "pysleep", "main"};
+  const std::vector<std::string> reads = {"recv", "c10d::detail::recvBytes", "gloo::rendezvous"};
+  std::vector<RankPlace> places = {at(0, connects)};
+  for (unsigned rank = 1; rank < 8; ++rank) places.push_back(at(rank, rank < 4 ? sleeps : reads));
+  const auto groups = group_places(places);
+  REQUIRE(groups.size() == 3);
+  CHECK(ranks_of(groups[0]) == std::vector<unsigned>{1, 2, 3});
+  CHECK(ranks_of(groups[1]) == std::vector<unsigned>{0});
+  CHECK(render_odd_ranks(groups) ==
+        "ranks 1-3: pysleep; rank 0 (n0): c10d::TCPStore::waitForWorkers(); 4 others: recv");
+}
+
 TEST_CASE("without frames the state says who is where") {
   const auto groups = group_places(
       {at(0, {}, "sleeps in futex"), at(1, {}, "sleeps in recvfrom"), at(2, {}, "sleeps in futex")});
@@ -68,7 +83,7 @@ TEST_CASE("the file of stacks begins with the groups") {
   CHECK(render_places(group_places({at(0, k_wait), at(1, k_load), at(2, k_wait), at(5, k_wait)}),
                       "nothing was written for 60 s") ==
         R"(Stack traces of 4 ranks (nothing was written for 60 s).
-2 different places; the place with the fewest ranks is first.
+2 different places; ranks that wait for others are last, else the place with the fewest ranks is first.
 
 rank 1 on n0
   sleeps

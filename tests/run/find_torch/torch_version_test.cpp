@@ -382,7 +382,7 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
                       {automatic, "2.6.0", "", false},
                       {automatic, "1.13.0a0", "", false},
                       {automatic, "none", "", false},
-                      {automatic, "?", "", true},
+                      {automatic, "?", "", false},
                       {own, "2.13.0", "1", false},
                       {own, "2.6.0", "True", true},
                       {own, "1.13.0", "True", true},
