@@ -70,9 +70,9 @@ if [ ${#selection[@]} -gt 0 ]; then
   exit
 fi
 
-# The layers that read foreign input. `.ci/full asan` covers the others that it can (util diag site_rules find_torch torchrun model affinity
-# failures plan render cli): LeakSanitizer cannot follow processes into namespaces or through exec.
-asan_folders=(store topo slurm shell config launch_chain node_health check import_script launch agent discover joblog)
+# The layers that read foreign input. `.ci/full asan` covers the others that it can (launch agent util diag site_rules find_torch torchrun
+# model affinity failures plan render cli): LeakSanitizer cannot follow processes into namespaces or through exec.
+asan_folders=(store topo slurm shell config launch_chain node_health check import_script discover joblog)
 asan_tests="^($(IFS='|'; echo "${asan_folders[*]}"))\$"
 
 say "tests; beside them the core is built and tested under AddressSanitizer and UBSan (build/asan.log)"
@@ -109,7 +109,7 @@ build_with_other_torch() {
 other_torch=$!
 set +m
 trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true; show_skipped' EXIT
-ctest --preset release -j3 --no-tests=error || die "$test_failed"
+ctest --preset release -j4 --no-tests=error || die "$test_failed"
 phase 'release tests'
 
 other_name="torch 2.13.0 from pip"
@@ -120,7 +120,7 @@ wait "$other_torch" || {
   die "building with the other LibTorch failed; its output is above, and in build/torch-other.log"
 }
 # Its tests mostly wait for ranks: what is left of the build and tests under AddressSanitizer has the processors meanwhile.
-ctest --test-dir build/torch-other -j3 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
+ctest --test-dir build/torch-other -j4 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
 
 say "the core under AddressSanitizer and UBSan"
 wait "$asan" || {
