@@ -138,8 +138,8 @@ std::optional<int> run_words(const CommandLineProgram& program, Context& context
     app.parse(
         std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
   } catch (const CLI::ParseError& error) {
-    const bool asks_for_version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
-    if (!context.every_flag && !asks_for_version) return std::nullopt;
+    const bool requests_version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
+    if (!context.every_flag && !requests_version) return std::nullopt;
     return error.get_exit_code() == 0 ? print_information(app, error, context)
                                       : report_parse_error(app, error, context);
   }

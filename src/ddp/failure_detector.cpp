@@ -36,7 +36,7 @@ constexpr const char* k_received_key = "received"; ///< set: the rank no longer 
 constexpr const char* k_callers_key =
     "called";                                ///< the number of ranks that have called: the first one decides
 constexpr const char* k_ended_key = "ended"; ///< how many have ended well
-constexpr const char* k_come_key = "come";   ///< the number of ranks that have arrived
+constexpr const char* k_arrived_key = "come";   ///< the number of ranks that have arrived
 constexpr const char* k_all_key = "all";     ///< set: all have
 
 /// "3 5\nclause": the ranks at fault, and the clause.
@@ -113,7 +113,7 @@ std::string FailureDetector::key(const std::string& what, int rank) const {
 
 void FailureDetector::connect_ranks(milliseconds timeout) {
   // Not a key per rank: each would be read by all.
-  const bool last = x_store->add(x_prefix + k_come_key, 1) == x_size;
+  const bool last = x_store->add(x_prefix + k_arrived_key, 1) == x_size;
   if (last)
     x_store->set(x_prefix + k_all_key, "come");
   else

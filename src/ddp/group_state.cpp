@@ -29,7 +29,7 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
   if (!device.is_cuda()) return;
   StreamWatch::Calls calls;
   calls.is_called = [this] { return watch.is_called(); };
-  calls.on_trouble = [this](const Operation& operation, const std::string& why) {
+  calls.on_failure = [this](const Operation& operation, const std::string& why) {
     watch.attribute_failure(operation, why);
     // The program may wait for the GPU, which waits for the others.
     communicator->abort();

@@ -50,12 +50,12 @@ BucketAssignment Reducer::first_assignment() const {
   // As torch does: one bucket per kind until the order of the gradients is known, unless it will not be asked
   // for.
   const auto most = std::numeric_limits<std::size_t>::max();
-  const bool asks = x_options.find_unused_parameters && !x_options.static_graph;
+  const bool finds_unused = x_options.find_unused_parameters && !x_options.static_graph;
   std::vector<std::size_t> order(x_parameters.size());
   std::iota(order.begin(), order.end(), 0);
   auto assignment =
       assign_buckets(gradient_facts(), order,
-                     asks ? std::vector<std::size_t>{x_options.first_bucket_bytes, x_options.bucket_bytes}
+                     finds_unused ? std::vector<std::size_t>{x_options.first_bucket_bytes, x_options.bucket_bytes}
                           : std::vector<std::size_t>{most});
   std::reverse(assignment.begin(), assignment.end());
   return assignment;
@@ -218,7 +218,7 @@ void Reducer::begin_bucket(Bucket& bucket) {
   bucket.work = x_group->all_reduce(bucket.compressed.defined() ? bucket.compressed : bucket.flat);
 }
 
-bool Reducer::asks_for_use() const {
+bool Reducer::must_find_unused() const {
   return x_options.static_graph ? !x_graph_known : x_options.find_unused_parameters;
 }
 
@@ -278,7 +278,7 @@ void Reducer::mark_unused() {
 }
 
 void Reducer::finish_buckets() {
-  if (asks_for_use()) {
+  if (must_find_unused()) {
     std::vector<int32_t> used;
     for (const auto& parameter : x_parameters) used.push_back(parameter.touched ? 1 : 0);
     x_use = at::tensor(used, at::kInt).to(x_group->device());
@@ -295,7 +295,7 @@ void Reducer::finish_buckets() {
 
 void Reducer::hand_out_gradients() {
   const at::NoGradGuard no_gradients;
-  if (asks_for_use()) {
+  if (must_find_unused()) {
     x_use_work.wait();
     x_use = x_use.cpu();
   }

@@ -82,7 +82,7 @@ private:
   void finish_buckets();
   void hand_out_gradients();
   void learn_static_graph();
-  bool asks_for_use() const;
+  bool must_find_unused() const;
   void settle_weight();
 
   std::shared_ptr<ProcessGroup> x_group;

@@ -83,7 +83,7 @@ void StreamWatch::work() {
     const bool over = look(first, why);
     const bool called = !over && x_calls.is_called();
     if (!why.empty() || called) {
-      x_calls.on_trouble(first.operation, why);
+      x_calls.on_failure(first.operation, why);
       lock.lock();
       x_troubled = true;
       x_begun.clear();

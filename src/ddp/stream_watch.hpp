@@ -24,7 +24,7 @@ public:
     std::function<bool()> is_called;
     /// Once, for the first operation that failed or was not done within the time; nothing is looked after
     /// then. `why` is empty where another rank has called.
-    std::function<void(const Operation&, const std::string& why)> on_trouble;
+    std::function<void(const Operation&, const std::string& why)> on_failure;
     std::function<bool()> is_received; ///< the program has received it
     std::function<void()> give_up;     ///< it has not, for a while: it may wait for the GPU for ever
     std::chrono::milliseconds grace{
@@ -39,7 +39,7 @@ public:
   /// It has begun now; `is_done` throws if it failed. Operations end in the order in which they began, or
   /// nearly.
   void add(const Operation& operation, std::function<bool()> is_done);
-  /// Returns when all that was added has ended, or on_trouble() has returned.
+  /// Returns when all that was added has ended, or on_failure() has returned.
   void wait_for_all();
 
 private:

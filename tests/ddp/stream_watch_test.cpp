@@ -25,7 +25,7 @@ struct WatchCalls {
   StreamWatch::Calls calls(milliseconds grace = k_long) {
     StreamWatch::Calls all;
     all.is_called = [this] { return called.load(); };
-    all.on_trouble = [this](const Operation& operation, const std::string& why) {
+    all.on_failure = [this](const Operation& operation, const std::string& why) {
       if (++troubles == 1) trouble.set_value(operation.name + ": " + why);
     };
     all.is_received = [this] { return received.load(); };

@@ -284,7 +284,7 @@ Own make_own(Input& input, unsigned number) {
   case 2: made = {Op::get, k_all_here_key, {}}; break;
   case 3: made = {Op::compare_set, k_show_key, std::string(k_not_ours)}; break;
   case 4:
-    made = {Op::compare_set, agent::k_hello_key,
+    made = {Op::compare_set, agent::k_register_key,
             agent::pack_registration({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
     break;
   case 5: made = {Op::set, agent::k_event_key, make_event(input)}; break;

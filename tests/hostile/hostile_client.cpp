@@ -247,7 +247,7 @@ void join_as_agent() {
   Client client(address, port, credentials(PeerRole::agent, node));
   const agent::RegisterRequest hello{word("job"), word("step", "none"), "node-of-stranger",
                                      node,        number("world", 2),   word("leads") == "yes"};
-  client.put_compare_set(agent::k_hello_key, {}, agent::pack_registration(hello));
+  client.put_compare_set(agent::k_register_key, {}, agent::pack_registration(hello));
   std::string answer = answer_of(client);
   agent::AgentEvent event;
   const auto kind = word("kind");

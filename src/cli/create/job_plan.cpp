@@ -175,7 +175,7 @@ std::optional<PlannedRequest> run_planning(const MergedRequest& request, const C
 namespace {
 
 /// Whether the planner has said something of the option on this line of the script, in its own words.
-bool is_said(std::string_view line, const diag::Diagnostics& findings) {
+bool is_reported(std::string_view line, const diag::Diagnostics& findings) {
   if (!line.starts_with("#SBATCH --")) return false;
   const auto name = line.substr(10, line.find_first_of("= ", 10) - 10);
   return std::any_of(findings.begin(), findings.end(), [&](const diag::Diagnostic& finding) {
@@ -196,7 +196,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
       const bool note = what.severity == diag::Severity::note;
       if (what.code == seen_to || (note && !what.code.starts_with("site/"))) continue;
       if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
-        if (is_said(lines[at - 1], part.findings)) continue;
+        if (is_reported(lines[at - 1], part.findings)) continue;
         const auto line = std::string(util::trim(lines[at - 1]));
         what.message = fmt::format("line {} of the script, {}: {}", at,
                                    line.size() > 60 ? line.substr(0, 57) + "..." : line, what.message);

@@ -21,7 +21,7 @@ struct ServeOptions {
 };
 
 int run_serve(ServeOptions& options, const Context& context) {
-  options.store.patience = std::chrono::seconds(options.warn_after);
+  options.store.warn_after = std::chrono::seconds(options.warn_after);
   const auto served = launch::serve_for_script(
       options.store, context.env,
       [](const std::string& place) {

@@ -110,7 +110,7 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
                          facts.config.version, util::counted(facts.partitions.size(), "partition"),
                          util::counted(facts.nodes.size(), "node"),
                          util::counted(kinds.size(), "node type")));
-  for (const auto& missing : facts.not_asked) print_note(fmt::format("not queried: {}", missing.sentence()));
+  for (const auto& missing : facts.unanswered) print_note(fmt::format("not queried: {}", missing.sentence()));
   for (const auto& sentence : profile.left_out) print_note(fmt::format("omitted: {}", sentence));
 }
 

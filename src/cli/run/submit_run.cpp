@@ -226,7 +226,7 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
   if (!time) return std::nullopt;
   const auto array = directive_of(plan, "--array");
   const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
-  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes_asked() *
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes_requested() *
          plan.layout.gpus_held * static_cast<double>(jobs);
 }
 
@@ -234,8 +234,8 @@ std::string describe_request(const model::Plan& plan) {
   const auto count = [](unsigned number, const char* singular, const char* many) {
     return fmt::format("{} {}", number, number == 1 ? singular : many);
   };
-  std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
-  if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)
+  std::string text = count(plan.layout.nodes_requested(), "node", "nodes");
+  if (const unsigned gpus = plan.layout.nodes_requested() * plan.layout.gpus_per_node; gpus > 0)
     text += fmt::format(", {}", count(gpus, "GPU", "GPUs"));
   if (const auto array = directive_of(plan, "--array"))
     text += fmt::format(", for each of the array {}", *array);

@@ -148,7 +148,7 @@ private:
   JobOutput x_output;
   FailedTaskSearch x_end_search;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
-  std::string x_said;
+  std::string x_last_report;
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
   unsigned x_failures = 0;
   int x_code = 0;
@@ -169,8 +169,8 @@ void Watch::report_start(const JobRecord& job) {
   auto news = job;
   news.start.clear();
   const auto text = slurm::describe_job(news, "");
-  if (text != x_said) {
-    x_said = text;
+  if (text != x_last_report) {
+    x_last_report = text;
     x_changed = Clock::now();
     const auto sentence = fmt::format("job {} {}", x_job.id, slurm::describe_job(job, local_time()));
     if (is_failure(job))
@@ -258,11 +258,11 @@ Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
     text +=
         fmt::format(", {} {}", first_waiting->array_tasks, slurm::describe_job(*first_waiting, local_time()));
   const auto news = fmt::format("{} {}", running, x_ended.size());
-  if (news != x_said)
+  if (news != x_last_report)
     x_screen.note(text);
   else
     x_screen.progress(text);
-  x_said = news;
+  x_last_report = news;
   return Outlook::open;
 }
 

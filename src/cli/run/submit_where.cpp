@@ -39,7 +39,7 @@ model::Site without_accounts(model::Site site) {
 
 site_rules::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
   site_rules::JobOutline job;
-  job.nodes = plan.layout.nodes_asked();
+  job.nodes = plan.layout.nodes_requested();
   job.gpus_per_node = plan.layout.gpus_per_node;
   job.partition = plan.partition;
   job.launcher = plan.launcher.choice.name();
@@ -113,7 +113,7 @@ private:
     place.fits = true;
     place.gpu_hours = gpu_hours(*result.plan);
     const auto* node = site.find_node_type(result.plan->node_type);
-    if (const unsigned gpus = result.plan->layout.nodes_asked() * result.plan->layout.gpus_per_node; gpus > 0)
+    if (const unsigned gpus = result.plan->layout.nodes_requested() * result.plan->layout.gpus_per_node; gpus > 0)
       place.hardware = fmt::format("{} x {}", gpus,
                                    node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
     if (unpaid)

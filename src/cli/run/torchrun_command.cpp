@@ -125,12 +125,12 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
 
 int run_torchrun(const Context& context, const std::vector<std::string>& words) {
   const auto line = torchrun::read_torchrun_line(words, context.env);
-  switch (line.asks) {
-  case torchrun::TorchrunLine::Asks::help:
+  switch (line.output) {
+  case torchrun::TorchrunLine::Output::help:
     print_torchrun_help(context, util::contains(words, std::string("--help")));
     return k_ok;
-  case torchrun::TorchrunLine::Asks::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
-  case torchrun::TorchrunLine::Asks::ranks: break;
+  case torchrun::TorchrunLine::Output::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
+  case torchrun::TorchrunLine::Output::ranks: break;
   }
   if (line.errors.empty()) return run_request(line.request, context);
   const int code = refuse(context, line.errors);

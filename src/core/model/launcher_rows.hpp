@@ -86,7 +86,7 @@ inline constexpr auto k_horovodrun_options = std::to_array<LauncherOption>({
 });
 
 /// The words of `hpcml launch` itself: those that reach the ranks as they were asked for, and the rest.
-inline constexpr auto k_asked_values = [] {
+inline constexpr auto k_requested_values = [] {
   constexpr auto c_size = [] {
     std::size_t size = 0;
     for (const auto& flag : k_rank_flags) size += flag.is_switch() ? 0 : flag.name.size() + 3;
@@ -102,7 +102,7 @@ inline constexpr auto k_asked_values = [] {
   }
   return text;
 }();
-inline constexpr std::string_view k_asked_text{k_asked_values.data(), k_asked_values.size()};
+inline constexpr std::string_view k_requested_text{k_requested_values.data(), k_requested_values.size()};
 inline constexpr std::string_view k_other_values =
     " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
     "--cpus-per-task --threads-per-core --idle-cores "
@@ -114,7 +114,7 @@ inline constexpr std::string_view k_other_values =
 /// The launchers; the first is hpcml's own, which is what a job gets that names none.
 inline constexpr auto k_launchers = std::to_array<LauncherRow>({
     {.words = {.name = "hpcml",
-               .values = Concat<rows::k_asked_text, rows::k_other_values>::text,
+               .values = Concat<rows::k_requested_text, rows::k_other_values>::text,
                .subcommands = " launch "},
      .ranks = RankStartMethod::launch},
     rows::k_torchrun,

@@ -95,7 +95,7 @@ inline constexpr std::array<NamedValue<SharePolicy>, 4> k_words<SharePolicy> = {
      {"auto", SharePolicy::automatic}}};
 
 /// What a node's memory is, where it has several kinds. `sum`: all kinds together.
-enum class MemoryCounted { unsaid, ram, hbm, sum };
+enum class MemoryCounted { unspecified, ram, hbm, sum };
 
 template <>
 inline constexpr std::array<NamedValue<MemoryCounted>, 3> k_words<MemoryCounted> = {
@@ -111,7 +111,7 @@ struct NodeType {
   std::optional<unsigned> cpus_per_gpu; ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
   SharePolicy share_policy = SharePolicy::none;
-  MemoryCounted memory_kind = MemoryCounted::unsaid; ///< what `memory` is
+  MemoryCounted memory_kind = MemoryCounted::unspecified; ///< what `memory` is
   std::string constraint;              ///< feature expression that selects these nodes: "gpu&hbm80g"
   std::vector<std::string> features;   ///< what Slurm lists for them
   bool multi_node = true;              ///< jobs may span several of them

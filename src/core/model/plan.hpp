@@ -50,7 +50,7 @@ struct PlannedLayout {
       0; ///< GPUs of each node that no other process gets meanwhile: all, where jobs have whole nodes
   unsigned spare_nodes = 0; ///< that the job has next to these
   unsigned world_size() const { return nodes * ranks_per_node; }
-  unsigned nodes_asked() const { return nodes + spare_nodes; }
+  unsigned nodes_requested() const { return nodes + spare_nodes; }
 };
 
 /// Who binds the ranks to CPUs; never two.

@@ -75,7 +75,7 @@ void evaluate_cpu_share(Case& job, const model::NodeType& node) {
     certainty = Confidence::advisory;
     if (requested > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
       rule = SiteRule::cpus_many;
-    else if (requested * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
+    else if (requested * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_requested)
       rule = SiteRule::cpus_few;
     else
       return;

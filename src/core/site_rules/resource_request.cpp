@@ -21,17 +21,17 @@ std::string named_type(const slurm::JobOptions& request) {
 }
 
 /// A generic resource, or a MIG instance, under a name of the site's own.
-bool asks_otherwise(const slurm::JobOptions& request) {
+bool requests_otherwise(const slurm::JobOptions& request) {
   static constexpr std::array<std::string_view, 9> c_disks = {
       "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
   const auto is_disk = [](const slurm::GresItem& item) {
     return item.count == 0 || std::find(c_disks.begin(), c_disks.end(), item.name) != c_disks.end();
   };
   const auto gres = request.gres.find("gres");
-  const bool asks_gres =
+  const bool requests_gres =
       request.has("gres") &&
       (gres == request.gres.end() || !std::all_of(gres->second.begin(), gres->second.end(), is_disk));
-  return asks_gres || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
+  return requests_gres || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
          request.has("ntasks-per-gpu");
 }
 
@@ -84,7 +84,7 @@ void set_options(ResourceRequest& demand, const slurm::JobOptions& request) {
   demand.reserved = request.has("reservation");
   demand.shortenable = request.has("time-min");
   demand.overcommit = request.overcommit;
-  demand.gpus_by_other_name = asks_otherwise(request);
+  demand.gpus_by_other_name = requests_otherwise(request);
   for (const auto& [name, setting] : request.settings) demand.options.emplace(name, request.text(name));
 }
 
@@ -150,7 +150,7 @@ ResourceRequest demand_of(const model::JobSpec& job) {
   demand.gpus_on_node = demand.gpus_per_node;
   demand.gpus_in_all = std::uint64_t{demand.nodes} * demand.gpus_per_node;
   demand.cpu_unit = CpuUnit::cores;
-  demand.cpus_asked = job.cpus_per_task.has_value();
+  demand.cpus_requested = job.cpus_per_task.has_value();
   if (job.mem) {
     demand.mem = job.mem->value;
     demand.memory_mib = job.mem->value.mib();
@@ -177,7 +177,7 @@ ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize
   if (request.has("ntasks") && size.nodes_given && size.min_nodes > 0)
     demand.cpus_of_tasks = std::max(demand.cpus_of_tasks,
                                     (size.tasks + size.min_nodes - 1) / size.min_nodes * size.cpus_per_task);
-  demand.cpus_asked = request.has("cpus-per-task");
+  demand.cpus_requested = request.has("cpus-per-task");
   demand.threads_per_core = size.threads_per_core;
   set_memory(demand, request);
   set_time(demand, request);

@@ -53,7 +53,7 @@ struct ResourceRequest {
 
   long cpus_per_node = 0;    ///< that one node must offer
   long cpus_of_tasks = 0;    ///< of the tasks of one node, where they are counted
-  bool cpus_asked = false;   ///< the number of CPUs per task is specified
+  bool cpus_requested = false;   ///< the number of CPUs per task is specified
   long threads_per_core = 0; ///< 0: any
   CpuUnit cpu_unit = CpuUnit::slurm;
   bool overcommit = false;

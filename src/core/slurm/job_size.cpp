@@ -86,7 +86,7 @@ bool has_typed_gpus_per_task(const JobOptions& r) {
   return (own != r.gres.end() && typed(own->second)) || (r.tres_per_task && typed(r.tres_per_task->items));
 }
 
-bool asks_for_gres(const JobOptions& r) {
+bool requests_gres(const JobOptions& r) {
   const auto counts = [](const auto& items) {
     return std::any_of(items.begin(), items.end(),
                        [](const GresItem& item) { return item.count > 0 && item.name != "cpu"; });
@@ -191,8 +191,8 @@ void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& 
     size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * by.cpus_per_task);
   if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
   // With GPUs of any kind the CPUs of all tasks are counted where their number is given.
-  const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
-  if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
+  const bool cpus_specified = r.has("cpus-per-task") || size.cpus_per_task != 1;
+  if (cpus_specified && requests_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
     size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);
   if (r.overcommit)
     size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;

@@ -170,9 +170,9 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
     const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes), [&](const Prefix& p) {
       return !line.empty() && line.front() == '#' && line.starts_with(p.text);
     });
-    const bool sought = prefix != std::end(k_prefixes) &&
+    const bool is_searched = prefix != std::end(k_prefixes) &&
                         (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
-    if (sought) {
+    if (is_searched) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",
                          "use #SBATCH in place of #SLURM");

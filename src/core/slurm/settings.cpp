@@ -168,12 +168,12 @@ std::vector<Setting> read_component(const ScriptHeader& header, unsigned compone
 }
 
 bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
-  const auto asks = [](const std::string& word) { return word == "--ignore-pbs"; };
+  const auto ignores_pbs = [](const std::string& word) { return word == "--ignore-pbs"; };
   return invocation.environment.count("SBATCH_IGNORE_PBS") > 0 ||
-         std::any_of(invocation.arguments.begin(), invocation.arguments.end(), asks) ||
+         std::any_of(invocation.arguments.begin(), invocation.arguments.end(), ignores_pbs) ||
          std::any_of(header.directives.begin(), header.directives.end(), [&](const HeaderLine& d) {
            return std::any_of(d.words.begin(), d.words.end(),
-                              [&](const HeaderWord& w) { return asks(w.text); });
+                              [&](const HeaderWord& w) { return ignores_pbs(w.text); });
          });
 }
 

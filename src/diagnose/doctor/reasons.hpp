@@ -30,7 +30,7 @@ DoctorAnswer evaluate_gpus(const Facts& facts);
 /// May a program here lock the memory that the network needs? Only where a network is known that locks any.
 DoctorAnswer evaluate_locked_memory(const Facts& facts);
 
-/// Everything that hpcml knows to ask. A question more is a function and a line in judge.cpp.
+/// Everything that hpcml knows to ask. A question more is a function and a line in reasons.cpp.
 std::vector<DoctorAnswer> evaluate_all(const Facts& facts);
 
 /// Return a text for users, and one JSON object on a line with the facts.

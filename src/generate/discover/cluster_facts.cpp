@@ -27,7 +27,7 @@ public:
   std::optional<std::string> keep(slurm::Answer answer, const std::string& what) {
     const bool ok = answer.ok();
     const auto text = answer.output.out;
-    if (!ok) x_facts.not_asked.push_back({what, answer.why_not});
+    if (!ok) x_facts.unanswered.push_back({what, answer.why_not});
     x_facts.answers.push_back(std::move(answer));
     return ok ? std::optional(text) : std::nullopt;
   }
@@ -63,7 +63,7 @@ void ask_accounts(ClusterProbe& ask, const slurm::Commands& commands, const Prob
 
 void ask_tools(ClusterProbe& ask, const ProbeOptions& inquirer, ClusterFacts& facts) {
   if (inquirer.module_command.empty())
-    facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
+    facts.unanswered.push_back({"module avail", "no module system is set up in this shell"});
   else if (const auto text = ask.optional(inquirer.module_command, "module avail", true))
     facts.modules = read_modules(*text);
   for (const auto& engine : model::engine_programs())
@@ -96,7 +96,7 @@ util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const 
   TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));
   if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes);
       !status) {
-    facts.not_asked.push_back({"scontrol show node", status.error().what});
+    facts.unanswered.push_back({"scontrol show node", status.error().what});
     if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes))
       return status.error();
   }

@@ -31,7 +31,7 @@ struct ClusterFacts {
   std::vector<std::string> modules;  ///< "name/version", the default version of each if the tool marks it
   std::vector<std::string> programs; ///< container engines in PATH
   std::string gpu_tool;              ///< "nvidia-smi" or "rocm-smi" where exactly one of them works here
-  std::vector<UnansweredQuery> not_asked;
+  std::vector<UnansweredQuery> unanswered;
   std::vector<slurm::Answer> answers; ///< all that were asked, for a record
 };
 

@@ -170,7 +170,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
        {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility",
         "python", "node_types: local_disk"})
     list.emplace_back(fact);
-  for (const auto& missing : facts.not_asked)
+  for (const auto& missing : facts.unanswered)
     list.push_back(fmt::format("not queried: {}", missing.sentence()));
   // Commands say what they like; a profile takes one plain line.
   for (auto& line : list)

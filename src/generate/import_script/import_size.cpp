@@ -162,7 +162,7 @@ private:
     if (!speaks("CUDA") && !speaks("NCCL") && !speaks("--nv") && !speaks("nvidia") && !speaks("rocm") &&
         names.find("gpu") == std::string::npos)
       return true;
-    if (asks_for_gpus_by_request()) return true;
+    if (has_gpu_request()) return true;
     if (const auto listed = listed_gpus(found); listed > 0)
       shape.gpus_per_node = listed;
     else if (shape.ranks_per_node > 1)
@@ -215,14 +215,14 @@ private:
   }
 
   /// Whether the script's site gives GPUs to those jobs alone that ask for them.
-  bool asks_for_gpus_by_request() const {
+  bool has_gpu_request() const {
     return x_porting.source && x_porting.source->gpu_request.style != model::GpuStyle::none;
   }
 
   /// Nothing shows that the old job had GPUs; on the site that it was written for it may have had them
   /// anyway.
   void warn_without_gpus(const FoundLaunch& found) {
-    if (asks_for_gpus_by_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
+    if (has_gpu_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
     x_porting.warn(
         place_of_launch(found), "port/gpus",
         fmt::format("the script requests no GPUs, so its program sees no GPU in the job on {}", site_id()),

@@ -48,11 +48,11 @@ std::string word_of(const Option& option) {
 class AgentReader {
 public:
   AgentReader(StepResult<LaunchedJob>& result, const StartedLauncher& agent)
-      : x_job(result.value), x_said(result.remarks), x_agent(agent) {}
+      : x_job(result.value), x_diagnostics(result.remarks), x_agent(agent) {}
 
   void run() {
     if (x_agent.command.empty())
-      return x_said.error(
+      return x_diagnostics.error(
           "usage/command",
           fmt::format("the command starts {} without a program for its ranks", x_agent.written),
           fmt::format("add the program after the options of {0}, for example: -- {0} train.py",
@@ -74,7 +74,7 @@ private:
     return {model::OriginKind::flag, x_agent.name + " " + word_of(option), {}, {}, {}};
   }
   void error(const std::string& what, const std::string& hint) {
-    x_said.error("usage/command", x_agent.written + ": " + what, hint);
+    x_diagnostics.error("usage/command", x_agent.written + ": " + what, hint);
   }
 
   static std::string full_word(Option option) {
@@ -127,7 +127,7 @@ private:
                    "remove one of them: the launcher uses the nodes of the job");
     if (*least < nodes->value) {
       x_job.least_nodes = static_cast<unsigned>(*least);
-      x_said.note(
+      x_diagnostics.note(
           fmt::format("Slurm ends the job if a node fails: use --sbatch=--no-kill and --srun=--no-kill "
                       "to continue with {} or more",
                       util::counted(*least, "node")),
@@ -163,11 +163,11 @@ private:
         fmt::format("{} starts once on each node, with the rendezvous of the job{}", x_agent.written, end);
     if (!x_replaced.empty())
       text += fmt::format("; this rendezvous replaces {}", util::join(x_replaced, " "));
-    x_said.report("request/launcher", text);
+    x_diagnostics.report("request/launcher", text);
     const auto& rank_module = x_agent.row->local_rank_module;
     if (!rank_module.empty() && x_agent.written.ends_with(rank_module) &&
         !x_agent.has({OptionMeaning::local_rank}))
-      x_said.warning(
+      x_diagnostics.warning(
           "request/launcher",
           fmt::format("{} starts the ranks instead of {}, and does not pass --local-rank to the program",
                       x_agent.name, rank_module),
@@ -175,7 +175,7 @@ private:
   }
 
   LaunchedJob& x_job;
-  StepDiagnostics& x_said;
+  StepDiagnostics& x_diagnostics;
   const StartedLauncher& x_agent;
   std::optional<Option> x_ranks;
   std::vector<std::string> x_replaced;

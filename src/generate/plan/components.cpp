@@ -23,14 +23,14 @@ diag::Diagnostics merge_findings(const std::vector<PlanResult>& results) {
       return earlier.code == finding.code && earlier.message == finding.message;
     };
   };
-  const auto is_said_by = [&](const PlanResult& result, const diag::Diagnostic& finding) {
+  const auto is_reported_by = [&](const PlanResult& result, const diag::Diagnostic& finding) {
     return std::any_of(result.diagnostics.begin(), result.diagnostics.end(), same(finding));
   };
   diag::Diagnostics merged;
   for (std::size_t i = 0; i < results.size(); ++i)
     for (auto finding : results[i].diagnostics) {
       const bool all = std::all_of(results.begin(), results.end(),
-                                   [&](const auto& result) { return is_said_by(result, finding); });
+                                   [&](const auto& result) { return is_reported_by(result, finding); });
       if (all && i > 0) continue;
       if (!all) finding.message = name_of(i) + ": " + finding.message;
       merged.push_back(std::move(finding));

@@ -191,7 +191,7 @@ StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::D
     add_directive(header, "--qos", input.qos()->name, input.qos()->origin);
   else
     add_text(input, result, "qos", job.qos);
-  add_directive(header, "--nodes", std::to_string(layout.nodes_asked()),
+  add_directive(header, "--nodes", std::to_string(layout.nodes_requested()),
                 layout.spare_nodes > 0 ? job.spare_nodes->origin
                 : job.nodes            ? job.nodes->origin
                                        : rule_origin("one node where no number is given"));

@@ -212,7 +212,7 @@ site_rules::JobFacts facts_of(const model::Site& site, const Placement& placemen
                               const model::PlannedLayout& numbers, const JobKind& kind) {
   const auto* partition = placement.place.partition();
   site_rules::JobOutline job;
-  job.nodes = numbers.nodes_asked();
+  job.nodes = numbers.nodes_requested();
   job.gpus_per_node = numbers.gpus_per_node;
   job.partition = partition ? partition->name : placement.partition;
   job.launcher = kind.launcher;
@@ -231,7 +231,7 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   auto& numbers = layout.numbers;
   numbers.nodes = job.nodes ? job.nodes->value : 1;
   numbers.spare_nodes = job.spare_nodes ? job.spare_nodes->value : 0;
-  auto gpus = count_gpus(input, numbers.nodes_asked());
+  auto gpus = count_gpus(input, numbers.nodes_requested());
   numbers.gpus_per_node = numbers.gpus_held = gpus.value;
   if (input.owns_nodes() && input.node() && input.node()->gpu)
     numbers.gpus_held = std::max(gpus.value, input.node()->gpu->per_node);

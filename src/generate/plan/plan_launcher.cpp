@@ -195,7 +195,7 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void check_requested(const LayoutInput& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
   if (const auto fault = model::find_contradiction(input.job))
     diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
@@ -294,7 +294,7 @@ StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused) {
   add(diagnostics, check_inner_launchers(input));
   check_colons(input, launch.launcher, diagnostics);
   plan_order(input, launch, diagnostics);
-  check_asked(input, launch, diagnostics);
+  check_requested(input, launch, diagnostics);
   check_own_agent(input, launch.launcher, diagnostics);
   add(diagnostics, check_spares(input, launch.launcher));
   launch.saving = unwrap(plan_saving(input, launch.launcher), diagnostics);

@@ -104,7 +104,7 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
     add_directive(result.value, "--gpus",
-                  prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()), origin);
+                  prefix + std::to_string(layout.gpus_per_node * layout.nodes_requested()), origin);
   else if (request.style == GpuStyle::gres)
     add_directive(result.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
   else if (request.style == GpuStyle::gpus_per_task)

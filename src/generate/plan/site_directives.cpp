@@ -32,7 +32,7 @@ bool uses_local_disk(const SoftwareInput& input) {
 }
 
 /// The value that the request has for an option of a flag rule, if it has one.
-const Origin* asked_by_user(const LayoutInput& input, const std::string& name) {
+const Origin* requested_by_user(const LayoutInput& input, const std::string& name) {
   const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
   const model::JobSpec& job = input.job;
   if (name == "account") return of(job.account);
@@ -66,7 +66,7 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
 }
 
 /// Whether a finding speaks of the option already: then it was given, and what is wrong with it is reported.
-bool is_said(const diag::Diagnostics& findings, const std::string& name) {
+bool is_reported(const diag::Diagnostics& findings, const std::string& name) {
   return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) {
     return finding.code == "usage/" + name || finding.code == "request/" + name;
   });
@@ -79,7 +79,7 @@ void report_missing(const SiteViolations& violations, const site_rules::PolicyVi
   const std::string option = "--" + name;
   if (name == "exclusive")
     add_directive(result.value, option, std::nullopt, flag->origin);
-  else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
+  else if (!is_reported(earlier, name) && !is_reported(result.remarks.findings, name))
     result.remarks.error(
         "usage/" + name, violations.describe(violation),
         fmt::format("add {}{}", option, flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint),
@@ -136,7 +136,7 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
       give_to_srun(input, result, "--" + name, rule.origin);
   auto demand = demand_of(input, result.value.header);
   for (const auto& [name, unconditional] : input.site.flags)
-    if (asked_by_user(input, name)) demand.options.emplace(name, "");
+    if (requested_by_user(input, name)) demand.options.emplace(name, "");
   const SiteViolations violations(input, std::move(demand));
   for (const auto& violation : violations.violations()) {
     if (!violation.flag) continue;
@@ -149,7 +149,7 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
               : violations.hint(violation),
           violation.origin);
     } else if (violation.rule == site_rules::SiteRule::option_ignored &&
-               asked_by_user(input, violation.name)) {
+               requested_by_user(input, violation.name)) {
       result.remarks.warning(
           request_code(violation),
           fmt::format("hpcml omits {} from the script: {}", option, violations.describe(violation)),

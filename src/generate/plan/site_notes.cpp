@@ -14,12 +14,12 @@ namespace {
 /// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
 void note_threads(const LayoutInput& input, StepDiagnostics& diagnostics) {
   std::vector<std::string> left_out;
-  const auto asked_for = [&](const std::string& name) {
+  const auto is_requested = [&](const std::string& name) {
     return std::any_of(input.job.env.begin(), input.job.env.end(),
                        [&](const auto& variable) { return variable.first == name; });
   };
   for (const auto& [name, value] : input.site.openmp)
-    if (binds_threads(name, value) && !asked_for(name)) left_out.push_back(name + "=" + value);
+    if (binds_threads(name, value) && !is_requested(name)) left_out.push_back(name + "=" + value);
   if (!left_out.empty())
     diagnostics.note(fmt::format("hpcml does not set {}, which {} recommends: with it, `import torch` binds "
                                  "the program and its data loaders to one core; use --env to set it anyway",

@@ -66,8 +66,8 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
                             site_rules::is_place_of(&candidate, input.partition()->name);
-    const bool fits = (!candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value) &&
-                      (!candidate.max_gpus || input.numbers().nodes_asked() * input.numbers().gpus_per_node <=
+    const bool fits = (!candidate.max_nodes || input.numbers().nodes_requested() <= candidate.max_nodes->value) &&
+                      (!candidate.max_gpus || input.numbers().nodes_requested() * input.numbers().gpus_per_node <=
                                                   candidate.max_gpus->value);
     if (is_offered && fits && !candidate.on_request && candidate.max_time &&
         time <= candidate.max_time->value)
@@ -85,7 +85,7 @@ std::string hint_for_time(const LayoutInput& input, const PolicyViolation& viola
   const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
   const bool by_qos = input.qos() && input.qos()->max_time;
   const auto& numbers = input.numbers();
-  const site_rules::TimedJob job{numbers.nodes_asked(), numbers.nodes_asked() * numbers.gpus_per_node, time};
+  const site_rules::TimedJob job{numbers.nodes_requested(), numbers.nodes_requested() * numbers.gpus_per_node, time};
   const auto others =
       by_qos ? qos_that_allow(input, time) : site_rules::partitions_that_allow(input.site, input.node(), job);
   if (others.empty()) return "use a shorter time and save checkpoints";
@@ -159,13 +159,13 @@ site_rules::ResourceRequest demand_of(const LayoutInput& input,
                                       const std::vector<model::PlannedDirective>& directives) {
   auto demand = site_rules::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
-  demand.nodes = layout.nodes_asked();
+  demand.nodes = layout.nodes_requested();
   demand.spare_nodes = layout.spare_nodes;
   demand.gpus_counted = input.gpus_per_node().has_value();
   demand.gpus_per_node = layout.gpus_per_node;
   demand.gpus_on_node = layout.gpus_per_node;
-  demand.gpus_in_all = std::uint64_t{layout.nodes_asked()} * layout.gpus_per_node;
-  demand.cpus_asked = input.cpus_per_task().has_value();
+  demand.gpus_in_all = std::uint64_t{layout.nodes_requested()} * layout.gpus_per_node;
+  demand.cpus_requested = input.cpus_per_task().has_value();
   demand.cpus_per_node = demand.cpus_of_tasks = long{layout.ranks_per_node} * layout.cpus_per_rank;
   demand.threads_per_core = 1;
   if (const auto& memory = input.mem()) {

@@ -27,7 +27,7 @@ struct BuiltIndex {
   const char* archs_aarch64;
   const char* torch_to;
   const char* python_to;
-  bool if_asked = false; ///< has ended, or PyTorch's page does not name it: never the first choice
+  bool only_if_requested = false; ///< has ended, or PyTorch's page does not name it: never the first choice
 };
 
 constexpr std::array k_cuda = {
@@ -146,7 +146,7 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
   const auto gpus = target.archs.empty() ? std::string("the GPUs there") : util::join(target.archs, ", ");
   std::vector<BuiltIndex> fitting;
   std::copy_if(list.begin(), list.end(), std::back_inserter(fitting),
-               [&](const auto& index) { return !index.if_asked && !lacking(index, target); });
+               [&](const auto& index) { return !index.only_if_requested && !lacking(index, target); });
   if (fitting.empty()) {
     const auto why = lacking(list.front(), target).value_or(gpus);
     return {std::nullopt,

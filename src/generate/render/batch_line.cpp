@@ -17,7 +17,7 @@ bool requeues(const model::Plan& plan) { return plan.requeue && plan.requeue->re
 bool is_expedited(const model::Plan& plan) { return plan.requeue && plan.requeue->slurm; }
 
 /// Whether something is asked for that the job does by hpcml whatever starts its ranks.
-bool asks_for_survival(const model::Plan& plan) {
+bool requests_survival(const model::Plan& plan) {
   const bool has_directory = plan.requeue && !plan.requeue->checkpoint_dir.empty();
   return plan.saving || requeues(plan) || is_expedited(plan) || has_directory || plan.layout.spare_nodes > 0;
 }
@@ -240,7 +240,7 @@ std::vector<std::string> describe_batch(const model::Plan& plan) {
   std::string text = "hpcml runs the lines below in a child";
   if (plan.layout.spare_nodes > 0)
     text += fmt::format(", on {} of {} (HPCML_RUN_NODES)", util::counted(plan.layout.nodes, "healthy node"),
-                        plan.layout.nodes_asked());
+                        plan.layout.nodes_requested());
   else if (!plan.saving && !requeues(plan) && plan.launcher.choice.is_hpcml())
     text += serves_store(plan) ? " and serves the ranks' rendezvous store"
             : plan.launcher.has_own_agent()
@@ -262,7 +262,7 @@ std::vector<std::string> describe_batch(const model::Plan& plan) {
 } // namespace
 
 bool runs_in_batch(const model::Plan& plan) {
-  return plan.launcher.choice.is_hpcml() || asks_for_survival(plan);
+  return plan.launcher.choice.is_hpcml() || requests_survival(plan);
 }
 
 ScriptLines make_batch_line(const model::Plan& plan) {

@@ -30,7 +30,7 @@ bool is_for_batch_only(const std::string& name) {
                           "--propagate", "--hold", "--external"});
 }
 
-bool is_asked_for(const PlannedDirective& directive) {
+bool is_requested(const PlannedDirective& directive) {
   using model::OriginKind;
   const auto kind = directive.origin.kind;
   return kind == OriginKind::flag || kind == OriginKind::environment || kind == OriginKind::job_file;
@@ -132,7 +132,7 @@ InteractiveLine make_interactive(const model::Plan& plan) {
   }
   for (auto* list : {&line.pointless, &line.missing})
     list->erase(std::remove_if(list->begin(), list->end(),
-                               [](const auto& directive) { return !is_asked_for(directive); }),
+                               [](const auto& directive) { return !is_requested(directive); }),
                 list->end());
   return line;
 }

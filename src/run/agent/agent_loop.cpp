@@ -114,7 +114,7 @@ std::optional<model::FailureClass> AgentLoop::report_class() const {
   const bool of_rank = x_failure && !x_failure->of_launcher;
   const auto why = launch::classify_end({.code = x_end->code,
                                          .signal = x_signal != 0 ? x_signal : x_run_signal,
-                                         .asked_to_save = x_saving,
+                                         .save_requested = x_saving,
                                          .rank_failed = of_rank || x_separate_worlds,
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
@@ -294,7 +294,7 @@ void AgentLoop::start(const AgentCommand& order) {
     if (x_store > 0) ranks.join_at(x_store);
     outcome = ranks.run();
     x_own_code = outcome.code;
-    x_saving = x_saving || ranks.was_asked_to_save();
+    x_saving = x_saving || ranks.was_save_requested();
     x_all_good = ranks.all_succeeded();
     x_evidence = launch::find_world_evidence(x_attempt->node, x_request.launch, ranks);
     if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
@@ -325,7 +325,7 @@ void AgentLoop::notify_ended(bool good) {
 
 void AgentLoop::report_stop(const AgentCommand& order, const MessageWriter& print_line) {
   if (!order.is_reporter) return;
-  x_said = order;
+  x_last_command = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
   print_line(level_of_stop(order), util::join(render_stop(order, x_request.max_restarts, ranks), "\n"));
   if (order.failure) {
@@ -360,7 +360,7 @@ void AgentLoop::end(const AgentCommand& order) {
       order.code == 0 && x_evidence &&
       launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was reported at the stop is not reported again.
-  const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
+  const bool was_commanded = x_last_command && x_last_command->kind != AgentCommand::Kind::end && !x_last_command->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, util::log_message);
   if (order.is_reporter && order.failure) {
     const auto& failed = *order.failure;

@@ -12,7 +12,7 @@ namespace {
 using store::WireReader;
 using store::WireWriter;
 
-constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
+constexpr std::string_view k_register_mark = "hpcml agent hello 1";
 constexpr std::string_view k_reply_mark = "hpcml agent reply 2";
 constexpr std::string_view k_event_mark = "hpcml agent event 1";
 constexpr std::string_view k_order_mark = "hpcml agent order 2";
@@ -57,7 +57,7 @@ std::optional<AgentCommand::Kind> order_kind(unsigned long long number) {
 } // namespace
 
 std::string pack_registration(const RegisterRequest& registration) {
-  WireWriter packed(k_hello_mark);
+  WireWriter packed(k_register_mark);
   packed.text(registration.job);
   packed.text(registration.run_id);
   packed.text(registration.host);
@@ -68,7 +68,7 @@ std::string pack_registration(const RegisterRequest& registration) {
 }
 
 std::optional<RegisterRequest> unpack_registration(std::string_view bytes) {
-  WireReader unpacked(bytes, k_hello_mark);
+  WireReader unpacked(bytes, k_register_mark);
   RegisterRequest registration;
   registration.job = unpacked.text();
   registration.run_id = unpacked.text();

@@ -15,7 +15,7 @@
 namespace hpcml::agent {
 
 /// compare_set, with a Hello in place of the desired value: answered with a Reply.
-inline constexpr std::string_view k_hello_key = "\x01hpcml/agent/hello";
+inline constexpr std::string_view k_register_key = "\x01hpcml/agent/hello";
 /// set, with an Event; not answered.
 inline constexpr std::string_view k_event_key = "\x01hpcml/agent/event";
 /// get: answered with the next Order, once there is one.

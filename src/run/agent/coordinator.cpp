@@ -52,7 +52,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   if (x_state == State::gathering)
     gather(now);
   else if (!has_room())
-    x_words.push_back(fmt::format("{} joined as a spare: the run is full, and uses it if a node is lost",
+    x_messages.push_back(fmt::format("{} joined as a spare: the run is full, and uses it if a node is lost",
                                   registration.host));
   return {};
 }
@@ -294,7 +294,7 @@ void Coordinator::remove_agent(AgentId id, const std::string& reason, int code, 
   x_agents.erase(id);
   x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
   if (x_state == State::gathering) {
-    x_words.push_back(reason);
+    x_messages.push_back(reason);
     // Between two attempts only a run whose nodes return waits for another one.
     if (x_attempt > 0 && !x_rules.nodes_return && !has_enough_nodes()) return finish(code, reason, now);
     return gather(now);
@@ -413,7 +413,7 @@ void Coordinator::note_time(Time now) {
   if (paused) {
     // The only node's own agent conducts, and reads stacks meanwhile.
     if (x_rules.max_nodes > 1)
-      x_words.push_back(fmt::format(
+      x_messages.push_back(fmt::format(
           "the run's coordinator was paused for {} (job suspended or node overloaded), and the run continues",
           whole_seconds(now - *x_last_call)));
     restart_deadlines(now);
@@ -493,7 +493,7 @@ void Coordinator::tick(Time now) {
     return finish(k_nodes_missing, missing_nodes(fmt::format(" within {} s", x_rules.join_timeout.count())),
                   now);
   if (waited < x_next_word) return;
-  x_words.push_back(missing_nodes(fmt::format(" after {} s", waited.count())));
+  x_messages.push_back(missing_nodes(fmt::format(" after {} s", waited.count())));
   x_next_word *= 3;
 }
 

@@ -56,7 +56,7 @@ public:
   /// What is to be sent since the last call, in this order.
   std::vector<std::pair<AgentId, AgentCommand>> take_orders() { return std::exchange(x_orders, {}); }
   /// Returns the messages since the last call.
-  std::vector<std::string> take_words() { return std::exchange(x_words, {}); }
+  std::vector<std::string> take_messages() { return std::exchange(x_messages, {}); }
   /// True if all agents were notified of the end of the run and have disconnected.
   bool is_over() const { return x_state == State::over; }
 
@@ -131,7 +131,7 @@ private:
   std::optional<Time> x_pause_until; ///< no attempt begins before
   int x_code = 0;
   std::vector<std::pair<AgentId, AgentCommand>> x_orders;
-  std::vector<std::string> x_words;
+  std::vector<std::string> x_messages;
 };
 
 } // namespace hpcml::agent

@@ -38,7 +38,7 @@ public:
       x_tick = Clock::now() + k_tick;
     }
     for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
-    for (const auto& line : x_coordinator.take_words()) util::log_info(line);
+    for (const auto& line : x_coordinator.take_messages()) util::log_info(line);
     if (x_orders.empty()) return std::nullopt;
     auto order = std::move(x_orders.front());
     x_orders.erase(x_orders.begin());
@@ -155,7 +155,7 @@ std::string describe_other(const std::string& answer, const std::string& place) 
 /// the loss of this agent, so that the connection is kept while waiting.
 util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
                                     const CoordinatorSearch& search, Clock::time_point deadline) {
-  client.put_compare_set(k_hello_key, {}, pack_registration(registration));
+  client.put_compare_set(k_register_key, {}, pack_registration(registration));
   const auto begin = Clock::now();
   for (;;) {
     auto value = client.wait_for_value(Clock::now() + k_tick);

@@ -43,7 +43,7 @@ util::Result<RunRecord> RunRecord::open(const std::string& path) {
 
 RunRecord::RunRecord(RunRecord&& other) noexcept
     : x_path(std::move(other.x_path)), x_run(std::move(other.x_run)), x_fd(std::exchange(other.x_fd, -1)),
-      x_cut(other.x_cut), x_said(other.x_said), x_start(other.x_start) {}
+      x_cut(other.x_cut), x_is_reported(other.x_is_reported), x_start(other.x_start) {}
 
 RunRecord::~RunRecord() {
   if (x_fd >= 0) ::close(x_fd);
@@ -89,7 +89,7 @@ util::Status RunRecord::write_line(const RecordEvent& event) {
   const int error = count < 0 ? errno : ENOSPC;
   // Of a cut line's own newline alone nothing is left over.
   if (count > 0) x_cut = count > 1 || line[0] != '\n';
-  if (std::exchange(x_said, true)) return util::Done{};
+  if (std::exchange(x_is_reported, true)) return util::Done{};
   return cannot_write(x_path, error);
 }
 

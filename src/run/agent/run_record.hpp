@@ -40,7 +40,7 @@ private:
   std::optional<RunFacts> x_run; ///< the last ones
   int x_fd;
   bool x_cut;          ///< the file ends in the midst of a line
-  bool x_said = false; ///< that it cannot be written
+  bool x_is_reported = false; ///< that it cannot be written
   std::chrono::steady_clock::time_point x_start = std::chrono::steady_clock::now();
 };
 

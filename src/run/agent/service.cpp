@@ -35,7 +35,7 @@ bool Service::on_message(store::ClientId client, const store::Message& message, 
   using store::Op;
   const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
-  if (message.op == Op::compare_set && key == k_hello_key) {
+  if (message.op == Op::compare_set && key == k_register_key) {
     const auto registration =
         unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
     const auto reply = registration
@@ -46,7 +46,7 @@ bool Service::on_message(store::ClientId client, const store::Message& message, 
     if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
       x_coordinator.on_event(client, *event, now);
   } else if (message.op == Op::get && key == k_order_key) {
-    x_asks.insert(client);
+    x_polling.insert(client);
   } else {
     return false;
   }
@@ -57,7 +57,7 @@ void Service::left(store::ClientId client, const std::string&, const std::string
   x_coordinator.on_disconnect(client, util::now_with_suspend());
   collect_orders();
   // The next client may get its number, and must not receive its answers.
-  x_asks.erase(client);
+  x_polling.erase(client);
   x_waiting.erase(client);
   x_identities.erase(client);
 }
@@ -68,13 +68,13 @@ void Service::collect_orders() {
 
 void Service::round(store::Answers& answers, store::Time) {
   collect_orders();
-  for (auto& line : x_coordinator.take_words()) x_report(line);
+  for (auto& line : x_coordinator.take_messages()) x_report(line);
   for (auto& [agent, orders] : x_waiting) {
-    const auto asks = x_asks.find(agent);
-    if (orders.empty() || asks == x_asks.end()) continue;
+    const auto polling = x_polling.find(agent);
+    if (orders.empty() || polling == x_polling.end()) continue;
     answers.message(agent, orders.front());
     orders.pop_front();
-    x_asks.erase(asks);
+    x_polling.erase(polling);
   }
 }
 

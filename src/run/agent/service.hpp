@@ -45,7 +45,7 @@ private:
   std::map<AgentId, store::PeerIdentity> x_identities; ///< proved
   std::function<void(const std::string&)> x_report;
   std::map<AgentId, std::deque<std::string>> x_waiting; ///< orders, until their agents ask
-  std::set<AgentId> x_asks;
+  std::set<AgentId> x_polling;
 };
 
 /// Serves as a child of this process until the run is over or this process ends. Returns once agents can

@@ -103,8 +103,8 @@ Actions give_up_or_requeue(BatchState& state) {
 /// does not requeue it.
 Actions end_with_job(BatchState& state) {
   state.phase = Phase::ending;
-  state.asks_preemption = requeues_after(state, model::FailureClass::preempted);
-  if (state.asks_preemption) return {{ActionKind::read_preemption}};
+  state.awaits_preemption_time = requeues_after(state, model::FailureClass::preempted);
+  if (state.awaits_preemption_time) return {{ActionKind::read_preemption}};
   return end_after_work(state, state.code, {});
 }
 
@@ -156,7 +156,7 @@ Actions on_job_ending(BatchState& state) {
 Actions finish(BatchState& state) {
   if (state.phase == Phase::saving && state.facts.requeues)
     return requeue(state, "saved before the time limit", state.code);
-  if (state.asks_preemption) return {}; // the answer decides
+  if (state.awaits_preemption_time) return {}; // the answer decides
   return end_with_code(state, state.code);
 }
 
@@ -206,7 +206,7 @@ Actions on_requeue_accepted(BatchState& state) {
 
 Actions on_preemption_known(BatchState& state, const Event& event) {
   const bool again = requeues_after(state, model::FailureClass::preempted);
-  if (std::exchange(state.asks_preemption, false)) {
+  if (std::exchange(state.awaits_preemption_time, false)) {
     if (event.is_true) return requeue(state, k_preempted, work_runs(state) ? k_terminated : state.code);
     return end_after_work(state, state.code, {});
   }

@@ -93,7 +93,7 @@ struct BatchState {
   bool steps_ended = false;     ///< no step runs any more
   bool has_step_code = false;   ///< `code` is that of the steps
   bool job_ends = false;        ///< SIGTERM has come
-  bool asks_preemption = false; ///< after SIGTERM: Slurm is asked whether the job is preempted
+  bool awaits_preemption_time = false; ///< after SIGTERM: Slurm is asked whether the job is preempted
 };
 
 /// The next actions, in order; `state` is changed to what holds after them. Events that mean nothing in a

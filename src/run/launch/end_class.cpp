@@ -36,7 +36,7 @@ std::optional<FailureClass> classify_end(const RunResult& end, const util::EnvSn
     if (is_time_over(env, now)) return FailureClass::time_limit;
     return ask_slurm ? ask_slurm() : std::nullopt;
   };
-  if (end.asked_to_save) return FailureClass::time_limit;
+  if (end.save_requested) return FailureClass::time_limit;
   if (end.code == 0) return std::nullopt;
   if (end.node_at_fault) return FailureClass::node;
   if (end.rank_failed) {

@@ -18,7 +18,7 @@ namespace hpcml::launch {
 struct RunResult {
   int code = 0;
   int signal = 0;             ///< that launch was sent; 0: none
-  bool asked_to_save = false; ///< the ranks were, because the time limit of their job is near
+  bool save_requested = false; ///< from the ranks, because the time limit of their job is near
   bool rank_failed = false;   ///< one was the first to fail
   bool out_of_memory = false; ///< and the kernel killed a process of it (out of memory)
   bool launcher_failed = false;

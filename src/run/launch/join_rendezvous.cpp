@@ -59,13 +59,13 @@ public:
     who.failed = why;
     if (who.rank != 0) {
       const auto where = places().all;
-      (void)seek(who, where, where.size(), Clock::now() + k_failure_timeout);
+      (void)search_at(who, where, where.size(), Clock::now() + k_failure_timeout);
       return;
     }
     if (!has_key()) return; // the others would ignore it
-    if (x_served && seek_served(who).found) return;
+    if (x_served && search_served(who).found) return;
     if (const auto own = serve(x_ports)) // the others will ask here
-      (void)seek(who, {*own}, 1, Clock::now() + k_failure_timeout);
+      (void)search_at(who, {*own}, 1, Clock::now() + k_failure_timeout);
   }
 
   util::Status join() {
@@ -87,27 +87,27 @@ private:
             ::getpid()};
   }
 
-  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StoreAddress> places,
+  store::StoreSearchResult search_at(const store::JoinRequest& who, std::vector<StoreAddress> places,
                                 std::size_t likely, Clock::time_point deadline,
                                 bool stop_on_refusal = false) const {
-    store::StoreSearch seeking;
-    seeking.credentials = find_rank_credentials(x_setup.world);
-    seeking.places = std::move(places);
-    seeking.likely = likely;
-    seeking.stop_on_refusal = stop_on_refusal;
-    seeking.deadline = std::min(deadline, x_deadline);
+    store::StoreSearch search;
+    search.credentials = find_rank_credentials(x_setup.world);
+    search.places = std::move(places);
+    search.likely = likely;
+    search.stop_on_refusal = stop_on_refusal;
+    search.deadline = std::min(deadline, x_deadline);
     if (may_be_of_another_run() && who.rank != 0 && who.failed.empty())
-      seeking.failure_retry_window = k_failure_retry_window;
-    if (!seeking.credentials) seeking.failure_retry_window = k_keyless_retry_window;
+      search.failure_retry_window = k_failure_retry_window;
+    if (!search.credentials) search.failure_retry_window = k_keyless_retry_window;
     if (x_setup.world.layout.local_rank == 0)
-      seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
+      search.slow = [this](std::chrono::seconds waited, const std::string& status) {
         util::log_info(
             fmt::format("{0} has waited {1} s for the launcher of rank 0 on {2}: {3}\n"
                         "hint: check the log for errors of rank 0, and that {4} can connect to {2}",
                         rank_label(location_of(x_setup.world.layout, x_context.host)), waited.count(),
                         x_setup.world.first_node, status, x_context.host));
       };
-    return store::find_store(who, seeking);
+    return store::find_store(who, search);
   }
 
   /// Whether a store may be that of a run before this one, whatever it says of its step.
@@ -118,8 +118,8 @@ private:
                  "check the first error of the named rank in this log"};
   }
 
-  static util::Status silent_store(const store::StoreSearchResult& sought) {
-    return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", sought.reason),
+  static util::Status silent_store(const store::StoreSearchResult& result) {
+    return Error{fmt::format("the rendezvous store of rank 0 does not answer: {}", result.reason),
                  "check the node of rank 0 for a lack of memory or processes, and run the step again"};
   }
 
@@ -143,19 +143,19 @@ private:
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
-      auto sought = seek_served(who);
-      if (sought.found && !sought.found->welcome.failed.empty() && may_be_of_another_run())
-        return lead_in_spite_of(sought.found->welcome.failed, std::move(who));
-      if (sought.found) {
-        notify_program(*sought.found);
-        return wait_for_all(*sought.found);
+      auto result = search_served(who);
+      if (result.found && !result.found->welcome.failed.empty() && may_be_of_another_run())
+        return lead_in_spite_of(result.found->welcome.failed, std::move(who));
+      if (result.found) {
+        notify_program(*result.found);
+        return wait_for_all(*result.found);
       }
       // A later step of the job is expected; a store that does not answer is not.
-      if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
+      if (result.refusal != store::JoinError::step && result.refusal != store::JoinError::run)
         util::log_info(fmt::format(
             "rank 0 starts the rendezvous store, because the one in {} cannot be used: {}; the step "
             "works without it",
-            k_store_variable, sought.reason));
+            k_store_variable, result.reason));
     }
     return lead_own(std::move(who));
   }
@@ -163,9 +163,9 @@ private:
   std::string launch_node_address() const { return x_context.env.get_or("SLURM_LAUNCH_NODE_IPADDR", ""); }
 
   /// Searches the given store for rank 0, which starts its own if that one cannot be used.
-  store::StoreSearchResult seek_served(const store::JoinRequest& who) const {
+  store::StoreSearchResult search_served(const store::JoinRequest& who) const {
     const auto served = served_places();
-    return seek(who, served, served.size(), Clock::now() + k_script_store_timeout, true);
+    return search_at(who, served, served.size(), Clock::now() + k_script_store_timeout, true);
   }
 
   /// Leaves a store at the first of these ports that is free.
@@ -185,11 +185,11 @@ private:
     ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
     const auto own = serve(std::move(ports));
     if (!own) return util::with_context(own.error(), "cannot start the rendezvous store");
-    auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return silent_store(sought);
+    auto result = search_at(who, {*own}, 1, x_deadline);
+    if (!result.found) return silent_store(result);
     x_served.reset();
-    notify_program(*sought.found);
-    return wait_for_all(*sought.found);
+    notify_program(*result.found);
+    return wait_for_all(*result.found);
   }
 
   /// Without a key each rank computes the same decision. Rank 0 uses the announcements only to report missing
@@ -212,17 +212,17 @@ private:
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     who.decision = decision;
-    auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return silent_store(sought);
+    auto result = search_at(who, {*own}, 1, x_deadline);
+    if (!result.found) return silent_store(result);
     apply_alone(decision);
-    return wait_for_all(*sought.found);
+    return wait_for_all(*result.found);
   }
 
   util::Status follow_without_key() {
     TRY(const auto decision, decide_alone(x_setup, x_request, x_context, x_ports.front()));
     const auto everywhere = places();
-    const auto sought = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
-    if (!sought.found) return not_found(sought, everywhere.all.empty());
+    const auto result = search_at(announcement(), everywhere.all, everywhere.likely, x_deadline);
+    if (!result.found) return not_found(result, everywhere.all.empty());
     apply_alone(decision);
     return util::Done{};
   }
@@ -272,24 +272,24 @@ private:
 
   util::Status follow() {
     const auto everywhere = places();
-    const auto sought = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
-    const auto& found = sought.found;
+    const auto result = search_at(announcement(), everywhere.all, everywhere.likely, x_deadline);
+    const auto& found = result.found;
     if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
     if (found) {
       notify_program(*found);
       return util::Done{};
     }
-    return not_found(sought, everywhere.all.empty());
+    return not_found(result, everywhere.all.empty());
   }
 
-  util::Status not_found(const store::StoreSearchResult& sought, bool has_no_place) const {
+  util::Status not_found(const store::StoreSearchResult& result, bool has_no_place) const {
     if (has_no_place)
       return Error{
           fmt::format("the name of rank 0's node, '{}', does not resolve on this node",
                       x_setup.world.address),
           "set MASTER_ADDR to an address of that node, or --rendezvous-timeout 0 for independent ranks"};
     return Error{fmt::format("the launcher of rank 0 on {} did not answer within {} s: {}",
-                             x_setup.world.first_node, x_timeout.count(), sought.reason),
+                             x_setup.world.first_node, x_timeout.count(), result.reason),
                  "check the log for errors of rank 0, or set --rendezvous-timeout SECONDS to wait longer"};
   }
 

@@ -118,9 +118,9 @@ int hand_on(pid_t child, int save_signal, const SignalledRank& rank, int descrip
       ended = reap(child, status) || ended;
       continue;
     }
-    const bool asks_to_save = is_save_request(signal, save_signal);
-    if (signal != SIGCONT) passed = asks_to_save ? save_signal : signal;
-    if (asks_to_save)
+    const bool requests_save = is_save_request(signal, save_signal);
+    if (signal != SIGCONT) passed = requests_save ? save_signal : signal;
+    if (requests_save)
       deliver_save_request(save_signal, rank);
     else
       ::kill(-child, signal);

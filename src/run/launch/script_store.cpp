@@ -118,7 +118,7 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
         "HPCML_JOB_SECRET to the output of 'hpcml internal job-secret' before its start",
         channel.origin));
   const auto job = rendezvous_job(identity);
-  store::RendezvousService rendezvous({job, "", options.patience}, report);
+  store::RendezvousService rendezvous({job, "", options.warn_after}, report);
   store::SessionGate gate({channel.key, job}, rendezvous, report);
   TRY(const auto server, store::make_server(name.addresses, ports_for_script(options, identity), {}, gate));
   rendezvous.set_port(server->port());

@@ -18,7 +18,7 @@ namespace hpcml::launch {
 struct ScriptStore {
   std::vector<std::string> addresses; ///< numeric; none: those of the name, or all of this node's
   std::uint16_t port = 0;             ///< 0: with a name one of the job's, else any that is free
-  std::chrono::seconds patience{20};  ///< time after which waits are reported
+  std::chrono::seconds warn_after{20};  ///< time after which waits are reported
   std::string name;                   ///< name of this node for the ranks
   bool with_parent = false;           ///< until the process that has started this one ends
 };

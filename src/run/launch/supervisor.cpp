@@ -183,7 +183,7 @@ void Supervisor::wait_once() {
   if (x_err) x_err->flush_idle();
   if (x_oversight) {
     const auto due = x_oversight->overseer->due();
-    if (ends[7].revents != 0 || (due && *due <= Clock::now())) ask_overseer();
+    if (ends[7].revents != 0 || (due && *due <= Clock::now())) query_observer();
   }
   kill_when_due();
 }
@@ -194,7 +194,7 @@ void Supervisor::restart_deadlines(Clock::duration late) {
     if (*deadline) **deadline += late;
 }
 
-void Supervisor::ask_overseer() {
+void Supervisor::query_observer() {
   if (!x_oversight->overseer->look(*this) || x_stopped) return;
   x_stopped = true;
   if (!x_failed && x_ending == 0 && !x_saving) stop_others();

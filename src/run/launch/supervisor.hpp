@@ -63,7 +63,7 @@ public:
   bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
 
   /// True if the ranks were asked to save and exit.
-  bool was_asked_to_save() const { return x_saving; }
+  bool was_save_requested() const { return x_saving; }
   /// Kills all ranks immediately. Their observer must also stop them.
   void kill();
   /// Writes a message to standard error, between the lines of the ranks.
@@ -90,7 +90,7 @@ private:
 
   void wait_once();
   int wait_milliseconds() const;
-  void ask_overseer();
+  void query_observer();
   void take_signals();
   void pass_on(int signal);
   void ask_to_save();
@@ -136,7 +136,7 @@ private:
   int x_ending = 0;            ///< a request to end: the ranks have been asked to
   bool x_saving = false;       ///< the ranks have been asked to save and to end
   bool x_killed = false;       ///< and were killed, since they did not
-  Clock::time_point x_asked{}; ///< when x_ending came
+  Clock::time_point x_requested_at{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
   std::vector<MemoryLevel> x_memory;          ///< before the start of the ranks, without an observer
   std::optional<std::string> x_out_of_memory; ///< why the kernel has killed the one that failed

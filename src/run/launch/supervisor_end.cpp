@@ -79,11 +79,11 @@ void Supervisor::take_late_signals() {
   while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) continue;
-    if (x_ending != 0 && Clock::now() - x_asked > std::chrono::milliseconds(250)) x_drain_given_up = true;
+    if (x_ending != 0 && Clock::now() - x_requested_at > std::chrono::milliseconds(250)) x_drain_given_up = true;
     if (x_ending != 0) continue;
     x_ending = x_received = signal;
-    x_asked = Clock::now();
-    x_drain_until = x_asked + k_drain;
+    x_requested_at = Clock::now();
+    x_drain_until = x_requested_at + k_drain;
   }
 }
 
@@ -128,7 +128,7 @@ void Supervisor::report_class_of(const Outcome& outcome) {
   if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
   const auto why = classify_end({.code = outcome.code,
                                  .signal = outcome.signal,
-                                 .asked_to_save = x_saving,
+                                 .save_requested = x_saving,
                                  .rank_failed = x_failed && outcome.signal == 0,
                                  .out_of_memory = x_out_of_memory.has_value(),
                                  .launcher_failed = !x_store_fault.empty()},

@@ -115,17 +115,17 @@ void Supervisor::await_signal_of_step(const std::vector<std::size_t>& ended) {
 
 void Supervisor::take_request_to_end(int signal) {
   if (x_ending != 0) {
-    if (Clock::now() - x_asked > k_same_request) kill_all();
+    if (Clock::now() - x_requested_at > k_same_request) kill_all();
     return;
   }
   x_received = x_ending = signal;
-  x_asked = Clock::now();
+  x_requested_at = Clock::now();
   x_out.queue().set_limit(k_last_lines);
   if (x_err) x_err->queue().set_limit(k_last_lines);
   x_groups.signal(signal);
   x_groups.signal(SIGCONT); // a stopped rank would not handle it
   if (x_oversight) x_oversight->overseer->on_stop_requested(signal);
-  if (const auto limit = grace_after_signal(x_request, x_context)) x_kill_at = x_asked + *limit;
+  if (const auto limit = grace_after_signal(x_request, x_context)) x_kill_at = x_requested_at + *limit;
 }
 
 } // namespace hpcml::launch

@@ -232,8 +232,8 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
 void warn_of_other_launchers(const LaunchRequest& request, bool starts, const InnerLauncher& inner,
                              NodeSetup& setup) {
   if (inner)
-    if (auto doubt = agent_warning(*inner, setup.world); !doubt.empty())
-      setup.warnings.push_back(std::move(doubt));
+    if (auto warning = agent_warning(*inner, setup.world); !warning.empty())
+      setup.warnings.push_back(std::move(warning));
   if (starts && model::is_on(request.rank_request.coordinator))
     setup.warnings.push_back(
         "jax.distributed.initialize() counts the tasks of srun, not the ranks that hpcml launch starts\n"

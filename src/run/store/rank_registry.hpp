@@ -35,7 +35,7 @@ class RankRegistry {
 public:
   using Time = KnownRank::Time;
 
-  explicit RankRegistry(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
+  explicit RankRegistry(std::chrono::seconds warn_after = std::chrono::seconds(20)) : x_warn_after(warn_after) {}
 
   /// Registers a launcher. Returns messages, for a rank that was reported as missing.
   std::vector<std::string> announce(const JoinRequest& request, const std::string& peer, Time now);
@@ -79,7 +79,7 @@ private:
   std::vector<std::string> describe_missing(const std::vector<unsigned>& ranks, const std::string& what,
                                             const std::string& what_of_one) const;
 
-  std::chrono::seconds x_patience;
+  std::chrono::seconds x_warn_after;
   std::vector<KnownRank> x_members;
   std::size_t x_announced = 0;
   std::vector<std::string> x_nodes;
@@ -88,7 +88,7 @@ private:
   std::unordered_map<ClientId, unsigned> x_clients; ///< the rank whose program it is
   Time x_first{}, x_first_program{};
   bool x_any_program = false;
-  std::chrono::seconds x_next = x_patience, x_next_program = x_patience;
+  std::chrono::seconds x_next = x_warn_after, x_next_program = x_warn_after;
 };
 
 } // namespace hpcml::store

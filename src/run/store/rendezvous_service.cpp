@@ -27,7 +27,7 @@ std::string first_line(const std::string& text) {
 } // namespace
 
 RendezvousService::RendezvousService(RendezvousRules rules, MessageSink report)
-    : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.patience) {}
+    : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.warn_after) {}
 
 void RendezvousService::connected(ClientId client, const std::string& peer, Time) {
   x_peers[client] = {peer};
@@ -231,7 +231,7 @@ void RendezvousService::left(ClientId client, const std::string& peer, const std
 
 bool RendezvousService::tick(const Table&, Time now) {
   report(x_registry.due_messages(now, unknown()));
-  report(x_watch.due_messages(x_registry, x_rules.patience, now));
+  report(x_watch.due_messages(x_registry, x_rules.warn_after, now));
   return x_is_over && x_is_over(*this, now);
 }
 

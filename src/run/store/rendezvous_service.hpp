@@ -21,7 +21,7 @@ namespace hpcml::store {
 struct RendezvousRules {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
-  std::chrono::seconds patience{20};
+  std::chrono::seconds warn_after{20};
   unsigned world_size = 0; ///< ranks of the step; 0: as the first authenticated rank says
 };
 

@@ -49,7 +49,7 @@ void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock:
     if (!attempt->client) attempt->again = std::max(attempt->again, until);
 }
 
-std::string said_by(const std::vector<Attempt>& attempts) {
+std::string describe_attempts(const std::vector<Attempt>& attempts) {
   std::string text;
   for (const auto& attempt : attempts)
     text += (text.empty() ? "" : "; ") + place_text(attempt.place.address, attempt.place.port) + " " +
@@ -121,41 +121,41 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 
 } // namespace
 
-StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking) {
-  if (seeking.places.empty()) return {{}, "no address to query"};
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& search) {
+  if (search.places.empty()) return {{}, "no address to query"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
-  auto report_at = start + seeking.patience;
+  auto report_at = start + search.warn_after;
   std::vector<Attempt> attempts;
-  for (const auto& place : seeking.places) {
+  for (const auto& place : search.places) {
     attempts.emplace_back().place = place;
-    attempts.back().again = attempts.size() <= seeking.likely ? start : start + k_others_after;
+    attempts.back().again = attempts.size() <= search.likely ? start : start + k_others_after;
   }
-  auto deadline = seeking.deadline;
+  auto deadline = search.deadline;
   std::optional<Found> failed;
   for (auto now = start;; now = Clock::now()) {
     JoinAccepted welcome;
     for (auto& attempt : attempts) {
-      if (!try_place(attempt, words, seeking.credentials, now, welcome)) continue;
+      if (!try_place(attempt, words, search.credentials, now, welcome)) continue;
       Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
-      if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0)
+      if (is_welcome(found.welcome) || search.failure_retry_window.count() == 0)
         return {std::move(found), {}};
       attempt.put_off(now, k_after_refusal, "reports that the step cannot start");
       if (failed) continue;
       failed.emplace(std::move(found));
-      deadline = std::min(deadline, now + seeking.failure_retry_window);
+      deadline = std::min(deadline, now + search.failure_retry_window);
     }
     if (failed && now >= deadline) return {std::move(failed), {}};
     JoinError refusal = JoinError::none;
     for (const auto& attempt : attempts)
       if (attempt.refusal != JoinError::none) refusal = attempt.refusal;
-    if (now >= deadline || (refusal != JoinError::none && seeking.stop_on_refusal))
-      return {{}, said_by(attempts), refusal};
-    if (seeking.slow && now >= report_at) {
-      seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
+    if (now >= deadline || (refusal != JoinError::none && search.stop_on_refusal))
+      return {{}, describe_attempts(attempts), refusal};
+    if (search.slow && now >= report_at) {
+      search.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), describe_attempts(attempts));
       report_at += 3 * (report_at - start);
     }
-    spare_the_others(attempts, seeking.likely, start + k_others_after_silence);
+    spare_the_others(attempts, search.likely, start + k_others_after_silence);
     wait_for_any(attempts, now, deadline);
   }
 }

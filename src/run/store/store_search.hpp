@@ -45,13 +45,13 @@ struct StoreSearch {
   /// A failed step may belong to an earlier run that cannot be distinguished from this one. The search
   /// continues for this long.
   std::chrono::milliseconds failure_retry_window{0};
-  std::chrono::seconds patience{20};
+  std::chrono::seconds warn_after{20};
   /// Called repeatedly with the elapsed time and the state of each endpoint.
   std::function<void(std::chrono::seconds, const std::string&)> slow = {};
 };
 
 /// Announces at every place until one says that it is ours: all at once, since one that is silent must not
 /// hide another.
-StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking);
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& search);
 
 } // namespace hpcml::store

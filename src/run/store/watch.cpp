@@ -85,7 +85,7 @@ std::optional<ClientId> Watch::first_setter(ClientId client, const Trace& trace,
 }
 
 /// NCCL's groups set no members' keys: who asks for the default group's unique id is not its first member.
-void Watch::asked_for(const Trace& trace, std::string_view key) {
+void Watch::on_key_requested(const Trace& trace, std::string_view key) {
   if (x_joined || !key.starts_with("/default_pg/") || trace.mark == key) return;
   const auto meaning = read_key(key);
   x_joined = meaning.kind == KeyMeaning::Kind::unique_id && meaning.is_default && meaning.is_torchs;
@@ -134,7 +134,7 @@ void Watch::on_message(ClientId client, const Message& message, Time now) {
   trace.used = true;
   trace.spoke = now;
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
-  if (message.op == Op::wait || message.op == Op::get) asked_for(trace, key);
+  if (message.op == Op::wait || message.op == Op::get) on_key_requested(trace, key);
   switch (message.op) {
   case Op::ping: trace.pid = message.number; return;
   case Op::wait: {
@@ -286,13 +286,13 @@ Snapshot Watch::snapshot(const RankRegistry& registry, Time now) const {
   return snapshot;
 }
 
-bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
+bool Watch::lasts_long(std::chrono::seconds warn_after, Time now) const {
   // The ranks of a clash may wait for each other elsewhere than in the store.
   for (const auto& clash : x_clashes)
-    if (now - clash.since >= patience) return true;
+    if (now - clash.since >= warn_after) return true;
   const auto since = [&](ClientId client) {
     return client < x_traces.size() && x_traces[client].used && !x_traces[client].awaits.empty() &&
-           now - x_traces[client].waits_since >= patience;
+           now - x_traces[client].waits_since >= warn_after;
   };
   if (x_table)
     for (const ClientId client : x_table->waiting())
@@ -302,17 +302,17 @@ bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
   return false;
 }
 
-std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::chrono::seconds patience,
+std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::chrono::seconds warn_after,
                                              Time now) {
   std::vector<std::string> lines;
-  if (x_said.empty() && !lasts_long(patience, now)) return lines;
-  std::map<std::string, Said> still;
+  if (x_reported.empty() && !lasts_long(warn_after, now)) return lines;
+  std::map<std::string, WaitReport> still;
   for (const auto& stall : find_stalls(snapshot(registry, now))) {
-    if (stall.waited < patience) continue;
+    if (stall.waited < warn_after) continue;
     const auto place =
         read_key(stall.key).kind == KeyMeaning::Kind::other ? stall.key : read_key(stall.key).place;
-    const auto known = x_said.find(place);
-    Said report = known == x_said.end() ? Said{stall.what, patience} : known->second;
+    const auto known = x_reported.find(place);
+    WaitReport report = known == x_reported.end() ? WaitReport{stall.what, warn_after} : known->second;
     // The registry reports ranks that have not connected.
     const bool is_counted =
         !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
@@ -324,10 +324,10 @@ std::vector<std::string> Watch::due_messages(const RankRegistry& registry, std::
     }
     still[place] = std::move(report);
   }
-  for (const auto& [place, report] : x_said)
-    if (still.count(place) == 0 && report.next > patience)
+  for (const auto& [place, report] : x_reported)
+    if (still.count(place) == 0 && report.next > warn_after)
       lines.push_back(fmt::format("no rank waits for {} any more", report.what));
-  x_said = std::move(still);
+  x_reported = std::move(still);
   return lines;
 }
 

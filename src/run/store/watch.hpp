@@ -46,9 +46,9 @@ public:
   /// Before the roster forgets the client.
   void left(ClientId client, const RankRegistry& registry, Time now);
 
-  /// Returns messages that are due: waits that last `patience`, again each time three times as long, and
+  /// Returns messages that are due: waits that last `warn_after`, again each time three times as long, and
   /// waits that have ended.
-  std::vector<std::string> due_messages(const RankRegistry& registry, std::chrono::seconds patience,
+  std::vector<std::string> due_messages(const RankRegistry& registry, std::chrono::seconds warn_after,
                                         Time now);
   StoreReport report(const RankRegistry& registry, std::size_t unknown, Time now) const;
   ObservedWorlds worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
@@ -65,11 +65,11 @@ private:
     std::string awaits; ///< the last key that it waited for, or asked again and again
     bool polls = false;
   };
-  struct Said {
+  struct WaitReport {
     std::string what;
     std::chrono::seconds next{0};
   };
-  void asked_for(const Trace& trace, std::string_view key);
+  void on_key_requested(const Trace& trace, std::string_view key);
   void entered(ClientId client, Trace& trace, std::string_view key);
   std::optional<ClientId> first_setter(ClientId client, const Trace& trace, std::string_view key) const;
   void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
@@ -79,7 +79,7 @@ private:
   RankStatus status_of(ClientId client, Time now) const;
   Snapshot snapshot(const RankRegistry& registry, Time now) const;
   void add_members(const RankRegistry& registry, Snapshot& snapshot) const;
-  bool lasts_long(std::chrono::seconds patience, Time now) const;
+  bool lasts_long(std::chrono::seconds warn_after, Time now) const;
 
   const Table* x_table = nullptr;
   std::vector<Trace> x_traces; ///< by client
@@ -100,7 +100,7 @@ private:
     Time since{};
   };
   std::vector<Clash> x_clashes;
-  std::map<std::string, Said> x_said; ///< by what is waited for
+  std::map<std::string, WaitReport> x_reported; ///< by what is waited for
 };
 
 } // namespace hpcml::store

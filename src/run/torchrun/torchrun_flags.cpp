@@ -15,7 +15,7 @@ using util::Error;
 namespace {
 
 /// A value and who says it: "--nnodes", "PET_NNODES".
-struct Said {
+struct FlagValue {
   std::string text;
   std::string by;
 };
@@ -106,14 +106,14 @@ public:
   LineReader(const std::vector<std::string>& words, TorchrunLine& line) : x_words(words), x_line(line) {}
 
   void read() {
-    while (x_at < x_words.size() && x_line.asks == TorchrunLine::Asks::ranks) {
+    while (x_at < x_words.size() && x_line.output == TorchrunLine::Output::ranks) {
       const std::string word = x_words[x_at++];
       if (word == "--" || read_word(word).kind == FlagWord::Kind::plain) return take_script(word);
       take(word);
     }
   }
   /// Returns the values in the order of the line: the last one is used, but all must be valid.
-  const std::vector<std::pair<const TorchrunFlag*, Said>>& values() const { return x_said; }
+  const std::vector<std::pair<const TorchrunFlag*, FlagValue>>& values() const { return x_values; }
 
 private:
   void fail(const std::string& what, const std::string& hint = "run hpcml torchrun --help") {
@@ -132,8 +132,8 @@ private:
   void take(const std::string& word) {
     const auto read = read_word(word);
     switch (read.kind) {
-    case FlagWord::Kind::help: x_line.asks = TorchrunLine::Asks::help; return;
-    case FlagWord::Kind::table: x_line.asks = TorchrunLine::Asks::table; return;
+    case FlagWord::Kind::help: x_line.output = TorchrunLine::Output::help; return;
+    case FlagWord::Kind::table: x_line.output = TorchrunLine::Output::table; return;
     case FlagWord::Kind::ambiguous:
       return fail(fmt::format("{} is ambiguous: {}", word, util::join(read.meant, ", ")),
                   "use a longer name");
@@ -155,7 +155,7 @@ private:
     const bool is_long = word.starts_with("--");
     const auto by = is_long ? dashed_name(flag) : word.substr(0, 2);
     if (flag.is_switch()) {
-      x_said.emplace_back(&flag, Said{"1", by});
+      x_values.emplace_back(&flag, FlagValue{"1", by});
       if (!value) return;
       // "-mr3" is "-m -r3"
       if (!is_long && word[2] != '=' && read_short_word("-" + *value).kind != FlagWord::Kind::unknown)
@@ -163,34 +163,34 @@ private:
       return fail(fmt::format("{} accepts no value, but '{}' was given", by, *value));
     }
     if (value) {
-      x_said.emplace_back(&flag, Said{*value, by});
+      x_values.emplace_back(&flag, FlagValue{*value, by});
       return;
     }
     const bool has_one = x_at < x_words.size() && x_words[x_at] != "--" &&
                          read_word(x_words[x_at]).kind == FlagWord::Kind::plain;
     if (!has_one) return fail(fmt::format("{0} requires a value: {0} {1}", by, flag.value));
-    x_said.emplace_back(&flag, Said{x_words[x_at++], by});
+    x_values.emplace_back(&flag, FlagValue{x_words[x_at++], by});
   }
 
   const std::vector<std::string>& x_words;
   TorchrunLine& x_line;
   std::size_t x_at = 0;
-  std::vector<std::pair<const TorchrunFlag*, Said>> x_said;
+  std::vector<std::pair<const TorchrunFlag*, FlagValue>> x_values;
 };
 
 /// What a variable says where the line does not; an empty one says nothing.
-std::optional<Said> report_by_variable(const TorchrunFlag& flag, const util::EnvSnapshot& env,
+std::optional<FlagValue> report_by_variable(const TorchrunFlag& flag, const util::EnvSnapshot& env,
                                        std::vector<Error>& errors) {
   const auto name = variable_of_flag(flag);
   auto text = flag.has_variable ? env.get_or(name, "") : std::string();
   if (text.empty()) return std::nullopt;
-  if (!flag.is_switch()) return Said{std::move(text), name};
+  if (!flag.is_switch()) return FlagValue{std::move(text), name};
   const auto number = parse_whole_number(text);
   if (!number) errors.push_back({fmt::format("{} must be 0 or 1, not '{}'", name, text), {}});
-  return number.value_or(0) != 0 ? std::optional(Said{"1", name}) : std::nullopt;
+  return number.value_or(0) != 0 ? std::optional(FlagValue{"1", name}) : std::nullopt;
 }
 
-void take_value(const TorchrunFlag& flag, const Said& value, TorchrunLine& line) {
+void take_value(const TorchrunFlag& flag, const FlagValue& value, TorchrunLine& line) {
   if (const auto fault = flag.read(line.request, value.text))
     line.errors.push_back({fmt::format("{} {}", value.by, *fault), {}});
   else if (!flag.note.empty())
@@ -213,7 +213,7 @@ TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const uti
   TorchrunLine line;
   LineReader reader(words, line);
   reader.read();
-  if (line.asks != TorchrunLine::Asks::ranks) return line;
+  if (line.output != TorchrunLine::Output::ranks) return line;
   for (const auto* flag : all_torchrun_flags()) {
     const auto is_it = [&](const auto& value) { return value.first == flag; };
     if (std::none_of(reader.values().begin(), reader.values().end(), is_it))

@@ -68,8 +68,8 @@ struct TorchrunRequest {
 
 /// What became of a line: what it asks for, or what is wrong with it, or a text that it asks for.
 struct TorchrunLine {
-  enum class Asks { ranks, help, table };
-  Asks asks = Asks::ranks;
+  enum class Output { ranks, help, table };
+  Output output = Output::ranks;
   TorchrunRequest request;
   std::vector<util::Error> errors;
 };

@@ -231,7 +231,7 @@ PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault
   if (fault.own) write(phase, "own", "1", own);
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
   if (x_env.rank != 0) return wait_for_outcome(phase, 2 * x_timeout + 2 * k_grace);
-  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
+  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_peer_timeout);
   if (const auto faulty_rank = find_faulty_rank(phase)) fail(phase, faulty_rank, k_grace);
   const bool well = x_reason.empty();
   publish_result(phase, well ? k_well : k_unexplained);

@@ -67,7 +67,7 @@ public:
   /// Rank 0: how long it waits for the others' reports after it saw a fault itself. With Gloo they see it at
   /// once (4 s, unless this is called); with NCCL a rank may be stuck until its own time limit, and would be
   /// taken for dead before that.
-  void be_patient(std::chrono::milliseconds limit) { x_patience = limit; }
+  void set_peer_timeout(std::chrono::milliseconds limit) { x_peer_timeout = limit; }
   /// This rank begins the phase.
   void enter(const std::string& phase);
   /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
@@ -112,7 +112,7 @@ private:
   RankEnv x_env;
   std::chrono::milliseconds x_timeout;
   std::chrono::steady_clock::time_point x_deadline; ///< for arriving
-  std::chrono::milliseconds x_patience{4000};
+  std::chrono::milliseconds x_peer_timeout{4000};
   Store x_store;
   std::vector<std::string> x_hosts;
   std::string x_first_host;

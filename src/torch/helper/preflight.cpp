@@ -134,7 +134,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
       [&] {
         const bool gloo = ddp::resolve_backend(options.group.backend) == "gloo";
         if (gloo) ddp::choose_interface(env, options.group.interface_name);
-        if (!gloo) rendezvous.be_patient(options.group.timeout + std::chrono::seconds(4));
+        if (!gloo) rendezvous.set_peer_timeout(options.group.timeout + std::chrono::seconds(4));
         if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
       },
       true);

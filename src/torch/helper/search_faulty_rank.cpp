@@ -121,7 +121,7 @@ private:
   int size() const { return static_cast<int>(x_members.size()); }
   int rounds_of_sweep() const { return std::min(rounds_of(size()), k_most_rounds); }
   /// Rank 0 waits for the slowest pair; the others for rank 0.
-  milliseconds patience() const { return 5 * std::min(x_group.timeout, k_pair_limit) + k_answer; }
+  milliseconds answer_timeout() const { return 5 * std::min(x_group.timeout, k_pair_limit) + k_answer; }
   static std::string matter(int round) { return ddp::format_message("search{}", round); }
 
   /// Rank 0 decides, so that all ranks make the same rounds.
@@ -135,7 +135,7 @@ private:
           (round > 0 && swept && attribute_fault(x_evidence).certain() && x_evidence.absent.empty());
       x_rendezvous.publish_result(matter(round), done ? k_end : "go");
     }
-    return x_rendezvous.wait_for_result(matter(round), patience()) != k_end;
+    return x_rendezvous.wait_for_result(matter(round), answer_timeout()) != k_end;
   }
 
   void play(int round) {
@@ -149,7 +149,7 @@ private:
                        x_bytes);
     x_rendezvous.note(matter(round), pack(seen));
     if (!leads()) return;
-    const auto notes = x_rendezvous.collect(matter(round), patience() - k_answer, x_members);
+    const auto notes = x_rendezvous.collect(matter(round), answer_timeout() - k_answer, x_members);
     for (const int rank : x_members) {
       const auto& note = notes[static_cast<std::size_t>(rank)];
       if (note)

@@ -127,7 +127,7 @@ TEST_CASE("tasks that need several nodes count as several, whoever counts the GP
 
 TEST_CASE("nodes are offline where no way out is known") {
   model::Site at;
-  model::Partition open, closed, unsaid;
+  model::Partition open, closed, unspecified;
   open.internet = true;
   closed.internet = false;
   using Partitions = std::vector<const model::Partition*>;
@@ -136,10 +136,10 @@ TEST_CASE("nodes are offline where no way out is known") {
   CHECK_FALSE(offline({&closed}));
   at.network.internet_on_compute = false;
   CHECK(offline({}));
-  CHECK(offline({&unsaid, &closed}));
-  CHECK_FALSE(offline({&unsaid, &open}));
+  CHECK(offline({&unspecified, &closed}));
+  CHECK_FALSE(offline({&unspecified, &open}));
   at.network.internet_on_compute = true;
-  CHECK_FALSE(offline({&unsaid}));
+  CHECK_FALSE(offline({&unspecified}));
   CHECK(offline({&closed}));
   at.network.allowed_hosts = {"pypi.org"};
   CHECK_FALSE(offline({&closed}));

@@ -151,7 +151,7 @@ TEST_CASE("hostile names from the cluster stay out of the profile") {
   facts.partitions[0].name = "$(reboot)";
   facts.partitions[1].allow_accounts = {"a\nb"};
   facts.modules = {"apptainer/$(reboot)"};
-  facts.not_asked.push_back({"x", "\033[31mred\n"});
+  facts.unanswered.push_back({"x", "\033[31mred\n"});
   const auto profile = discover::make_profile(facts, discover::make_node_kinds(facts.nodes),
                                               {"", "2026-11-02", {}, {}, {}, {}, {}});
   CHECK(profile.id == "xrm-rf");

@@ -184,7 +184,7 @@ TEST_CASE("coordinator names missing nodes when too few join") {
   play.come(0);
   play.come(4);
   play.pass(seconds(30));
-  const auto words = play.coordinator().take_words();
+  const auto words = play.coordinator().take_messages();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined after 20 s: node[1-3]"));
   CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
@@ -200,7 +200,7 @@ TEST_CASE("coordinator names missing nodes by their numbers, or counts them") {
   Play play(rules(4, 4));
   for (const unsigned node : {0U, 2U}) numbered ? play.come(node, node) : play.come(node);
   play.pass(seconds(30));
-  const auto words = play.coordinator().take_words();
+  const auto words = play.coordinator().take_messages();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains("2 of 4 nodes have not joined after 20 s"));
   CHECK(words.front().ends_with(": nodes 1,3") == numbered);

@@ -240,7 +240,7 @@ TEST_CASE("a paused coordinator restarts its deadlines") {
   play.pause(seconds(60));
   CHECK(play.take(0).empty());
   CHECK(play.take(1).empty());
-  const auto words = play.coordinator().take_words();
+  const auto words = play.coordinator().take_messages();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains("paused for 60 s"));
   play.silence(1);

@@ -52,7 +52,7 @@ TEST_CASE("coordinator does not restart ranks for a node beyond MAX") {
   play.come(2, 2);
   play.pass(seconds(100));
   CHECK(play.take(0).empty());
-  CHECK_THAT(play.coordinator().take_words().front(), Contains("node2 joined"));
+  CHECK_THAT(play.coordinator().take_messages().front(), Contains("node2 joined"));
 }
 
 TEST_CASE("coordinator does not restart a run that ends") {

@@ -38,7 +38,7 @@ struct Play {
   }
   void register_node(store::ClientId client, unsigned node, bool leads) {
     const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
-    receive(client, store::Op::compare_set, k_hello_key, {"", bytes});
+    receive(client, store::Op::compare_set, k_register_key, {"", bytes});
   }
   void send_event(store::ClientId client, const AgentEvent& event) {
     const auto bytes = pack_event(event);
@@ -100,7 +100,7 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
   CHECK_FALSE(play.ask(7));
   for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
     CHECK(play.receive(9, store::Op::set, k_event_key, {bytes}));
-    CHECK(play.receive(9, store::Op::compare_set, k_hello_key, {bytes}));
+    CHECK(play.receive(9, store::Op::compare_set, k_register_key, {bytes}));
   }
   CHECK(play.receive(9, store::Op::set, k_event_key));
   CHECK_FALSE(play.ask(7));

@@ -35,8 +35,8 @@ TEST_CASE("a run's end has one class, and a good end has none") {
   CHECK(class_of({.code = 1, .rank_failed = true, .node_at_fault = true}) == "node");
   CHECK(class_of({.code = 1, .signal = SIGTERM, .node_at_fault = true}) == "node");
   CHECK(class_of({.code = 124}) == "program"); // stalled
-  CHECK(class_of({.code = 0, .asked_to_save = true}) == "time-limit");
-  CHECK(class_of({.code = 1, .asked_to_save = true, .rank_failed = true}) == "time-limit");
+  CHECK(class_of({.code = 0, .save_requested = true}) == "time-limit");
+  CHECK(class_of({.code = 1, .save_requested = true, .rank_failed = true}) == "time-limit");
 }
 
 TEST_CASE("TERM is preemption only if Slurm reports it") {

@@ -88,19 +88,19 @@ store::Credentials credentials_of(const store::JoinRequest& who) {
 }
 
 store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
-                             milliseconds patience = seconds(60)) {
-  store::StoreSearch seeking;
-  seeking.credentials = credentials_of(who);
-  seeking.places = std::move(places);
-  seeking.deadline = in(patience);
-  return store::find_store(who, seeking);
+                             milliseconds timeout = seconds(60)) {
+  store::StoreSearch search;
+  search.credentials = credentials_of(who);
+  search.places = std::move(places);
+  search.deadline = in(timeout);
+  return store::find_store(who, search);
 }
 
-util::Result<store::Found> seek(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
-                                milliseconds patience = seconds(60)) {
-  auto sought = ask(who, std::move(places), patience);
-  if (sought.found) return std::move(*sought.found);
-  return util::Error{sought.reason};
+util::Result<store::Found> search_at(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
+                                milliseconds timeout = seconds(60)) {
+  auto result = ask(who, std::move(places), timeout);
+  if (result.found) return std::move(*result.found);
+  return util::Error{result.reason};
 }
 
 store::StoreAddress at(std::uint16_t port) { return {"127.0.0.1", port}; }
@@ -133,10 +133,10 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
   std::vector<store::Decision> got(3);
   for (unsigned rank = 1; rank < 3; ++rank)
     others.emplace_back([&, rank] {
-      auto found = seek(launcher(rank), {at(service.port())});
+      auto found = search_at(launcher(rank), {at(service.port())});
       if (found) got[rank] = found->welcome.decision;
     });
-  auto first = seek(launcher(0), {at(service.port())});
+  auto first = search_at(launcher(0), {at(service.port())});
   REQUIRE(first);
   first->client.put_get(store::k_all_here_key);
   CHECK(first->client.wait_for_value(in(seconds(60))));
@@ -151,7 +151,7 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
 
 TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told to") {
   TestService service({"12.0", "", seconds(1)});
-  auto first = seek(launcher(0), {at(service.port())});
+  auto first = search_at(launcher(0), {at(service.port())});
   REQUIRE(first);
   first->client.put_get(store::k_all_here_key);
   const auto waited = first->client.wait_for_value(in(milliseconds(300)));
@@ -162,20 +162,20 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
   CHECK_THAT(service.output(),
              Contains(" s: its task has not started, has exited, or has not reached hpcml launch"));
   // Late, but the answer to the question is still for it.
-  auto late = seek(launcher(2), {at(service.port())});
-  auto later = seek(launcher(1), {at(service.port())});
+  auto late = search_at(launcher(2), {at(service.port())});
+  auto later = search_at(launcher(1), {at(service.port())});
   CHECK(first->client.wait_for_value(in(seconds(60))));
   CHECK_THAT(service.output(), Contains("rank 2/3 (here, local 2) connected, "));
 }
 
 TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
   TestService service({"12.0", ""});
-  REQUIRE(seek(launcher(0), {at(service.port())}));
+  REQUIRE(search_at(launcher(0), {at(service.port())}));
   const auto check_refused = [&](const store::JoinRequest& who, store::JoinError why, const char* words) {
-    const auto sought = ask(who, {at(service.port())}, milliseconds(1000));
-    REQUIRE_FALSE(sought.found);
-    CHECK(sought.refusal == why);
-    CHECK_THAT(sought.reason, Contains(words));
+    const auto result = ask(who, {at(service.port())}, milliseconds(1000));
+    REQUIRE_FALSE(result.found);
+    CHECK(result.refusal == why);
+    CHECK_THAT(result.reason, Contains(words));
   };
   auto second = launcher(1);
   second.job = "13.0";
@@ -187,20 +187,20 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
   second = launcher(0);
   second.pid += 100;
   check_refused(second, store::JoinError::run, "is the rendezvous store of another run of this step");
-  CHECK(seek(launcher(1), {at(service.port())})); // and the job's own is as well off as before
+  CHECK(search_at(launcher(1), {at(service.port())})); // and the job's own is as well off as before
 }
 
 TEST_CASE("who comes when rank 0's launcher has gone is told so, unless all were there before") {
   for (const unsigned ranks : {2U, 3U}) {
     TestService service({"12.0", ""});
-    auto first = seek(launcher(0, ranks), {at(service.port())});
+    auto first = search_at(launcher(0, ranks), {at(service.port())});
     REQUIRE(first);
-    REQUIRE(seek(launcher(0, ranks), {at(service.port())})); // it had asked at another address, too
-    const auto second = seek(launcher(1, ranks), {at(service.port())});
+    REQUIRE(search_at(launcher(0, ranks), {at(service.port())})); // it had asked at another address, too
+    const auto second = search_at(launcher(1, ranks), {at(service.port())});
     REQUIRE(second);
     CHECK(second->welcome.failed.empty());
     { const auto gone = std::move(first); }
-    const auto late = seek(launcher(ranks - 1, ranks), {at(service.port())});
+    const auto late = search_at(launcher(ranks - 1, ranks), {at(service.port())});
     REQUIRE(late);
     CHECK(late->welcome.failed ==
           (ranks == 2 ? "" : "rank 0/3 (here, local 0) exited before all ranks connected"));
@@ -212,16 +212,16 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
   auto broken = launcher(0);
   broken.failed = "no GPU";
   broken.decision.reset();
-  REQUIRE(seek(broken, {at(failed.port())}));
+  REQUIRE(search_at(broken, {at(failed.port())}));
   const auto look = [&](std::vector<store::StoreAddress> places, milliseconds doubt) {
-    store::StoreSearch seeking;
-    seeking.credentials = credentials_of(launcher(1));
-    seeking.places = std::move(places);
-    seeking.deadline = in(seconds(60));
-    seeking.failure_retry_window = doubt;
-    auto sought = store::find_store(launcher(1), seeking);
-    REQUIRE(sought.found);
-    return sought.found->welcome.failed;
+    store::StoreSearch search;
+    search.credentials = credentials_of(launcher(1));
+    search.places = std::move(places);
+    search.deadline = in(seconds(60));
+    search.failure_retry_window = doubt;
+    auto result = store::find_store(launcher(1), search);
+    REQUIRE(result.found);
+    return result.found->welcome.failed;
   };
   const auto start = std::chrono::steady_clock::now();
   CHECK_THAT(look({at(failed.port()), at(good.port())}, milliseconds(0)), Contains("no GPU"));
@@ -231,7 +231,7 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
     ::usleep(300'000);
     auto leader = launcher(0);
     leader.pid += 100;
-    (void)seek(leader, {at(good.port())});
+    (void)search_at(leader, {at(good.port())});
   });
   CHECK(look({at(failed.port()), at(good.port())}, seconds(30)).empty());
   late.join();
@@ -249,8 +249,8 @@ TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
     ::close(fd);
   });
   TestService second({"99.0", ""}), service({"12.0", ""});
-  REQUIRE(seek(launcher(0), {at(service.port())}));
-  const auto found = seek(launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(second.port()),
+  REQUIRE(search_at(launcher(0), {at(service.port())}));
+  const auto found = search_at(launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(second.port()),
                                         at(service.port())});
   REQUIRE(found);
   CHECK(found->place.port == service.port());
@@ -262,16 +262,16 @@ TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
 TEST_CASE("a store that is not there is named with what the kernel says, and a late one is found") {
   std::uint16_t port = 0;
   ::close(listen_silently(port));
-  const auto none = seek(launcher(1), {at(port)}, milliseconds(500));
+  const auto none = search_at(launcher(1), {at(port)}, milliseconds(500));
   REQUIRE_FALSE(none);
   CHECK_THAT(none.error().what, Contains("127.0.0.1:" + std::to_string(port)) && Contains("refused"));
   std::unique_ptr<TestService> service;
   std::thread late([&] {
     ::usleep(300'000);
     service = std::make_unique<TestService>(store::RendezvousRules{"12.0", ""}, port);
-    (void)seek(launcher(0), {at(port)});
+    (void)search_at(launcher(0), {at(port)});
   });
-  CHECK(seek(launcher(1), {at(port)}));
+  CHECK(search_at(launcher(1), {at(port)}));
   late.join();
 }
 
@@ -288,9 +288,9 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
   ::fcntl(deaf, F_SETFL, O_NONBLOCK);
   (void)!::send(deaf, questions.data(), questions.size(), MSG_NOSIGNAL);
   CHECK(service.says("rejected a client at 127.0.0.1: unknown operation 238"));
-  auto first = seek(launcher(0, 2), {at(service.port())});
+  auto first = search_at(launcher(0, 2), {at(service.port())});
   REQUIRE(first);
-  REQUIRE(seek(launcher(1, 2), {at(service.port())}));
+  REQUIRE(search_at(launcher(1, 2), {at(service.port())}));
   first->client.put_get(store::k_all_here_key);
   CHECK(first->client.wait_for_value(in(seconds(60))));
   for (const int fd : {garbage, half, deaf}) ::close(fd);

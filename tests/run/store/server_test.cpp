@@ -71,8 +71,8 @@ public:
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     REQUIRE(::connect(x_fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    const timeval patience{20, 0};
-    ::setsockopt(x_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval timeout{20, 0};
+    ::setsockopt(x_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     if (greet) send(messages::greeting());
   }
   ~Client() { ::close(x_fd); }

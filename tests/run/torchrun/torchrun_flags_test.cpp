@@ -245,7 +245,7 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
 }
 
 TEST_CASE("torchrun options ask for help and for the table") {
-  CHECK(torchrun::read_torchrun_line({"--help"}, {}).asks == torchrun::TorchrunLine::Asks::help);
-  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).asks == torchrun::TorchrunLine::Asks::help);
-  CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).asks == torchrun::TorchrunLine::Asks::table);
+  CHECK(torchrun::read_torchrun_line({"--help"}, {}).output == torchrun::TorchrunLine::Output::help);
+  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).output == torchrun::TorchrunLine::Output::help);
+  CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).output == torchrun::TorchrunLine::Output::table);
 }

@@ -88,7 +88,7 @@ class Phases:
         if gloo:
             choose_interface(self.env, self.options.interface)
         else:
-            self.rendezvous.patience = self.options.timeout + 4
+            self.rendezvous.peer_timeout = self.options.timeout + 4
         self.size = self.size or (4 if gloo else 64) << 20
 
     def connect(self):

@@ -69,7 +69,7 @@ class PhaseBarrier:
     """One meeting of all ranks; every call is bounded by the timeout plus a few seconds."""
 
     def __init__(self, env, timeout):
-        self.env, self.timeout, self.patience = env, timeout, GRACE
+        self.env, self.timeout, self.peer_timeout = env, timeout, GRACE
         self.hosts, self.reason, self.first_host = [], "", env.master_addr
         deadline = time.monotonic() + timeout
         self.store = open_store(env, timeout)
@@ -204,7 +204,7 @@ class PhaseBarrier:
         self._write(phase, "failed" if said else "done", said or "1", said)
         if self.env.rank != 0:
             return self._wait_for_outcome(phase, 2 * self.timeout + 2 * GRACE)
-        self._wait_for_reports(phase, self.patience if said else self.timeout + GRACE)
+        self._wait_for_reports(phase, self.peer_timeout if said else self.timeout + GRACE)
         failure = self._find_failure(phase)
         if failure:
             self.fail(phase, failure, GRACE)

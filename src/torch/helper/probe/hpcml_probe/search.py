@@ -79,7 +79,7 @@ class Search:
     def _sweep(self):
         return min(rounds_of(len(self.members)), MOST_ROUNDS)
 
-    def _patience(self):
+    def _answer_timeout(self):
         """Rank 0 waits for the slowest pair; the others for rank 0."""
         return 5 * min(self.options.timeout, PAIR_LIMIT) + ANSWER
 
@@ -92,7 +92,7 @@ class Search:
             if not done and turn > 0 and turn % sweep == 0 and not self.absent:
                 done = bool(attribute_fault(self.rendezvous.hosts, self.seen, self.absent).faulty)
             self.rendezvous.publish_result("search%d" % turn, END if done else "go")
-        return self.rendezvous.wait_for_result("search%d" % turn, self._patience()) != END
+        return self.rendezvous.wait_for_result("search%d" % turn, self._answer_timeout()) != END
 
     def _play(self, turn):
         # In large worlds a sweep is a selection: rounds that lie far apart bring partners on other hosts.
@@ -104,7 +104,7 @@ class Search:
         self.rendezvous.note("search%d" % turn, pack(seen))
         if self.env.rank != 0:
             return
-        notes = self.rendezvous.collect("search%d" % turn, self._patience() - ANSWER, self.members)
+        notes = self.rendezvous.collect("search%d" % turn, self._answer_timeout() - ANSWER, self.members)
         for rank in self.members:
             if notes[rank] is None:
                 self.lost.append(rank)
