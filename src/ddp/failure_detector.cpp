@@ -34,10 +34,10 @@ constexpr const char* k_report_key = "report";
 constexpr const char* k_result_key = "result";
 constexpr const char* k_received_key = "received"; ///< set: the rank no longer needs the store
 constexpr const char* k_callers_key =
-    "called";                                ///< the number of ranks that have called: the first one decides
-constexpr const char* k_ended_key = "ended"; ///< how many have ended well
-constexpr const char* k_arrived_key = "come";   ///< the number of ranks that have arrived
-constexpr const char* k_all_key = "all";     ///< set: all have
+    "called";                                 ///< the number of ranks that have called: the first one decides
+constexpr const char* k_ended_key = "ended";  ///< how many have ended well
+constexpr const char* k_arrived_key = "come"; ///< the number of ranks that have arrived
+constexpr const char* k_all_key = "all";      ///< set: all have
 
 /// "3 5\nclause": the ranks at fault, and the clause.
 std::string pack_cause(const FailureCause& cause) {

@@ -53,10 +53,10 @@ BucketAssignment Reducer::first_assignment() const {
   const bool finds_unused = x_options.find_unused_parameters && !x_options.static_graph;
   std::vector<std::size_t> order(x_parameters.size());
   std::iota(order.begin(), order.end(), 0);
-  auto assignment =
-      assign_buckets(gradient_facts(), order,
-                     finds_unused ? std::vector<std::size_t>{x_options.first_bucket_bytes, x_options.bucket_bytes}
-                          : std::vector<std::size_t>{most});
+  auto assignment = assign_buckets(
+      gradient_facts(), order,
+      finds_unused ? std::vector<std::size_t>{x_options.first_bucket_bytes, x_options.bucket_bytes}
+                   : std::vector<std::size_t>{most});
   std::reverse(assignment.begin(), assignment.end());
   return assignment;
 }

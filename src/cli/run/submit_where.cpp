@@ -113,7 +113,8 @@ private:
     place.fits = true;
     place.gpu_hours = gpu_hours(*result.plan);
     const auto* node = site.find_node_type(result.plan->node_type);
-    if (const unsigned gpus = result.plan->layout.nodes_requested() * result.plan->layout.gpus_per_node; gpus > 0)
+    if (const unsigned gpus = result.plan->layout.nodes_requested() * result.plan->layout.gpus_per_node;
+        gpus > 0)
       place.hardware = fmt::format("{} x {}", gpus,
                                    node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
     if (unpaid)

@@ -31,8 +31,8 @@ bool requests_otherwise(const slurm::JobOptions& request) {
   const bool requests_gres =
       request.has("gres") &&
       (gres == request.gres.end() || !std::all_of(gres->second.begin(), gres->second.end(), is_disk));
-  return requests_gres || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
-         request.has("ntasks-per-gpu");
+  return requests_gres || request.tres_per_task || request.has("licenses") ||
+         request.has("gpus-per-socket") || request.has("ntasks-per-gpu");
 }
 
 unsigned clamped(std::uint64_t number) {

@@ -51,10 +51,10 @@ struct ResourceRequest {
   std::uint64_t gpus_in_all = 0;
   bool gpus_by_other_name = false; ///< a resource or a licence of a name that may stand for GPUs
 
-  long cpus_per_node = 0;    ///< that one node must offer
-  long cpus_of_tasks = 0;    ///< of the tasks of one node, where they are counted
-  bool cpus_requested = false;   ///< the number of CPUs per task is specified
-  long threads_per_core = 0; ///< 0: any
+  long cpus_per_node = 0;      ///< that one node must offer
+  long cpus_of_tasks = 0;      ///< of the tasks of one node, where they are counted
+  bool cpus_requested = false; ///< the number of CPUs per task is specified
+  long threads_per_core = 0;   ///< 0: any
   CpuUnit cpu_unit = CpuUnit::slurm;
   bool overcommit = false;
   std::uint64_t memory_mib = 0; ///< that one node must offer

@@ -171,7 +171,7 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
       return !line.empty() && line.front() == '#' && line.starts_with(p.text);
     });
     const bool is_searched = prefix != std::end(k_prefixes) &&
-                        (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
+                             (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
     if (is_searched) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",

@@ -66,9 +66,10 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
                             site_rules::is_place_of(&candidate, input.partition()->name);
-    const bool fits = (!candidate.max_nodes || input.numbers().nodes_requested() <= candidate.max_nodes->value) &&
-                      (!candidate.max_gpus || input.numbers().nodes_requested() * input.numbers().gpus_per_node <=
-                                                  candidate.max_gpus->value);
+    const bool fits =
+        (!candidate.max_nodes || input.numbers().nodes_requested() <= candidate.max_nodes->value) &&
+        (!candidate.max_gpus ||
+         input.numbers().nodes_requested() * input.numbers().gpus_per_node <= candidate.max_gpus->value);
     if (is_offered && fits && !candidate.on_request && candidate.max_time &&
         time <= candidate.max_time->value)
       names.push_back(fmt::format("--qos {} ({})", candidate.name, candidate.max_time->value.to_slurm()));
@@ -85,7 +86,8 @@ std::string hint_for_time(const LayoutInput& input, const PolicyViolation& viola
   const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
   const bool by_qos = input.qos() && input.qos()->max_time;
   const auto& numbers = input.numbers();
-  const site_rules::TimedJob job{numbers.nodes_requested(), numbers.nodes_requested() * numbers.gpus_per_node, time};
+  const site_rules::TimedJob job{numbers.nodes_requested(), numbers.nodes_requested() * numbers.gpus_per_node,
+                                 time};
   const auto others =
       by_qos ? qos_that_allow(input, time) : site_rules::partitions_that_allow(input.site, input.node(), job);
   if (others.empty()) return "use a shorter time and save checkpoints";

@@ -360,7 +360,8 @@ void AgentLoop::end(const AgentCommand& order) {
       order.code == 0 && x_evidence &&
       launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was reported at the stop is not reported again.
-  const bool was_commanded = x_last_command && x_last_command->kind != AgentCommand::Kind::end && !x_last_command->restarts_all;
+  const bool was_commanded =
+      x_last_command && x_last_command->kind != AgentCommand::Kind::end && !x_last_command->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, util::log_message);
   if (order.is_reporter && order.failure) {
     const auto& failed = *order.failure;

@@ -82,7 +82,7 @@ private:
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
   bool x_separate_worlds = false;                  ///< they did not train together
-  std::optional<AgentCommand> x_last_command;              ///< the command that was reported last
+  std::optional<AgentCommand> x_last_command;      ///< the command that was reported last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;      ///< that asked this agent to end
   int x_run_signal = 0;  ///< that asked some agent of the run to

@@ -53,7 +53,7 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
     gather(now);
   else if (!has_room())
     x_messages.push_back(fmt::format("{} joined as a spare: the run is full, and uses it if a node is lost",
-                                  registration.host));
+                                     registration.host));
   return {};
 }
 

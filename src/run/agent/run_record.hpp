@@ -39,7 +39,7 @@ private:
   std::string x_path;
   std::optional<RunFacts> x_run; ///< the last ones
   int x_fd;
-  bool x_cut;          ///< the file ends in the midst of a line
+  bool x_cut;                 ///< the file ends in the midst of a line
   bool x_is_reported = false; ///< that it cannot be written
   std::chrono::steady_clock::time_point x_start = std::chrono::steady_clock::now();
 };

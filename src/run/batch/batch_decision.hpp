@@ -31,8 +31,8 @@ enum class EventKind {
   save_time_over, ///< what is left until the limit is needed for the requeue
   job_ending,     ///< SIGTERM: Slurm ends the job
   steps_ended,    ///< no step of the script runs any more; `is_true`: `code` is the worst exit code of those
-               ///< that ended
-  script_ended,     ///< with `code`
+                  ///< that ended
+  script_ended,   ///< with `code`
   preemption_known, ///< `is_true`: Slurm gives the job's nodes to another job
   cause_known,      ///< `text`: the failure class of the run; empty: unknown
   requeue_delayed,  ///< Slurm's controller does not answer; the requeue is repeated
@@ -84,15 +84,15 @@ enum class Phase {
 struct BatchState {
   SurvivalFacts facts;
   Phase phase = Phase::starting;
-  int code = 0;                 ///< of the body, or the worst of the steps that saved
-  std::string run_nodes = {};   ///< of a job with spare nodes those that run the program
-  std::string failure = {};     ///< class of the failure that is being handled
-  bool owes_request = false;    ///< SIGTERM came: the ranks are asked to save once a requeue has been tried
-  bool script_runs = false;     ///< the script's body has started and not ended
-  bool awaits_steps = false;    ///< after a request to save or SIGTERM: the end of the steps is waited for
-  bool steps_ended = false;     ///< no step runs any more
-  bool has_step_code = false;   ///< `code` is that of the steps
-  bool job_ends = false;        ///< SIGTERM has come
+  int code = 0;               ///< of the body, or the worst of the steps that saved
+  std::string run_nodes = {}; ///< of a job with spare nodes those that run the program
+  std::string failure = {};   ///< class of the failure that is being handled
+  bool owes_request = false;  ///< SIGTERM came: the ranks are asked to save once a requeue has been tried
+  bool script_runs = false;   ///< the script's body has started and not ended
+  bool awaits_steps = false;  ///< after a request to save or SIGTERM: the end of the steps is waited for
+  bool steps_ended = false;   ///< no step runs any more
+  bool has_step_code = false; ///< `code` is that of the steps
+  bool job_ends = false;      ///< SIGTERM has come
   bool awaits_preemption_time = false; ///< after SIGTERM: Slurm is asked whether the job is preempted
 };
 

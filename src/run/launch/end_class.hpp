@@ -17,10 +17,10 @@ namespace hpcml::launch {
 /// The facts that are known at the end of a run.
 struct RunResult {
   int code = 0;
-  int signal = 0;             ///< that launch was sent; 0: none
+  int signal = 0;              ///< that launch was sent; 0: none
   bool save_requested = false; ///< from the ranks, because the time limit of their job is near
-  bool rank_failed = false;   ///< one was the first to fail
-  bool out_of_memory = false; ///< and the kernel killed a process of it (out of memory)
+  bool rank_failed = false;    ///< one was the first to fail
+  bool out_of_memory = false;  ///< and the kernel killed a process of it (out of memory)
   bool launcher_failed = false;
   bool nodes_missing = false;
   bool node_at_fault = false; ///< it ended because a node is faulty

@@ -88,8 +88,8 @@ private:
   }
 
   store::StoreSearchResult search_at(const store::JoinRequest& who, std::vector<StoreAddress> places,
-                                std::size_t likely, Clock::time_point deadline,
-                                bool stop_on_refusal = false) const {
+                                     std::size_t likely, Clock::time_point deadline,
+                                     bool stop_on_refusal = false) const {
     store::StoreSearch search;
     search.credentials = find_rank_credentials(x_setup.world);
     search.places = std::move(places);

@@ -16,11 +16,11 @@ namespace hpcml::launch {
 
 /// What a script asks for.
 struct ScriptStore {
-  std::vector<std::string> addresses; ///< numeric; none: those of the name, or all of this node's
-  std::uint16_t port = 0;             ///< 0: with a name one of the job's, else any that is free
-  std::chrono::seconds warn_after{20};  ///< time after which waits are reported
-  std::string name;                   ///< name of this node for the ranks
-  bool with_parent = false;           ///< until the process that has started this one ends
+  std::vector<std::string> addresses;  ///< numeric; none: those of the name, or all of this node's
+  std::uint16_t port = 0;              ///< 0: with a name one of the job's, else any that is free
+  std::chrono::seconds warn_after{20}; ///< time after which waits are reported
+  std::string name;                    ///< name of this node for the ranks
+  bool with_parent = false;            ///< until the process that has started this one ends
 };
 
 /// Serves the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent exits. With `with_parent`,

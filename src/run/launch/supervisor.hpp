@@ -132,10 +132,10 @@ private:
   RankStarter x_starter;
   sigset_t x_mask_before{};
   int x_signals = -1;
-  int x_received = 0;          ///< the last signal that was passed on
-  int x_ending = 0;            ///< a request to end: the ranks have been asked to
-  bool x_saving = false;       ///< the ranks have been asked to save and to end
-  bool x_killed = false;       ///< and were killed, since they did not
+  int x_received = 0;                 ///< the last signal that was passed on
+  int x_ending = 0;                   ///< a request to end: the ranks have been asked to
+  bool x_saving = false;              ///< the ranks have been asked to save and to end
+  bool x_killed = false;              ///< and were killed, since they did not
   Clock::time_point x_requested_at{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
   std::vector<MemoryLevel> x_memory;          ///< before the start of the ranks, without an observer

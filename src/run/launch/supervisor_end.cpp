@@ -79,7 +79,8 @@ void Supervisor::take_late_signals() {
   while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) continue;
-    if (x_ending != 0 && Clock::now() - x_requested_at > std::chrono::milliseconds(250)) x_drain_given_up = true;
+    if (x_ending != 0 && Clock::now() - x_requested_at > std::chrono::milliseconds(250))
+      x_drain_given_up = true;
     if (x_ending != 0) continue;
     x_ending = x_received = signal;
     x_requested_at = Clock::now();

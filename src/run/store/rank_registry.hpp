@@ -35,7 +35,8 @@ class RankRegistry {
 public:
   using Time = KnownRank::Time;
 
-  explicit RankRegistry(std::chrono::seconds warn_after = std::chrono::seconds(20)) : x_warn_after(warn_after) {}
+  explicit RankRegistry(std::chrono::seconds warn_after = std::chrono::seconds(20))
+      : x_warn_after(warn_after) {}
 
   /// Registers a launcher. Returns messages, for a rank that was reported as missing.
   std::vector<std::string> announce(const JoinRequest& request, const std::string& peer, Time now);

@@ -180,7 +180,7 @@ private:
 
 /// What a variable says where the line does not; an empty one says nothing.
 std::optional<FlagValue> report_by_variable(const TorchrunFlag& flag, const util::EnvSnapshot& env,
-                                       std::vector<Error>& errors) {
+                                            std::vector<Error>& errors) {
   const auto name = variable_of_flag(flag);
   auto text = flag.has_variable ? env.get_or(name, "") : std::string();
   if (text.empty()) return std::nullopt;

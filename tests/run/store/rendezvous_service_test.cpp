@@ -97,7 +97,7 @@ store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::S
 }
 
 util::Result<store::Found> search_at(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
-                                milliseconds timeout = seconds(60)) {
+                                     milliseconds timeout = seconds(60)) {
   auto result = ask(who, std::move(places), timeout);
   if (result.found) return std::move(*result.found);
   return util::Error{result.reason};
@@ -250,8 +250,8 @@ TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
   });
   TestService second({"99.0", ""}), service({"12.0", ""});
   REQUIRE(search_at(launcher(0), {at(service.port())}));
-  const auto found = search_at(launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(second.port()),
-                                        at(service.port())});
+  const auto found = search_at(launcher(1), {at(silent_port), at(foreign_port), at(closed_port),
+                                             at(second.port()), at(service.port())});
   REQUIRE(found);
   CHECK(found->place.port == service.port());
   web.join();
