@@ -35,11 +35,11 @@ Run run(const std::string& arguments, const std::string& before = {}) {
   return result;
 }
 
-Run run_in(const std::string& folder, const std::string& arguments) {
-  return run(arguments, "cd '" + folder + "' && ");
+Run run_in(const std::string& directory, const std::string& arguments) {
+  return run(arguments, "cd '" + directory + "' && ");
 }
 
-bool says(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
+bool reports(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
 
 bool has_two_cpus() {
   return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0;
@@ -73,7 +73,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
   struct Refused {
     const char* arguments;
     int code;
-    const char* says;
+    const char* reports;
   };
   for (const auto& refused : std::vector<Refused>{
            {"affinity --site lumi --cpus-per-rank 20", 4, "does not have 20 cores for each of 8 ranks"},
@@ -138,7 +138,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
     const auto result = run_in(topologies(), refused.arguments);
     INFO(result.text);
     CHECK(result.code == refused.code);
-    CHECK(says(result, refused.says));
+    CHECK(reports(result, refused.reports));
   }
 }
 
@@ -172,22 +172,22 @@ TEST_CASE("hpcml affinity --gpus leaves out GPUs for other tools' policies and i
   CHECK(plan.at("ranks")[0].at("numa") == std::vector<unsigned>{1});
   const auto tree = run_in(topologies(), tioga + "--format tree");
   INFO(tree.text);
-  CHECK(says(tree, "GPU 0 at 0000:c9:00.0 -> rank 0"));
-  CHECK(says(tree, "GPU 1 at 0000:ce:00.0 -> rank 1"));
+  CHECK(reports(tree, "GPU 0 at 0000:c9:00.0 -> rank 0"));
+  CHECK(reports(tree, "GPU 1 at 0000:ce:00.0 -> rank 1"));
 }
 
 TEST_CASE("hpcml affinity warns of shared cores only where ranks share one") {
   // Seven cores for two ranks with four GPUs each: enough, but not near every GPU.
   const auto result = run("affinity --site lumi --allowed 0-7 --ranks 2");
   CHECK(result.code == 0);
-  CHECK(says(result, "GPU not local"));
-  CHECK_FALSE(says(result, "share a core"));
+  CHECK(reports(result, "GPU not local"));
+  CHECK_FALSE(reports(result, "share a core"));
 }
 
 TEST_CASE("A topology file that is no use is refused with the line, or with how to get one that is") {
   struct Damaged {
     const char* command;
-    const char* says;
+    const char* reports;
   };
   for (const auto& damaged : std::vector<Damaged>{
            {"head -c 30000 eas-tioga.xml", "line 266: the file ends here"},
@@ -204,7 +204,7 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
     const auto result =
         run("affinity --topology /dev/stdin", "cd '" + topologies() + "' && " + damaged.command + " | ");
     CHECK(result.code == 3);
-    CHECK(says(result, damaged.says));
+    CHECK(reports(result, damaged.reports));
   }
 }
 
@@ -216,64 +216,64 @@ TEST_CASE(
   const std::string shared =
       "hpcml: warning: srun accepts these masks only if the step has the whole node, but ";
   CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
-  CHECK_FALSE(says(bind("--site lumi"), "warning"));
-  CHECK(says(bind("--site lumi --partition small-g"),
+  CHECK_FALSE(reports(bind("--site lumi"), "warning"));
+  CHECK(reports(bind("--site lumi --partition small-g"),
              shared + "the profile does not state that partition small-g allocates whole nodes"));
-  CHECK(says(bind("--site deltaai"),
+  CHECK(reports(bind("--site deltaai"),
              shared + "the profile names no partition that allocates such nodes whole"));
-  CHECK_FALSE(says(bind("--site perlmutter"), "warning"));
-  CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"),
+  CHECK_FALSE(reports(bind("--site perlmutter"), "warning"));
+  CHECK(reports(bind("--site perlmutter --partition shared_gpu_ss11"),
              shared + "the profile does not state that partition shared_gpu_ss11 allocates whole nodes"));
-  CHECK(says(bind("--site leonardo"),
+  CHECK(reports(bind("--site leonardo"),
              "hpcml: warning: the NUMA nodes of GPUs 0-3 are unknown, so cores may be far from them"));
-  CHECK_FALSE(says(bind("--site frontier"), "warning"));
+  CHECK_FALSE(reports(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");
     INFO(part.text);
     CHECK(part.code == 0);
-    if (has_two_cpus()) CHECK(says(part, shared + "this process has only CPUs 0"));
+    if (has_two_cpus()) CHECK(reports(part, shared + "this process has only CPUs 0"));
   }
   const auto none = bind("--site alvis");
   CHECK(none.code == 4);
-  CHECK_FALSE(says(none, "0x0"));
-  CHECK(says(none, "the CPUs of the node are unknown"));
+  CHECK_FALSE(reports(none, "0x0"));
+  CHECK(reports(none, "the CPUs of the node are unknown"));
   const auto places = run("affinity --site alvis");
   CHECK(places.code == 0);
-  CHECK_FALSE(says(places, "one core"));
+  CHECK_FALSE(reports(places, "one core"));
 }
 
 TEST_CASE("A JSON node whose number of cores is not that of its lists is planned by the lists, with a note") {
   const auto notes = [](const std::string& json) {
     return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
   };
-  CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
+  CHECK(reports(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
              "note: 'cores' in the topology file is 2, but its CPU lists have 4 cores with 1 hardware thread "
              "each: hpcml uses the lists"));
   CHECK_FALSE(
-      says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
+      reports(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
 
 TEST_CASE("A topology that is no regular file is refused at once, with what it is") {
-  const std::string folder = std::string(HPCML_BINARY_DIR) + "/odd_topologies";
-  REQUIRE(std::system(("mkdir -p " + folder + " && cd " + folder +
+  const std::string directory = std::string(HPCML_BINARY_DIR) + "/odd_topologies";
+  REQUIRE(std::system(("mkdir -p " + directory + " && cd " + directory +
                        " && rm -f pipe huge && mkfifo pipe && truncate -s 20G huge")
                           .c_str()) == 0);
   struct Row {
     const char* path;
-    const char* says;
+    const char* reports;
   };
   for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file with the topology"},
                                           {".", "a directory, not a file with the topology"},
                                           {"/dev/zero", "a device, not a file with the topology"},
                                           {"huge", "more than 64 MiB"}}) {
     INFO(row.path);
-    const auto result = run_in(folder, std::string("affinity --topology ") + row.path);
+    const auto result = run_in(directory, std::string("affinity --topology ") + row.path);
     CHECK(result.code == 3);
     INFO(result.text);
-    CHECK(says(result, row.says));
-    CHECK(says(result, row.path));
+    CHECK(reports(result, row.reports));
+    CHECK(reports(result, row.path));
   }
-  CHECK(std::system(("rm -r " + folder).c_str()) == 0);
+  CHECK(std::system(("rm -r " + directory).c_str()) == 0);
   // What a shell puts in place of <(lstopo --of xml) is a pipe, too.
   CHECK(run("affinity --format cpu-bind --ranks 1 --topology <(cat eas-tioga.xml)'",
             "cd '" + topologies() + "' && bash -c '")
@@ -285,7 +285,7 @@ TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
   const auto result =
       run("affinity --topology " + topologies() + "eas-tioga.xml --policy torch-exclusive --allowed 1-63");
   CHECK(result.code == 0);
-  CHECK(says(result, "rank 4: CPUs 1-8, GPU 4\n  wrong: CPU 8 is not in L3 0 of its GPU"));
+  CHECK(reports(result, "rank 4: CPUs 1-8, GPU 4\n  wrong: CPU 8 is not in L3 0 of its GPU"));
 }
 
 TEST_CASE("hpcml affinity --policy takes cores and threads per rank where the tool has such a setting") {
@@ -315,26 +315,26 @@ TEST_CASE("hpcml affinity --policy takes cores and threads per rank where the to
 
 TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader accepts") {
   const auto tree = run("affinity --site lumi --cpus-per-rank 7 --format tree");
-  CHECK(says(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
+  CHECK(reports(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
   const std::string drawn =
       "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/";
-  CHECK(says(run(drawn + "lumi.json"), "\nlinks between GPUs (width): 0-1 (4), 0-2 (1), 0-6 (2), "));
-  CHECK(says(run(drawn + "gh200.json"), "\nevery GPU is linked with every other, all alike\n"));
+  CHECK(reports(run(drawn + "lumi.json"), "\nlinks between GPUs (width): 0-1 (4), 0-2 (1), 0-6 (2), "));
+  CHECK(reports(run(drawn + "gh200.json"), "\nevery GPU is linked with every other, all alike\n"));
   const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
                        "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
   CHECK(svg.text == "True\n");
   // The legend names only what is drawn, and the page fits a phone.
   const auto drawing = run("affinity --site lumi --format svg");
-  CHECK(says(drawing, ">reserved core<"));
-  CHECK_FALSE(says(drawing, ">core without a rank<"));
-  CHECK(says(run("affinity --site lumi --cpus-per-rank 6 --format svg"), ">core without a rank<"));
+  CHECK(reports(drawing, ">reserved core<"));
+  CHECK_FALSE(reports(drawing, ">core without a rank<"));
+  CHECK(reports(run("affinity --site lumi --cpus-per-rank 6 --format svg"), ">core without a rank<"));
   // Parts of a GPU have its address.
   const std::string parts =
       "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": "
       "{\"numa\": 0, \"pci\": \"0000:c1:00.0\", \"partition\": 1}}}' | ";
-  CHECK(says(run("affinity --topology /dev/stdin --format tree", parts),
+  CHECK(reports(run("affinity --topology /dev/stdin --format tree", parts),
              "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
-  CHECK(says(run("affinity --topology /dev/stdin --format svg", parts),
+  CHECK(reports(run("affinity --topology /dev/stdin --format svg", parts),
              ">GPU 0 for rank 0</text>\n<text x=\"6\" y=\"28\" style=\"fill:#111\">0000:c1:00.0 part 0<"));
 }
 
@@ -368,16 +368,16 @@ print(len(arcs), sorted(set(crossed)))
 }
 
 TEST_CASE("drawings of nodes fit the width of a phone") {
-  const std::string folder = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/";
+  const std::string directory = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/nodes/";
   for (const std::string name : {"lumi", "perlmutter", "gh200", "dgx_a100"}) {
-    const auto svg = run("affinity --topology " + folder + name + ".json --format svg").text;
+    const auto svg = run("affinity --topology " + directory + name + ".json --format svg").text;
     CAPTURE(name);
     std::smatch width;
     REQUIRE(std::regex_search(svg, width, std::regex("viewBox=\"0 0 ([0-9]+) ")));
     CHECK(std::stoi(width[1]) <= 420);
   }
   // The node in the file is the one that the profile describes.
-  CHECK(run("affinity --topology " + folder + "lumi.json --format cpu-bind").text ==
+  CHECK(run("affinity --topology " + directory + "lumi.json --format cpu-bind").text ==
         run("affinity --site lumi --format cpu-bind").text);
 }
 
@@ -391,21 +391,21 @@ TEST_CASE("affinity --all-sites prints a table for every described node") {
 TEST_CASE("hpcml affinity says where this node is not what the site's profile says, and uses the node") {
   const auto result = run("affinity live --site lumi --ranks 1");
   CHECK(result.code == 0);
-  CHECK(says(result, "this node: "));
-  CHECK(says(result, "number of GPUs: "));
-  CHECK(says(result, "the site profile states 8: hpcml uses the value of the node"));
-  CHECK_FALSE(says(result, "reserved")); // those CPUs of another kind of node
+  CHECK(reports(result, "this node: "));
+  CHECK(reports(result, "number of GPUs: "));
+  CHECK(reports(result, "the site profile states 8: hpcml uses the value of the node"));
+  CHECK_FALSE(reports(result, "reserved")); // those CPUs of another kind of node
 }
 
 TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
   if (std::system("test -e /proc/driver/nvidia/gpus || test -e /sys/class/kfd || test -e "
                   "/sys/bus/pci/drivers/nvidia") == 0)
     return test::skip("this machine has GPUs");
-  CHECK(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "),
+  CHECK(reports(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "),
              "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
   for (const char* none : {"", "-1", "NoDevFiles"})
     CHECK_FALSE(
-        says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));
+        reports(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));
 }
 
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
@@ -416,7 +416,7 @@ TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's docu
         "0xfe00000000\n");
   const auto unknown = run("affinity --topology " + topologies() + "g4dnmetal.xml --rank-order ring");
   CHECK(unknown.code == 4);
-  CHECK(says(unknown, "has no links between its GPUs"));
+  CHECK(reports(unknown, "has no links between its GPUs"));
 }
 
 namespace {
@@ -431,9 +431,9 @@ struct Rank {
 /// behind each.
 std::string verify(const std::string& node, const std::vector<Rank>& ranks,
                    const std::vector<std::string>& flags) {
-  const std::string folder = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
-  REQUIRE(std::system(("mkdir -p " + folder).c_str()) == 0);
-  std::ofstream(folder + "/node.json") << node;
+  const std::string directory = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
+  REQUIRE(std::system(("mkdir -p " + directory).c_str()) == 0);
+  std::ofstream(directory + "/node.json") << node;
   std::string script = "pids=()\n", wait, look;
   for (const auto& rank : ranks)
     script += "SLURM_JOB_ID=t77 " + rank.env + " taskset -c " + std::to_string(rank.cpu) +
@@ -442,15 +442,15 @@ std::string verify(const std::string& node, const std::vector<Rank>& ranks,
   for (const auto& flag : flags)
     script += "SLURM_JOB_ID=t77 " HPCML_BINARY " affinity --topology node.json --verify " + flag +
               " 2>&1; echo code $?\n";
-  std::ofstream(folder + "/ranks.sh") << "cd " + folder + "\n" + script + "kill ${pids[@]}\n";
-  FILE* pipe = ::popen(("bash " + folder + "/ranks.sh 2>&1").c_str(), "r");
+  std::ofstream(directory + "/ranks.sh") << "cd " + directory + "\n" + script + "kill ${pids[@]}\n";
+  FILE* pipe = ::popen(("bash " + directory + "/ranks.sh 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
   std::array<char, 4096> buffer{};
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
     text.append(buffer.data(), count);
   ::pclose(pipe);
-  REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+  REQUIRE(std::system(("rm -r " + directory).c_str()) == 0);
   return text;
 }
 
@@ -482,7 +482,7 @@ TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for it
   if (!has_two_cpus()) return test::skip("the test needs CPUs 0 and 1");
   struct Row {
     std::vector<Rank> ranks;
-    const char* says;
+    const char* reports;
     int code;
   };
   const std::string ok = "rank 0: CPUs 0, GPU 0,1: ok\nrank 1: CPUs 1, GPU 2,3: ok\nscore 100 of 100";
@@ -503,7 +503,7 @@ TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for it
             1}}) {
     const auto text = verify(k_four_gpus, row.ranks, {""});
     INFO(text);
-    CHECK(text.find(row.says) != std::string::npos);
+    CHECK(text.find(row.reports) != std::string::npos);
     CHECK(text.find("code " + std::to_string(row.code)) != std::string::npos);
     CHECK((text.find("would give") != std::string::npos) == (row.code == 1));
     CHECK((text.find("fix: ") != std::string::npos) == (row.code == 1));

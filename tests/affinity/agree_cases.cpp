@@ -32,7 +32,7 @@ util::Result<topo::Node> read_node(const fs::path& file, const Json& item) {
   return topo::load_node(path);
 }
 
-void judge(const Case& item) {
+void evaluate(const Case& item) {
   // What nobody compares must not look like agreement.
   for (const std::string& key : unread_keys(item.item)) item.differ("hpcml's runner does not know " + key);
   const std::string policy = policy_of(item.item);
@@ -64,7 +64,7 @@ util::Result<std::vector<Outcome>> run_cases(const fs::path& file) {
       if (!node)
         outcome.differences.push_back("the node cannot be read: " + node.error().what);
       else
-        judge({item, *node, outcome});
+        evaluate({item, *node, outcome});
     } catch (const Json::exception& error) {
       outcome.differences.push_back(std::string("the case cannot be read: ") + error.what());
     }

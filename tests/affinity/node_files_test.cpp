@@ -29,7 +29,7 @@ std::vector<unsigned> gpu_numa(const topo::Node& node) {
   return numa;
 }
 
-bool says(const util::Error& error, const std::string& text) {
+bool reports(const util::Error& error, const std::string& text) {
   return error.what.find(text) != std::string::npos;
 }
 
@@ -99,15 +99,15 @@ TEST_CASE("A topology file that breaks off anywhere is refused with the line") {
           std::string(file) == "cts1-pascal.xml" ? topo::parse_hwloc_xml(part) : topo::parse_nccl_xml(part);
       INFO(file << " cut at " << cut << (node ? "" : ": " + node.error().what));
       REQUIRE_FALSE(node.ok());
-      CHECK((says(node.error(), "is incomplete") || says(node.error(), "does not start")));
-      CHECK(says(node.error(), "line "));
+      CHECK((reports(node.error(), "is incomplete") || reports(node.error(), "does not start")));
+      CHECK(reports(node.error(), "line "));
     }
   }
 }
 
 TEST_CASE("Foreign and contradictory topology files are refused with what is wrong") {
   struct Bad {
-    std::string text, says;
+    std::string text, reports;
   };
   std::string deep, many;
   for (int i = 0; i < 5000; ++i) deep = "<object type=\"Group\">" + deep + "</object>";
@@ -139,11 +139,11 @@ TEST_CASE("Foreign and contradictory topology files are refused with what is wro
     const auto node = topo::parse_hwloc_xml(bad.text);
     REQUIRE_FALSE(node.ok());
     INFO(node.error().what);
-    CHECK(says(node.error(), bad.says));
+    CHECK(reports(node.error(), bad.reports));
   }
   const auto nccl = topo::parse_nccl_xml("<system version=\"2\"></system>");
   REQUIRE_FALSE(nccl.ok());
-  CHECK(says(nccl.error(), "version 1"));
+  CHECK(reports(nccl.error(), "version 1"));
 }
 
 TEST_CASE("A JSON node with mistakes gets all of them told at once") {
@@ -157,10 +157,10 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
         "'numa.1' in the topology file must be a list of CPUs",
         "'gpu.0.pci' in the topology file must be a string",
         "'reserved' in the topology file is not a list of CPUs: the list of numbers has \"x-y\""})
-    CHECK(says(node.error(), part));
+    CHECK(reports(node.error(), part));
   const auto broken = topo::parse_node_json("{\"cores\": 4,");
   REQUIRE_FALSE(broken.ok());
-  CHECK(says(broken.error(), "is incomplete or invalid at byte"));
+  CHECK(reports(broken.error(), "is incomplete or invalid at byte"));
   const auto contradiction = topo::parse_node_json(R"({"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 7}}})");
   REQUIRE_FALSE(contradiction.ok());
   CHECK(contradiction.error().what ==

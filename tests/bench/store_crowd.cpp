@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 using messages::text;
 using messages::u64;
 
-struct Meeting {
+struct Rendezvous {
   const char* address;
   int port;
   long world;
@@ -58,26 +58,26 @@ void send_all(int fd, const std::string& bytes, long rank) {
     fail("send", rank);
 }
 
-void be_rank(const Meeting& meeting, long rank) {
+void be_rank(const Rendezvous& rendezvous, long rank) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place{};
   place.sin_family = AF_INET;
-  place.sin_port = htons(static_cast<std::uint16_t>(meeting.port));
-  ::inet_pton(AF_INET, meeting.address, &place.sin_addr);
+  place.sin_port = htons(static_cast<std::uint16_t>(rendezvous.port));
+  ::inet_pton(AF_INET, rendezvous.address, &place.sin_addr);
   if (fd < 0 || ::connect(fd, reinterpret_cast<sockaddr*>(&place), sizeof place) != 0) fail("connect", rank);
   const int now = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
   const std::uint32_t magic = 0x3C85F7CE;
-  std::string hello(1, '\0');
-  hello.append(reinterpret_cast<const char*>(&magic), sizeof magic);
-  hello += '\x01' + text("default_pg/0/rank_" + std::to_string(rank)) + text(std::string(100, 'a'));
-  hello += '\x04' + text("came") + u64(1);
-  send_all(fd, hello, rank);
+  std::string request(1, '\0');
+  request.append(reinterpret_cast<const char*>(&magic), sizeof magic);
+  request += '\x01' + text("default_pg/0/rank_" + std::to_string(rank)) + text(std::string(100, 'a'));
+  request += '\x04' + text("came") + u64(1);
+  send_all(fd, request, rank);
   const auto came = static_cast<long>(number_of(receive(fd, 8, rank)));
-  if (came == meeting.world) send_all(fd, '\x01' + text("all here") + text("1"), rank);
+  if (came == rendezvous.world) send_all(fd, '\x01' + text("all here") + text("1"), rank);
   send_all(fd, '\x06' + u64(1) + text("all here"), rank);
   receive(fd, 1, rank);
-  const auto next = std::to_string((rank + 1) % meeting.world);
+  const auto next = std::to_string((rank + 1) % rendezvous.world);
   send_all(fd, '\x03' + text("default_pg/0/rank_" + next), rank);
   receive(fd, number_of(receive(fd, 8, rank)), rank);
   ::close(fd);
@@ -87,7 +87,7 @@ void be_rank(const Meeting& meeting, long rank) {
 
 int main(int argc, char** argv) {
   if (argc != 6) return 2;
-  const Meeting meeting{argv[1], std::atoi(argv[2]), std::atol(argv[5])};
+  const Rendezvous rendezvous{argv[1], std::atoi(argv[2]), std::atol(argv[5])};
   const long first = std::atol(argv[3]), count = std::atol(argv[4]);
   auto* slowest = static_cast<double*>(::mmap(nullptr, sizeof(double) * static_cast<std::size_t>(count),
                                               PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     if (child < 0) fail("fork", first + i);
     if (child > 0) continue;
     const auto start = Clock::now();
-    be_rank(meeting, first + i);
+    be_rank(rendezvous, first + i);
     slowest[i] = std::chrono::duration<double>(Clock::now() - start).count();
     ::_exit(0);
   }

@@ -69,15 +69,15 @@ std::pair<std::string, std::string> random_texts(std::mt19937& random, bool uniq
 } // namespace
 
 TEST_CASE("A difference is what diff -u prints, and patch takes it") {
-  TestDirectory folder;
+  TestDirectory directory;
   std::mt19937 random(7);
   for (int round = 0; round < 150; ++round) {
     const bool unique = round % 2 == 0;
     const auto [before, after] = random_texts(random, unique);
     const auto ours = check::unified_diff(before, after, "a.sh");
-    REQUIRE(util::write_file(folder / "a.sh", before));
-    REQUIRE(util::write_file(folder / "b.sh", after));
-    const auto theirs = folder.run({"diff", "-u", "-d", "a.sh", "b.sh"});
+    REQUIRE(util::write_file(directory / "a.sh", before));
+    REQUIRE(util::write_file(directory / "b.sh", after));
+    const auto theirs = directory.run({"diff", "-u", "-d", "a.sh", "b.sh"});
     INFO(ours);
     INFO(theirs.out);
     CHECK(ours.empty() == theirs.out.empty());
@@ -86,22 +86,22 @@ TEST_CASE("A difference is what diff -u prints, and patch takes it") {
     else
       CHECK(changed_lines(ours) <= changed_lines(theirs.out));
     if (ours.empty()) continue;
-    const auto patched = folder.run({"patch", "-p0", "--quiet"}, ours);
+    const auto patched = directory.run({"patch", "-p0", "--quiet"}, ours);
     INFO(patched.out << patched.err);
     CHECK(patched.exit_code == 0);
     // patch removes a file that has become empty.
-    CHECK(util::read_file(folder / "a.sh").value_or("") == after);
+    CHECK(util::read_file(directory / "a.sh").value_or("") == after);
   }
 }
 
 TEST_CASE("patch finds files with blanks in their names") {
-  TestDirectory folder;
+  TestDirectory directory;
   for (const auto* name : {"my job.sh", "a+b,c.sh", "./plain.sh"}) {
-    REQUIRE(util::write_file(folder / name, "a\nb\n"));
+    REQUIRE(util::write_file(directory / name, "a\nb\n"));
     const auto patched =
-        folder.run({"patch", "-p0", "--quiet"}, check::unified_diff("a\nb\n", "a\nc\n", name));
+        directory.run({"patch", "-p0", "--quiet"}, check::unified_diff("a\nb\n", "a\nc\n", name));
     INFO(name << patched.out << patched.err);
-    CHECK(util::read_file(folder / name).value() == "a\nc\n");
+    CHECK(util::read_file(directory / name).value() == "a\nc\n");
   }
 }
 

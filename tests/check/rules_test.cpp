@@ -214,11 +214,11 @@ TEST_CASE("A partition that the profile does not list is a note, a slip of one t
     CHECK(finding(at, "ju-standard").what.severity == diag::Severity::note);
     CHECK(finding(at, "ju-standard").fix.empty());
   }
-  for (const auto& [at, slip] : {std::pair("lumi", "standrad-g"), std::pair("leonardo", "boost_usr_prdo"),
+  for (const auto& [at, typo] : {std::pair("lumi", "standrad-g"), std::pair("leonardo", "boost_usr_prdo"),
                                  std::pair("snellius", "GPU_a100"), std::pair("juwels_booster", "boster")}) {
     CAPTURE(at);
-    CHECK(finding(at, slip).what.severity == diag::Severity::warning);
-    CHECK(finding(at, slip).fix.size() == 1);
+    CHECK(finding(at, typo).what.severity == diag::Severity::warning);
+    CHECK(finding(at, typo).fix.size() == 1);
   }
 }
 
@@ -318,8 +318,8 @@ TEST_CASE("Where no site is named, an option that may be a plugin's is a warning
                              "#!/bin/bash\n#SBATCH --workdir /x\n", "#!/bin/bash\n#SBATCH --share\n",
                              "#!/bin/bash\n#SBATCH --gres:gpu=1\n"}) {
     INFO(script);
-    const auto slip = diagnostics(script, slurm::Version::v23_11);
-    REQUIRE(slip.size() == 1);
-    CHECK(slip[0].severity == diag::Severity::error);
+    const auto typo = diagnostics(script, slurm::Version::v23_11);
+    REQUIRE(typo.size() == 1);
+    CHECK(typo[0].severity == diag::Severity::error);
   }
 }

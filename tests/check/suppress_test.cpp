@@ -35,16 +35,16 @@ const std::string k_late = "slurm/after-command";
 } // namespace
 
 TEST_CASE("A comment silences its rule on its own line or the next one, and nothing else") {
-  const std::string say = "# hpcml: disable=slurm/after-command wanted\n";
+  const std::string suppression = "# hpcml: disable=slurm/after-command wanted\n";
   const std::vector<std::pair<std::string, Lines>> cases = {
       {"#!/bin/bash\ntrue\n#SBATCH -N2\n", {k_late + ":3"}},
-      {"#!/bin/bash\ntrue\n" + say + "#SBATCH -N2\n", {}},
-      {"#!/bin/bash\ntrue\n" + say + "#SBATCH -N2\n#SBATCH -n2\n", {k_late + ":5"}},
+      {"#!/bin/bash\ntrue\n" + suppression + "#SBATCH -N2\n", {}},
+      {"#!/bin/bash\ntrue\n" + suppression + "#SBATCH -N2\n#SBATCH -n2\n", {k_late + ":5"}},
       // comments and empty lines between it and what it is about
-      {"#!/bin/bash\ntrue\n" + say + "\n# why\n#SBATCH -N2\n", {}},
-      {"#!/bin/bash\ntrue\n  " + say + "#SBATCH -N2\n", {}},
+      {"#!/bin/bash\ntrue\n" + suppression + "\n# why\n#SBATCH -N2\n", {}},
+      {"#!/bin/bash\ntrue\n  " + suppression + "#SBATCH -N2\n", {}},
       // two comments for one line, and several ids in one
-      {"#!/bin/bash\n" + say + "# hpcml: disable=slurm/disabled-directive off\n# SBATCH -N2\n",
+      {"#!/bin/bash\n" + suppression + "# hpcml: disable=slurm/disabled-directive off\n# SBATCH -N2\n",
        {k_late, "x"}},
       {"#!/bin/bash\ntrue\n# hpcml: disable=slurm/variable-in-directive,slurm/after-command wanted\n#SBATCH "
        "-N2\n",
@@ -93,10 +93,10 @@ TEST_CASE("A comment without a reason, with an unknown id or without use is told
   CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n") ==
         Lines{"check/disable:3", k_late + ":4"});
 
-  const auto slip = only("#!/bin/bash\ntrue # hpcml: disable=slurm/after-comand I know\n", "check/disable");
-  CHECK(slip.severity == diag::Severity::warning);
-  CHECK(slip.span.column == 6);
-  CHECK(slip.hint == "use 'slurm/after-command' if that is meant");
+  const auto typo = only("#!/bin/bash\ntrue # hpcml: disable=slurm/after-comand I know\n", "check/disable");
+  CHECK(typo.severity == diag::Severity::warning);
+  CHECK(typo.span.column == 6);
+  CHECK(typo.hint == "use 'slurm/after-command' if that is meant");
   CHECK(only("#!/bin/bash\ntrue # hpcml: disable=nothing/like-it I know\n", "check/disable").hint ==
         "run hpcml rules to list them");
 

@@ -312,9 +312,9 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   const auto page = workspace.hpcml({"rules", "slurm/after-command"});
   CHECK(page.exit_code == 0);
   CHECK(holds(page.out, "# hpcml: disable=slurm/after-command because"));
-  const auto slip = workspace.hpcml({"rules", "slurm/after-comand"});
-  CHECK(slip.exit_code == 2);
-  CHECK(holds(slip.err, "use 'slurm/after-command'"));
+  const auto typo = workspace.hpcml({"rules", "slurm/after-comand"});
+  CHECK(typo.exit_code == 2);
+  CHECK(holds(typo.err, "use 'slurm/after-command'"));
 }
 
 TEST_CASE("check reads the accelerate configuration next to a script") {

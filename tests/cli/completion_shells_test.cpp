@@ -91,7 +91,7 @@ cat made
   }
 
   /// What zsh is told to offer.
-  Words told_to_zsh(const Words& words) const {
+  Words offered_by_zsh(const Words& words) const {
     const auto quoted = util::shell_line(words);
     const auto result =
         program({"zsh", "-f", "-c",
@@ -180,7 +180,7 @@ TEST_CASE("fish completes the same, runs nothing, and knows what stands behind -
 TEST_CASE("zsh completes the same, runs nothing, and puts names in quoted") {
   if (!is_installed("zsh")) return;
   const ShellDesk workspace;
-  CHECK(workspace.told_to_zsh({"hpcml", "gen", "-"}) == offered(workspace, {"gen", "-"}));
+  CHECK(workspace.offered_by_zsh({"hpcml", "gen", "-"}) == offered(workspace, {"gen", "-"}));
   CHECK(workspace.in_zsh("hpcml gen --site lum") == "hpcml gen --site lumi");
   CHECK(workspace.in_zsh("hpcml gen --site=lum") == "hpcml gen --site=lumi");
   CHECK(workspace.in_zsh("hpcml gen --site lumi --partition small-") ==

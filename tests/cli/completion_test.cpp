@@ -192,11 +192,11 @@ TEST_CASE("where a file or a program stands, that is said") {
 }
 
 TEST_CASE("job numbers are those that squeue tells, and none where it does not") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   auto context = bare_context();
-  context.env.set("PATH", folder.path().string() + ":/usr/bin:/bin");
+  context.env.set("PATH", directory.path().string() + ":/usr/bin:/bin");
   const auto put_squeue = [&](const std::string& body) {
-    const auto path = folder.path() / "squeue";
+    const auto path = directory.path() / "squeue";
     std::ofstream(path) << "#!/bin/sh\n" << body;
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   };

@@ -252,10 +252,10 @@ TEST_CASE("a rule for an option that sbatch does not have is warned of where it 
       "plugin.json",
       head +
           R"("gpu_cmode": {"policy": "optional"}, "environment": {"policy": "srun-only"}, "account": {"policy": "required"}}})");
-  const auto slip = workspace.hpcml({"sites", "validate", "slip.json"});
-  CHECK(slip.exit_code == 0);
-  CHECK(holds(slip.err, "slip.json:2:3: warning: sbatch has no option --acount"));
-  CHECK(holds(slip.err, "use the key 'account'"));
+  const auto typo = workspace.hpcml({"sites", "validate", "slip.json"});
+  CHECK(typo.exit_code == 0);
+  CHECK(holds(typo.err, "slip.json:2:3: warning: sbatch has no option --acount"));
+  CHECK(holds(typo.err, "use the key 'account'"));
   CHECK(workspace.hpcml({"sites", "validate", "plugin.json"}).err.empty());
 }
 

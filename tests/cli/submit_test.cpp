@@ -185,8 +185,8 @@ TEST_CASE(
   CHECK(log.read_more() == "o\n");
   workspace.put("log", "new\n");
   CHECK(log.read_more() == "new\n");
-  cli::LogFollower folder((workspace / "").string());
-  CHECK(folder.read_more() == "");
+  cli::LogFollower directory((workspace / "").string());
+  CHECK(directory.read_more() == "");
 }
 
 TEST_CASE("jobs are submitted, watched, chained, left and found again on a real Slurm", "[slurm]") {
@@ -252,9 +252,9 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(jobs[1]["log"] == (workspace / "true-4.out").string());
   CHECK(holds(chain, "\"after\":[\"3\"]"));
   CHECK(holds(chain, "Dependency=afterany:3"));
-  const auto folder = shared.path() + "/3";
+  const auto directory = shared.path() + "/3";
   CHECK(workspace.read("starts") ==
-        "0 " + folder + "\n1 " + folder + "\n"); // the second goes on from the first
+        "0 " + directory + "\n1 " + directory + "\n"); // the second goes on from the first
   CHECK(holds(part_named("hopeless"), "can never start"));
   CHECK(holds(part_named("hopeless"), "code 5"));
   const auto array = part_named("array");

@@ -49,17 +49,17 @@ util::ProcessOutput torchrun_sh(const Workspace& workspace, Words flags, const s
 }
 
 /// The files below a folder, by their last `parts` names.
-std::vector<std::string> files_below(const std::filesystem::path& folder) {
+std::vector<std::string> files_below(const std::filesystem::path& directory) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
     if (entry.is_regular_file()) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
 }
 
 /// What stands in the one file whose path ends so; "none" where there is no such file.
-std::string text_of(const std::filesystem::path& folder, const std::string& end) {
-  for (const auto& file : files_below(folder))
+std::string text_of(const std::filesystem::path& directory, const std::string& end) {
+  for (const auto& file : files_below(directory))
     if (file.ends_with(end)) return util::read_file(file).value_or("unreadable");
   return "none";
 }

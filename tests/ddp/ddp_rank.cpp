@@ -13,7 +13,7 @@
 //   ddp_rank forwards --kinds FILE --write FILE [--frozen NAME] [--bucket-bytes N] [--copies]
 //                     [--own-buffers] [--find-unused] [--join]
 //   ddp_rank fallback --folder FOLDER
-//   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
+//   ddp_rank fail --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -206,7 +206,7 @@ int run_train(const RankOptions& rank_options) {
 
 /// Rank --bad misbehaves in step 3, before its share of the gradients; the others say what they hear of it,
 /// the rank --busy only after a while of its own.
-int run_trouble(const RankOptions& rank_options) {
+int run_failing(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   ddp::GroupOptions init;
   init.timeout = std::chrono::seconds(rank_options.number("--timeout", 10));
@@ -255,7 +255,7 @@ int main(int argc, char** argv) {
     if (what == "exchange") return run_exchange(rank_options);
     if (what == "forwards") return run_forwards(rank_options);
     if (what == "fallback") return run_fallback(rank_options);
-    if (what == "trouble") return run_trouble(rank_options);
+    if (what == "fail") return run_failing(rank_options);
   } catch (const ddp::Error& error) {
     std::string failed_ranks;
     for (const int rank : error.failed_ranks())
@@ -263,7 +263,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", JsonLine()
                             .add("error", error.what())
                             .add("phase", error.phase())
-                            .add("culprits", failed_ranks)
+                            .add("failed_ranks", failed_ranks)
                             .text()
                             .c_str());
     return 6;

@@ -15,8 +15,8 @@ using namespace hpcml;
 namespace {
 
 /// Runs the ranks and checks each one's largest differences; returns what rank 0 found.
-nlohmann::json check_equal(int ranks, const std::vector<std::string>& wishes, double bound = 1e-12) {
-  const auto run = run_all_ranks(ranks, {ddp_rank(), "equal"}, wishes);
+nlohmann::json check_equal(int ranks, const std::vector<std::string>& options, double bound = 1e-12) {
+  const auto run = run_all_ranks(ranks, {ddp_rank(), "equal"}, options);
   INFO(run.transcript());
   for (int rank = 0; rank < ranks; ++rank) {
     INFO("rank " << rank);
@@ -79,18 +79,18 @@ TEST_CASE("gradients are averaged when the module is in evaluation mode") {
 }
 
 TEST_CASE("ranks without batches follow passes without gradients and in no_sync") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   std::string kinds;
   for (int i = 0; i < 5; ++i) kinds += "11111 01010 11010 11101 10111 00000 11101 11111 11000 11111 ";
-  REQUIRE(util::write_file(folder / "kinds", kinds));
+  REQUIRE(util::write_file(directory / "kinds", kinds));
   const auto run =
       run_all_ranks(3, {ddp_rank(), "forwards"},
-                    {"--join", "--kinds", (folder / "kinds").string(), "--write", (folder / "out").string()});
+                    {"--join", "--kinds", (directory / "kinds").string(), "--write", (directory / "out").string()});
   INFO(run.transcript());
   std::set<std::string> ends;
   for (int rank = 0; rank < 3; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 0);
-    const auto text = util::read_file(folder / ("out." + std::to_string(rank)));
+    const auto text = util::read_file(directory / ("out." + std::to_string(rank)));
     REQUIRE(text);
     ends.insert(text->substr(text->rfind("end ")));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks that send to single others: around a ring, as the two stages of a pipeline, and into trouble.
+// Ranks that send to single others: around a ring, as the two stages of a pipeline, and with ranks that fail.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -28,7 +28,7 @@ torch::Tensor mark_of(int rank, torch::Dtype dtype, int64_t count, torch::Device
 }
 
 /// Each rank hands on what it got from the one before it; after `size` rounds its own has come back.
-bool goes_around(ddp::ProcessGroup& group, torch::Dtype dtype, int64_t count) {
+bool passes_ring(ddp::ProcessGroup& group, torch::Dtype dtype, int64_t count) {
   const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
   auto own = mark_of(group.rank(), dtype, count, group.device());
   bool right = true;
@@ -83,8 +83,8 @@ int run_ring(ddp::ProcessGroup& group) {
   bool right = group.device().is_cuda() || comes_by_tag(group); // NCCL knows no tags
   right = comes_late(group) && right;
   for (const auto dtype : {torch::kFloat, torch::kLong, torch::kHalf})
-    for (const int64_t count : {1, 1000}) right = goes_around(group, dtype, count) && right;
-  right = goes_around(group, torch::kDouble, 1 << 20) && right; // more than a socket holds
+    for (const int64_t count : {1, 1000}) right = passes_ring(group, dtype, count) && right;
+  right = passes_ring(group, torch::kDouble, 1 << 20) && right; // more than a socket holds
   group.barrier().wait();
   std::printf("%s\n", JsonLine().add("rank", group.rank()).add("right", right).text().c_str());
   return 0;
@@ -143,7 +143,7 @@ int run_pipeline(ddp::ProcessGroup& group) {
 }
 
 /// Round after round around the ring, until rank `bad` does something else in the third.
-int run_into_trouble(ddp::ProcessGroup& group, const RankOptions& rank_options) {
+int run_failing(ddp::ProcessGroup& group, const RankOptions& rank_options) {
   const auto how = rank_options.get("--how", "die");
   const bool bad = group.rank() == rank_options.number("--bad", 2);
   const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
@@ -222,7 +222,7 @@ int run_exchange(const RankOptions& rank_options) {
   if (rank_options.has("--ring")) return run_ring(*group);
   if (rank_options.has("--sent")) return run_sizes(*group, rank_options);
   if (rank_options.has("--pipeline")) return run_pipeline(*group);
-  return run_into_trouble(*group, rank_options);
+  return run_failing(*group, rank_options);
 }
 
 } // namespace ddp_test

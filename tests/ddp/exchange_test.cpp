@@ -10,11 +10,11 @@ using Catch::Contains;
 
 namespace {
 
-Run exchange(int ranks, const std::vector<std::string>& wishes) {
-  return run_all_ranks(ranks, {ddp_rank(), "exchange"}, wishes);
+Run exchange(int ranks, const std::vector<std::string>& options) {
+  return run_all_ranks(ranks, {ddp_rank(), "exchange"}, options);
 }
 
-nlohmann::json said_by(const Run& run, int rank) { return nlohmann::json::parse(run.ranks.at(rank).out); }
+nlohmann::json output_of(const Run& run, int rank) { return nlohmann::json::parse(run.ranks.at(rank).out); }
 
 /// Four ranks in a ring, of which rank 2 misbehaves: all others name it, and with `also`, itself.
 void check_named(const std::string& how, const std::string& words, bool also,
@@ -25,8 +25,8 @@ void check_named(const std::string& how, const std::string& words, bool also,
     if (rank == 2 && !also) continue;
     INFO("rank " << rank);
     REQUIRE(run.ranks.at(rank).exit_code == 6);
-    const auto output = said_by(run, rank);
-    CHECK(output.at("culprits") == "2");
+    const auto output = output_of(run, rank);
+    CHECK(output.at("failed_ranks") == "2");
     CHECK_THAT(output.at("phase").get<std::string>(), Catch::Equals("send") || Catch::Equals("recv"));
     CHECK_THAT(output.at("error").get<std::string>(), Contains(words));
   }
@@ -40,7 +40,7 @@ TEST_CASE(
   INFO(run.transcript());
   for (int rank = 0; rank < 4; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 0);
-    CHECK(said_by(run, rank).at("right") == true);
+    CHECK(output_of(run, rank).at("right") == true);
   }
 }
 
@@ -49,8 +49,8 @@ TEST_CASE("two stages of a pipeline that send activations and gradients compute 
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 0);
-    CHECK(said_by(run, rank).at("right") == true);
-    CHECK(said_by(run, rank).at("compared") == (rank == 0 ? 2 : 4)); // weights and biases of its layers
+    CHECK(output_of(run, rank).at("right") == true);
+    CHECK(output_of(run, rank).at("compared") == (rank == 0 ? 2 : 4)); // weights and biases of its layers
   }
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("ranks that wait for each other all around are named with what each wa
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 6);
-    const auto output = said_by(run, rank);
-    CHECK(output.at("culprits") == "0 1");
+    const auto output = output_of(run, rank);
+    CHECK(output.at("failed_ranks") == "0 1");
     CHECK_THAT(output.at("error").get<std::string>(),
                Contains("wait for each other: rank 0 in recv from rank 1 (tag 0), "
                         "rank 1 in recv from rank 0 (tag 1)"));
@@ -85,8 +85,8 @@ TEST_CASE("a rank that fails before it begins an operation is not said to wait i
   const auto run = exchange(2, {"--after"});
   INFO(run.transcript());
   REQUIRE(run.ranks.at(0).exit_code == 6);
-  CHECK(said_by(run, 0).at("culprits") == "0");
-  CHECK_THAT(said_by(run, 0).at("error").get<std::string>(), Contains("not reached barrier, operation 2"));
+  CHECK(output_of(run, 0).at("failed_ranks") == "0");
+  CHECK_THAT(output_of(run, 0).at("error").get<std::string>(), Contains("not reached barrier, operation 2"));
 }
 
 TEST_CASE("a tensor smaller than its receiver's fills the beginning, and a larger one ends the receiver with "
@@ -94,11 +94,11 @@ TEST_CASE("a tensor smaller than its receiver's fills the beginning, and a large
   const auto smaller = exchange(2, {"--sent", "2"});
   INFO(smaller.transcript());
   REQUIRE(smaller.ranks.at(1).exit_code == 0);
-  CHECK(said_by(smaller, 1).at("sum") == 2);
+  CHECK(output_of(smaller, 1).at("sum") == 2);
   const auto larger = exchange(2, {"--sent", "6", "--timeout", "30"});
   INFO(larger.transcript());
   CHECK(larger.ranks.at(1).exit_code != 0);
   CHECK_THAT(larger.ranks.at(1).err, Contains("op.preamble.length <= op.nbytes. 24 vs 16"));
   REQUIRE(larger.ranks.at(0).exit_code == 6);
-  CHECK(said_by(larger, 0).at("culprits") == "1");
+  CHECK(output_of(larger, 0).at("failed_ranks") == "1");
 }

@@ -14,7 +14,7 @@ namespace {
 void check_named(const std::string& how, int bad, const std::string& words, const std::string& timeout = "10",
                  const std::vector<std::string>& more = {}) {
   const auto run = run_ranks(3, {0, 1, 2}, [&](int) {
-    std::vector<std::string> command{ddp_rank(), "trouble",           "--how",     how,
+    std::vector<std::string> command{ddp_rank(), "fail",           "--how",     how,
                                      "--bad",    std::to_string(bad), "--timeout", timeout};
     command.insert(command.end(), more.begin(), more.end());
     return command;
@@ -25,7 +25,7 @@ void check_named(const std::string& how, int bad, const std::string& words, cons
     INFO("rank " << rank);
     REQUIRE(run.ranks.at(rank).exit_code == 6);
     const auto output = nlohmann::json::parse(run.ranks.at(rank).out);
-    CHECK(output.at("culprits") == std::to_string(bad));
+    CHECK(output.at("failed_ranks") == std::to_string(bad));
     CHECK_THAT(output.at("error").get<std::string>(),
                Contains("rank " + std::to_string(bad)) && Contains(words));
   }

@@ -27,18 +27,18 @@ const std::vector<std::string> k_hosts = {"n1", "n1", "n2", "n2"};
 } // namespace
 
 TEST_CASE("a rank that does not answer is gone; its host is named") {
-  const auto blame = find_cause({in_operation(7), std::nullopt, in_operation(7), in_operation(7)}, k_hosts);
-  CHECK(blame.ranks == std::vector<int>{1});
-  CHECK(blame.clause == "rank 1 (n1) is lost: no answer");
+  const auto found = find_cause({in_operation(7), std::nullopt, in_operation(7), in_operation(7)}, k_hosts);
+  CHECK(found.ranks == std::vector<int>{1});
+  CHECK(found.clause == "rank 1 (n1) is lost: no answer");
 }
 
 TEST_CASE("a rank that failed by itself comes before those that are silent") {
   auto failed = busy(3, 1);
   failed.state = RankReport::State::failed;
   failed.why = "no such file";
-  const auto blame = find_cause({in_operation(7), std::nullopt, failed, in_operation(7)}, k_hosts);
-  CHECK(blame.ranks == std::vector<int>{2});
-  CHECK(blame.clause == "rank 2 (n2) failed: no such file");
+  const auto found = find_cause({in_operation(7), std::nullopt, failed, in_operation(7)}, k_hosts);
+  CHECK(found.ranks == std::vector<int>{2});
+  CHECK(found.clause == "rank 2 (n2) failed: no such file");
 }
 
 TEST_CASE("of ranks that all live those are to blame that have begun fewer operations") {
@@ -92,9 +92,9 @@ TEST_CASE("ranks of which nothing was heard have not come; many are counted") {
   reports[0] = in_operation(1);
   std::vector<std::string> hosts(12);
   hosts[0] = "a";
-  const auto blame = find_missing_ranks(reports, hosts);
-  CHECK(blame.ranks.size() == 11);
-  CHECK(blame.clause == "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 3 more have not connected");
+  const auto found = find_missing_ranks(reports, hosts);
+  CHECK(found.ranks.size() == 11);
+  CHECK(found.clause == "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 3 more have not connected");
 }
 
 TEST_CASE("a report survives its line, and other lines are none") {

@@ -47,13 +47,13 @@ std::vector<std::string> damaged_forms(const std::string& intact) {
 int run_fallback(const RankOptions& rank_options) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
-  const fs::path folder = rank_options.get("--folder", "");
+  const fs::path directory = rank_options.get("--folder", "");
   auto module = std::make_shared<Model>("batchnorm", 5);
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   ddp::TrainingState state{*module, optimizer, nullptr, {{"saved", torch::zeros({1}, torch::kLong)}}};
   for (const int step : {1, 2}) {
     state.values.at("saved").fill_(step);
-    ddp::save_checkpoint(*group, folder, step, state);
+    ddp::save_checkpoint(*group, directory, step, state);
   }
   const auto damage = [&](const fs::path& path, const std::string& bytes) {
     group->barrier().wait();
@@ -62,25 +62,25 @@ int run_fallback(const RankOptions& rank_options) {
   };
   long long loads = 0, wrong = 0;
   for (const std::string name : {"complete", "state.pt"}) {
-    const auto path = folder / "step-2" / name;
+    const auto path = directory / "step-2" / name;
     const auto intact = read_bytes(path);
     for (const auto& form : damaged_forms(intact)) {
       damage(path, form);
       state.values.at("saved").fill_(-1);
-      const auto resumed = ddp::load_checkpoint(*group, folder, state);
+      const auto resumed = ddp::load_checkpoint(*group, directory, state);
       const bool right = resumed.step == 1 && state.values.at("saved").item<int64_t>() == 1 &&
                          resumed.skipped.size() == 1 &&
-                         resumed.skipped.front().rfind((folder / "step-2").string() + "/", 0) == 0;
+                         resumed.skipped.front().rfind((directory / "step-2").string() + "/", 0) == 0;
       ++loads;
       wrong += right ? 0 : 1;
     }
     damage(path, intact);
-    if (ddp::load_checkpoint(*group, folder, state).step != 2) ++wrong;
+    if (ddp::load_checkpoint(*group, directory, state).step != 2) ++wrong;
   }
-  for (const int step : {1, 2}) damage(folder / ("step-" + std::to_string(step)) / "complete", "");
+  for (const int step : {1, 2}) damage(directory / ("step-" + std::to_string(step)) / "complete", "");
   std::string refusal;
   try {
-    ddp::load_checkpoint(*group, folder, state);
+    ddp::load_checkpoint(*group, directory, state);
   } catch (const std::runtime_error& error) {
     refusal = error.what();
   }

@@ -20,10 +20,10 @@ namespace {
 
 constexpr int k_ranks = 2;
 
-Run train(const fs::path& folder, int seed, const std::string& optimizer, int kill_at, int last_killed = 1) {
+Run train(const fs::path& directory, int seed, const std::string& optimizer, int kill_at, int last_killed = 1) {
   return run_ranks(k_ranks, {0, 1}, [&](int rank) {
     return std::vector<std::string>{ddp_rank(),    "resume",
-                                    "--folder",    folder.string(),
+                                    "--folder",    directory.string(),
                                     "--seed",      std::to_string(seed),
                                     "--optimizer", optimizer,
                                     "--kill-at",   std::to_string(rank <= last_killed ? kill_at : -1)};
@@ -36,8 +36,8 @@ int seeds() {
   return seeds_set == nullptr ? 2 : std::stoi(seeds_set);
 }
 
-std::string weights(const fs::path& folder, int rank) {
-  const auto bytes = util::read_file(folder / ("weights." + std::to_string(rank)));
+std::string weights(const fs::path& directory, int rank) {
+  const auto bytes = util::read_file(directory / ("weights." + std::to_string(rank)));
   REQUIRE(bytes);
   REQUIRE(bytes->size() > 1000);
   return *bytes;
@@ -73,8 +73,8 @@ TEST_CASE("a training that is killed goes on from its newest whole checkpoint, t
 }
 
 TEST_CASE("ranks fall back to the older of two checkpoints") {
-  const test::TempDirectory folder;
-  const auto run = run_all_ranks(k_ranks, {ddp_rank(), "fallback"}, {"--folder", folder.path().string()});
+  const test::TempDirectory directory;
+  const auto run = run_all_ranks(k_ranks, {ddp_rank(), "fallback"}, {"--folder", directory.path().string()});
   for (int rank = 0; rank < k_ranks; ++rank) {
     const auto& end = run.ranks.at(rank);
     INFO("rank " << rank << ": " << end.out << end.err.substr(0, 2000));
@@ -83,11 +83,11 @@ TEST_CASE("ranks fall back to the older of two checkpoints") {
     CHECK(result.at("wrong") == 0);
     CHECK(result.at("loads").get<int>() > 400);
     CHECK_THAT(result.at("refusal").get<std::string>(),
-               Contains("no checkpoint in " + folder.path().string() + " can be used: ") &&
+               Contains("no checkpoint in " + directory.path().string() + " can be used: ") &&
                    Contains("step-2/complete: the checkpoint's list of files does not start with"));
     // Rank 0 alone reports, in one line for each.
     std::size_t lines = 0;
-    for (auto at = end.err.find("hpcml: warning: cannot use checkpoint " + (folder / "step-2").string());
+    for (auto at = end.err.find("hpcml: warning: cannot use checkpoint " + (directory / "step-2").string());
          at != std::string::npos; at = end.err.find("hpcml: warning: ", at + 1))
       ++lines;
     CHECK(lines == (rank == 0 ? result.at("loads").get<std::size_t>() : 0));

@@ -19,14 +19,14 @@ constexpr milliseconds k_long{60000};
 /// What a watch told, and what it is to hear.
 struct WatchCalls {
   std::atomic<bool> called{false}, received{false}, given_up{false};
-  std::atomic<int> troubles{0};
-  std::promise<std::string> trouble;
+  std::atomic<int> failures{0};
+  std::promise<std::string> failure;
 
   StreamWatch::Calls calls(milliseconds grace = k_long) {
     StreamWatch::Calls all;
     all.is_called = [this] { return called.load(); };
     all.on_failure = [this](const Operation& operation, const std::string& why) {
-      if (++troubles == 1) trouble.set_value(operation.name + ": " + why);
+      if (++failures == 1) failure.set_value(operation.name + ": " + why);
     };
     all.is_received = [this] { return received.load(); };
     all.give_up = [this] { given_up = true; };
@@ -49,7 +49,7 @@ TEST_CASE("a group that ends waits for all operations, and hears of nothing if t
   CHECK(all.wait_for(milliseconds(300)) == std::future_status::timeout);
   done = true;
   all.get();
-  CHECK(result.troubles == 0);
+  CHECK(result.failures == 0);
 }
 
 TEST_CASE("an operation that fails, or does not end in time, is told once, and nobody waits for the others") {
@@ -59,12 +59,12 @@ TEST_CASE("an operation that fails, or does not end in time, is told once, and n
   StreamWatch watch(in_time ? k_long : milliseconds(1000), result.calls());
   watch.add({"broadcast"}, in_time ? fails : never);
   watch.add({"all_reduce"}, never);
-  CHECK(result.trouble.get_future().get() ==
+  CHECK(result.failure.get_future().get() ==
         (in_time ? "broadcast: the other side is gone" : "broadcast: not done within 1 s"));
   watch.wait_for_all();
   watch.add({"all_reduce"}, fails);
   watch.wait_for_all();
-  CHECK(result.troubles == 1);
+  CHECK(result.failures == 1);
 }
 
 TEST_CASE("what runs when another rank has called all to account is told with nothing of its own") {
@@ -72,7 +72,7 @@ TEST_CASE("what runs when another rank has called all to account is told with no
   result.called = result.received = true;
   StreamWatch watch(k_long, result.calls());
   watch.add({"all_reduce"}, never);
-  CHECK(result.trouble.get_future().get() == "all_reduce: ");
+  CHECK(result.failure.get_future().get() == "all_reduce: ");
 }
 
 TEST_CASE("a program that does not come by to hear of the trouble is given up, one that ends is not") {

@@ -34,9 +34,9 @@ std::string text_of(const fs::path& path) {
   return text ? *text : std::string();
 }
 
-/// Runs a program in `folder`; the words are arguments of `env -C`, no shell sees them.
-util::ProcessOutput run_in(const fs::path& folder, std::vector<std::string> words) {
-  words.insert(words.begin(), {"env", "-C", folder.string()});
+/// Runs a program in `directory`; the words are arguments of `env -C`, no shell sees them.
+util::ProcessOutput run_in(const fs::path& directory, std::vector<std::string> words) {
+  words.insert(words.begin(), {"env", "-C", directory.string()});
   auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::minutes(30));
   REQUIRE(result);
   return *result;

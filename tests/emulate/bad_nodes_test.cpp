@@ -94,10 +94,10 @@ TEST_CASE("where the exclude list may not change another job goes on for the one
           "folder and "
           "within its bound",
           "[.faults]") {
-  const test::SharedDirectory folder;
+  const test::SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "6", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
-  generate(cluster, {"--nodes", "2", "--array", "3-4", "--checkpoint-dir", folder.path()}, {"1", "4"});
+  generate(cluster, {"--nodes", "2", "--array", "3-4", "--checkpoint-dir", directory.path()}, {"1", "4"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 rules=$(dirname "$SLURM_CONF")/job_submit.lua
 sed -i '/slurm_job_modify/{n;s/SUCCESS/ERROR/}' "$rules"; touch -d '1 minute' "$rules" # read anew where it is newer
@@ -111,15 +111,15 @@ sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//
                    "slurm_load_jobs error: Invalid job id specified\n");
   CHECK_THAT(output, Contains("cannot change the exclude list of job 1_4; "
                               "submitted job 3_4 as its replacement\n") &&
-                         Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
+                         Contains("begin 1 restart 1 on ") && Contains("done 1 " + directory.path() + "/1_4\n"));
 }
 
 TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, it runs on healthy ones",
           "[.faults]") {
-  const test::SharedDirectory folder;
+  const test::SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "node-down:2@3s"});
   cluster.write("train.py", k_program);
-  generate(cluster, {"--nodes", "2", "--checkpoint-dir", folder.path()}, {"none", "0"});
+  generate(cluster, {"--nodes", "2", "--checkpoint-dir", directory.path()}, {"none", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);

@@ -26,7 +26,7 @@ public:
   /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these
   /// directives and body.
   util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;
-  const TempDirectory& folder() const { return x_directory; }
+  const TempDirectory& directory() const { return x_directory; }
 
 private:
   TempDirectory x_directory;

@@ -62,12 +62,12 @@ TEST_CASE("nodes that share this machine's network work too and listen to nobody
 TEST_CASE("a user without privileges gets the same cluster under his own name", "[slurm]") {
   if (::geteuid() != 0)
     return test::skip("only root can become another user; the other cases run without privileges");
-  const test::TempDirectory folder;
-  fs::permissions(folder.path(), fs::perms::all);
-  fs::copy_file(HPCML_BINARY, folder.path() / "hpcml"); // the build folder may be closed to others
-  REQUIRE(util::write_file(folder.path() / "image.sif", ""));
+  const test::TempDirectory directory;
+  fs::permissions(directory.path(), fs::perms::all);
+  fs::copy_file(HPCML_BINARY, directory.path() / "hpcml"); // the build folder may be closed to others
+  REQUIRE(util::write_file(directory.path() / "image.sif", ""));
   const auto result = util::run_process(
-      {"env", "-C", folder.path().string(), "HOME=" + folder.path().string(), "setpriv", "--reuid=65534",
+      {"env", "-C", directory.path().string(), "HOME=" + directory.path().string(), "setpriv", "--reuid=65534",
        "--regid=65534", "--clear-groups", "./hpcml", "emulate", "--site", "lumi", "--", "bash", "-c",
        "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif "
        "bash -c "

@@ -109,13 +109,13 @@ submit() {
 void write_package(const Cluster& cluster, const std::string& name, const std::string& version,
                    const std::string& files) {
   const auto info = name + "-" + version + ".dist-info";
-  fs::create_directory(cluster.folder() / info);
+  fs::create_directory(cluster.directory() / info);
   cluster.write(info + "/METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n");
   cluster.write(info + "/RECORD", files + info + "/METADATA,,\n" + info + "/RECORD,,\n");
 }
 
 void put_documents(const Cluster& cluster) {
-  fs::copy(fs::path(HPCML_SOURCE_DIR) / "tests/emulate/documents", cluster.folder().path(),
+  fs::copy(fs::path(HPCML_SOURCE_DIR) / "tests/emulate/documents", cluster.directory().path(),
            fs::copy_options::recursive);
   write_package(cluster, "torch", "2.7.1", "torch/__init__.py,,\ntorch/cuda.py,,\n");
   for (const std::string name : {"torchvision", "torchaudio", "numpy"}) {

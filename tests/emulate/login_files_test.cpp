@@ -15,21 +15,21 @@ using namespace hpcml;
 
 TEST_CASE("a machine's own module system does not reach a job that reads the login files", "[slurm]") {
   if (::geteuid() != 0) return test::skip("only root can mount a private /etc/profile.d");
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto write = [&](const std::string& name, const std::string& text) {
-    REQUIRE(util::write_file(folder / name, text));
+    REQUIRE(util::write_file(directory / name, text));
   };
-  std::filesystem::create_directory(folder / "profile.d");
+  std::filesystem::create_directory(directory / "profile.d");
   // As Lmod does it: a function that is exported, and a file by which every bash has it again.
-  const auto again = util::shell_quote((folder / "again.sh").string());
+  const auto again = util::shell_quote((directory / "again.sh").string());
   write("again.sh", "module() { echo \"the machine's module: $*\"; }\n");
   write("profile.d/modules.sh", ". " + again + "; export -f module; export BASH_ENV=" + again + "\n");
-  const std::string asks = "type -t module; module load StdEnv/2023 && echo loaded; module load nowhere; "
+  const std::string commands = "type -t module; module load StdEnv/2023 && echo loaded; module load nowhere; "
                            "echo $?; command -v sacct; echo ${SCRATCH##*/}\n";
   write("job.sh",
-        "#!/bin/bash -l\n#SBATCH --time=5 --account=def-me --mem=1G --export=NONE --output=out\n" + asks);
-  write("login.sh", asks);
-  const auto result = util::run_process({"env", "-C", folder.path().string(), "unshare", "--mount", "bash",
+        "#!/bin/bash -l\n#SBATCH --time=5 --account=def-me --mem=1G --export=NONE --output=out\n" + commands);
+  write("login.sh", commands);
+  const auto result = util::run_process({"env", "-C", directory.path().string(), "unshare", "--mount", "bash",
                                          "-ec", "mount --bind profile.d /etc/profile.d; exec \"$@\"", "_",
                                          HPCML_BINARY, "emulate", "--site", "narval", "--", "bash", "-c",
                                          "sbatch -W job.sh >&2; cat out; bash -l login.sh"},
@@ -48,8 +48,8 @@ TEST_CASE("the login file gives every shell the site's module, its folders and t
   const test::Installed installed;
   auto site = test::rich_site();
   site.storage.scratch = "$SCRATCH/runs";
-  const auto state = installed.folder.path().string();
-  REQUIRE(util::write_file(installed.folder / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
+  const auto state = installed.directory.path().string();
+  REQUIRE(util::write_file(installed.directory / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
   for (const auto* shell : {"bash", "sh"}) {
     const auto output = util::run_process(
         {"env", "-i", "PATH=/usr/bin:/bin", shell, "-c",

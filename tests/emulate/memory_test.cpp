@@ -44,9 +44,9 @@ constexpr const char* k_state =
 
 TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, and in it its own",
           "[memory]") {
-  const test::TempDirectory folder;
-  const auto group = folder.path() / "group";
-  const auto state = folder.path().string(), view = state + "/nodes/n1/cgroup";
+  const test::TempDirectory directory;
+  const auto group = directory.path() / "group";
+  const auto state = directory.path().string(), view = state + "/nodes/n1/cgroup";
   REQUIRE(fs::create_directory(group));
   REQUIRE(util::write_file(group / "memory.limit_in_bytes", "7"));
   REQUIRE(emulate::make_group_view({group}, "n1", state));
@@ -66,9 +66,9 @@ TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, 
 }
 
 TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree", "[memory]") {
-  const test::TempDirectory folder;
-  const auto group = folder.path() / "group";
-  const auto state = folder.path().string();
+  const test::TempDirectory directory;
+  const auto group = directory.path() / "group";
+  const auto state = directory.path().string();
   REQUIRE(fs::create_directory(group));
   REQUIRE(util::write_file(group / "cgroup.controllers", "memory pids\n")); // by which we know it
   REQUIRE(emulate::make_group_view({group}, "n1", state));
@@ -87,11 +87,11 @@ TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree",
 }
 
 TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are said", "[memory]") {
-  const test::TempDirectory folder;
-  const auto top = folder.path().string();
-  REQUIRE(fs::create_directories(folder.path() / "a.slice/b.scope"));
+  const test::TempDirectory directory;
+  const auto top = directory.path().string();
+  REQUIRE(fs::create_directories(directory.path() / "a.slice/b.scope"));
   const auto put = [&](const std::string& path, const std::string& controllers) {
-    REQUIRE(util::write_file(folder.path() / path / "cgroup.subtree_control", controllers));
+    REQUIRE(util::write_file(directory.path() / path / "cgroup.subtree_control", controllers));
   };
   put("", "memory\n");
   put("a.slice", "cpu memory\n");
@@ -178,11 +178,11 @@ TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "
 
 TEST_CASE("no control group is left, also where emulate is killed", "[.faults][memory]") {
   if (!can_limit()) return;
-  const test::TempDirectory folder;
-  const auto task = folder.path() / "task.sh";
+  const test::TempDirectory directory;
+  const auto task = directory.path() / "task.sh";
   REQUIRE(util::write_file(task, "touch began; until [ -e go ]; do sleep 0.1; done\n"));
   REQUIRE(util::write_file(
-      folder.path() / "run.sh",
+      directory.path() / "run.sh",
       "rm -f began go\n"
       "hpcml emulate --quiet --site generic --cpus-per-node 2 --gpus-per-node 0 --limit-memory -- "
       "srun -t 5 bash \"$PWD/task.sh\" & pid=$!\n"
@@ -197,7 +197,7 @@ TEST_CASE("no control group is left, also where emulate is killed", "[.faults][m
       "for i in {1..300}; do [ -e \"$top\" ] || exit 0; sleep 0.1; done\n"
       "echo left; exit 1\n"));
   for (const std::string end : {"wait", "kill"}) {
-    const auto ran = util::run_process({"env", "-C", folder.path().string(),
+    const auto ran = util::run_process({"env", "-C", directory.path().string(),
                                         std::string("PATH=" HPCML_BINARY_DIR "/bin:") + ::getenv("PATH"),
                                         "bash", "run.sh", end},
                                        util::EnvSnapshot::of_process(), std::chrono::seconds(300));

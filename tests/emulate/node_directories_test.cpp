@@ -24,11 +24,11 @@ util::EnvSnapshot with(const std::string& name, const std::string& value) {
 } // namespace
 
 TEST_CASE("folders in the places for temporary files are kept, files are not") {
-  const test::TempDirectory folder;
-  fs::create_directories(folder / "tmp" / "work");
-  fs::create_directory_symlink("work", folder / "tmp" / "link");
-  REQUIRE(util::write_file(folder / "tmp" / "model.checkpoint", "stale"));
-  const auto place = (folder / "tmp").string();
+  const test::TempDirectory directory;
+  fs::create_directories(directory / "tmp" / "work");
+  fs::create_directory_symlink("work", directory / "tmp" / "link");
+  REQUIRE(util::write_file(directory / "tmp" / "model.checkpoint", "stale"));
+  const auto place = (directory / "tmp").string();
   const auto found = emulate::find_temporary_places(with("TMPDIR", place + "/"), "/");
   REQUIRE(found.directories.size() >= 2);
   CHECK(found.notes.empty());
@@ -45,13 +45,13 @@ TEST_CASE("a place in which the person works or lives stays shared, and that is 
        {Case{util::EnvSnapshot(), "/tmp", "share /tmp, the working directory"},
         Case{with("HOME", "/tmp"), "/", "share /tmp, your home directory"}}) {
     const auto found = emulate::find_temporary_places(env, where);
-    for (const auto& folder : found.directories) CHECK(folder.target != "/tmp");
+    for (const auto& directory : found.directories) CHECK(directory.target != "/tmp");
     REQUIRE(found.notes.size() == 1);
     CHECK(found.notes.front().find(expected) != std::string::npos);
   }
   for (const auto* odd : {"", "/", "relative", "/no/such/place", "/etc/passwd"}) {
     const auto found = emulate::find_temporary_places(with("TMPDIR", odd), "/");
-    for (const auto& folder : found.directories) CHECK(folder.target != odd);
+    for (const auto& directory : found.directories) CHECK(directory.target != odd);
   }
 }
 
@@ -71,8 +71,8 @@ TEST_CASE("a checkpoint in the node's temporary folder is on no other node and i
                "; srun $options -N2 bash -c 'pwd; touch made-$(hostname)'; ls made-*\n"
                "cd $(mktemp -d -p /tmp hpcml-XXXXXX) && srun $options true; rmdir $PWD");
   INFO(result.err);
-  const auto folder_path = lumi.folder().path().string();
-  CHECK(result.out == "/tmp\n/var/tmp\nlater\nmine\n" + folder_path + "\n" + folder_path +
+  const auto directory_path = lumi.directory().path().string();
+  CHECK(result.out == "/tmp\n/var/tmp\nlater\nmine\n" + directory_path + "\n" + directory_path +
                           "\nmade-nid000001\nmade-nid000002\n");
   CHECK(util::read_file(kept / "data").value_or("") == "mine\n"); // nobody emptied it
   const auto expected =

@@ -78,13 +78,13 @@ TEST_CASE("a machine that allows less gets its cluster, or one sentence that say
   fs::path work = "/var/lib"; // not in the places that are taken away
   for (const auto& machine : k_machines) {
     DYNAMIC_SECTION(machine.name) {
-      std::string folder = (work / "hpcml-test-XXXXXX").string();
-      REQUIRE(::mkdtemp(folder.data()) != nullptr);
-      fs::permissions(folder, fs::perms::all);
-      fs::copy_file(HPCML_BINARY, folder + "/hpcml");
+      std::string directory = (work / "hpcml-test-XXXXXX").string();
+      REQUIRE(::mkdtemp(directory.data()) != nullptr);
+      fs::permissions(directory, fs::perms::all);
+      fs::copy_file(HPCML_BINARY, directory + "/hpcml");
       const bool forbids = std::string(machine.before).find("max_") != std::string::npos;
       // Limits are of a user namespace, and these mounts of a mount namespace of their own.
-      std::vector<std::string> words = {"env", "-C", folder, "HOME=" + folder, "unshare", "--mount"};
+      std::vector<std::string> words = {"env", "-C", directory, "HOME=" + directory, "unshare", "--mount"};
       if (forbids) words.insert(words.end(), {"--user", "--map-root-user"});
       words.insert(words.end(), {"bash", "-ec", machine.before, "_", "./hpcml", "emulate", "--site", "lumi"});
       if (*machine.flags != '\0') words.push_back(machine.flags);
@@ -93,8 +93,8 @@ TEST_CASE("a machine that allows less gets its cluster, or one sentence that say
       const auto result =
           util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(600));
       std::error_code ignored;
-      const bool left = fs::exists(folder + "/here") && !fs::is_empty(folder + "/here", ignored);
-      fs::remove_all(folder, ignored);
+      const bool left = fs::exists(directory + "/here") && !fs::is_empty(directory + "/here", ignored);
+      fs::remove_all(directory, ignored);
       REQUIRE(result);
       INFO(result->err);
       CHECK(result->exit_code == machine.code);
@@ -116,20 +116,20 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
         std::tuple{"--keep-logs", "file/logs",
                    "cannot write Slurm's logs to file/logs (--keep-logs): Not a directory"}}) {
     const auto result =
-        util::run_process({"env", "-C", cluster.folder().path().string(), HPCML_BINARY, "emulate", "--site",
+        util::run_process({"env", "-C", cluster.directory().path().string(), HPCML_BINARY, "emulate", "--site",
                            "lumi", "-q", option, place, "--", "touch", "started"},
                           util::EnvSnapshot::of_process(), std::chrono::seconds(600));
     REQUIRE(result);
     CAPTURE(option, place, result->err);
     CHECK(result->exit_code == 5);
     CHECK(result->err.find(expected) != std::string::npos);
-    CHECK_FALSE(fs::exists(cluster.folder() / "started"));
+    CHECK_FALSE(fs::exists(cluster.directory() / "started"));
   }
 }
 
 TEST_CASE("the record goes into a pipe or device as it is, and a full one is an error", "[slurm]") {
-  const test::TempDirectory folder;
-  const auto pipe = (folder / "pipe").string();
+  const test::TempDirectory directory;
+  const auto pipe = (directory / "pipe").string();
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
   REQUIRE(reader >= 0);

@@ -12,7 +12,7 @@ namespace {
 
 /// The start of a script in which this machine's Python has the package "demo", whatever else it has.
 std::string with_package(const Installed& installed) {
-  const auto packages = installed.folder / "packages";
+  const auto packages = installed.directory / "packages";
   fs::create_directories(packages / "demo-1.0.dist-info");
   for (const auto& [name, text] :
        {std::pair{"demo.py", ""},
@@ -26,7 +26,7 @@ std::string with_package(const Installed& installed) {
 
 TEST_CASE("conda activates the site's environment after its hook or its module") {
   const Installed installed;
-  const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
+  const std::string python = installed.directory.path().string() + "/conda/envs/pytorch/bin/python\n";
   CHECK(installed.bash("conda activate pytorch").exit_code != 0);
   CHECK(installed
             .bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command "
@@ -38,7 +38,7 @@ TEST_CASE("conda activates the site's environment after its hook or its module")
 
 TEST_CASE("conda makes an environment that pip fills from this machine's Python") {
   const Installed installed;
-  const std::string env = installed.folder.path().string() + "/conda/envs/mine";
+  const std::string env = installed.directory.path().string() + "/conda/envs/mine";
   const auto made = installed.bash(
       with_package(installed) +
       "set -eu; module load miniforge3; conda create --yes --name mine python=3.11 no-such-package-here; "
@@ -81,9 +81,9 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
   rule.image = {"cotainr", "/appl/base.sif", {}, {}};
   site.python.push_back(rule);
   const Installed installed(site);
-  const auto in = "cd " + installed.folder.path().string() + "; module load LUMI cotainr; ";
-  REQUIRE(util::write_file(installed.folder / "env.yml", "name: x\ndependencies:\n  - pip\n"));
-  REQUIRE(util::write_file(installed.folder / "bad.yml", "name: x\n"));
+  const auto in = "cd " + installed.directory.path().string() + "; module load LUMI cotainr; ";
+  REQUIRE(util::write_file(installed.directory / "env.yml", "name: x\ndependencies:\n  - pip\n"));
+  REQUIRE(util::write_file(installed.directory / "bad.yml", "name: x\n"));
   struct Case {
     const char* arguments;
     const char* expected;
@@ -105,7 +105,7 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
       in + "cotainr build x.sif --base-image=/appl/base.sif --conda-env=env.yml && singularity "
            "exec x.sif bash -c 'echo [${WITH_CONDA-}]; command -v python'");
   INFO(built.err);
-  CHECK(built.out == "Successfully built container x.sif\n[]\n" + installed.folder.path().string() +
+  CHECK(built.out == "Successfully built container x.sif\n[]\n" + installed.directory.path().string() +
                          "/image/env/bin/python\n");
   CHECK(installed.bash(in + "cotainr build x.sif --system=lumi-g < /dev/null").exit_code == 1);
   CHECK(installed.bash(in + "echo no | cotainr build x.sif --system=lumi-g").exit_code == 0);
@@ -118,25 +118,25 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
   site.python = {rule};
   const Installed installed(site);
   const auto made =
-      installed.bash(with_package(installed) + "cd " + installed.folder.path().string() +
+      installed.bash(with_package(installed) + "cd " + installed.directory.path().string() +
                      " && python3 -m venv mine && . mine/bin/activate && pip3 install demo "
                      "--index-url https://download.pytorch.org/whl/cu124 && command -v python3; "
                      "python3 -c 'import sys; print(sys.prefix)'");
   INFO(made.err);
-  const auto env = installed.folder.path().string() + "/mine";
+  const auto env = installed.directory.path().string() + "/mine";
   CHECK(made.out.starts_with("Successfully installed demo-1.0\n"));
   CHECK(made.out.ends_with(env + "/bin/python3\n" + env + "\n"));
 }
 
 TEST_CASE("emulated pip needs no pip in this machine's Python") {
-  const test::TempDirectory folder;
-  const auto bare = (folder / "bare").string();
+  const test::TempDirectory directory;
+  const auto bare = (directory / "bare").string();
   const auto made = util::run_process({"/usr/bin/python3", "-m", "venv", "--without-pip", bare},
                                       util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   REQUIRE((made && made->exit_code == 0));
   const Installed installed(rich_site(), bare + "/bin/python");
   const auto result =
-      installed.bash(with_package(installed) + "cd " + installed.folder.path().string() +
+      installed.bash(with_package(installed) + "cd " + installed.directory.path().string() +
                      "; virtualenv --no-download env && env/bin/pip install --no-index 'demo>=1'");
   INFO(result.err);
   CHECK(result.exit_code == 0);
@@ -145,7 +145,7 @@ TEST_CASE("emulated pip needs no pip in this machine's Python") {
 
 TEST_CASE("virtualenv and pip make an environment without network") {
   const Installed installed;
-  const std::string env = (installed.folder.path() / "env").string();
+  const std::string env = (installed.directory.path() / "env").string();
   CHECK(installed.bash("virtualenv " + env).exit_code == 1);
   const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env +
                                    "/bin/activate && pip install --no-index pip");

@@ -16,7 +16,7 @@ using test::Cluster;
 namespace {
 
 // A line in one piece: the ranks share a file.
-const std::string k_say = R"(import os
+const std::string k_print = R"(import os
 
 def say(*words):
     os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
@@ -91,12 +91,12 @@ TEST_CASE(
     "[slurm]") {
   if (!test::module_version(test::k_system_python, "torch")) return test::skip_missing("python3-torch");
   const Cluster cluster({"--site", "zurada", "--partition", "gpu2h100", "--nodes", "2", "--quiet"});
-  std::filesystem::create_directory(cluster.folder() / "bin");
+  std::filesystem::create_directory(cluster.directory() / "bin");
   for (const auto* name : {"bin/python", "bin/python3"})
     cluster.write(name, "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n");
   cluster.write("bin/torchrun", k_torchrun);
-  cluster.write("loader.py", k_say + k_loader);
-  cluster.write("elastic.py", k_say + k_elastic);
+  cluster.write("loader.py", k_print + k_loader);
+  cluster.write("elastic.py", k_print + k_elastic);
   cluster.write("elastic.sbatch", k_elastic_job);
   generate(cluster, request("loader.sh -- python loader.py"));
   generate(cluster, request("bound.sh --env OMP_PROC_BIND=close --env OMP_PLACES=cores -- python loader.py"));
@@ -137,7 +137,7 @@ TEST_CASE("ranks connect when node names resolve to loopback addresses", "[slurm
 { echo "127.0.0.1 localhost"; echo "127.0.1.1 $(hostname)"; grep -vw -e "$(hostname)" -e localhost /etc/hosts; } > "$hosts"
 exec unshare --map-root-user --mount bash -c 'mount --bind "$1" /etc/hosts; shift; exec "$@"' wrap "$hosts" "$@"
 )sh");
-  cluster.write("sum.py", k_say + R"(
+  cluster.write("sum.py", k_print + R"(
 import socket, torch, torch.distributed as dist
 dist.init_process_group("gloo")
 value = torch.ones(1)
@@ -162,7 +162,7 @@ TEST_CASE(
     "the interactive shell is on the first node, and what is typed there meets over the site's interface",
     "[slurm]") {
   const Cluster cluster({"--site", "zurada", "--partition", "gpu2h100", "--nodes", "2", "--quiet"});
-  cluster.write("where.py", k_say + R"(
+  cluster.write("where.py", k_print + R"(
 say("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.uname().nodename, "at",
       os.environ["MASTER_ADDR"], "in", os.environ.get("CONDA_DEFAULT_ENV"))
 )");

@@ -63,7 +63,7 @@ public:
   }
   /// Everything that was started held an end of this pipe.
   bool all_processes_end() { return wait_readable(x_life[0]); }
-  bool folder_goes() const {
+  bool directory_is_removed() const {
     for (int left = k_no_answer_ms; left > 0; left -= 20) {
       if (!std::filesystem::exists(x_state_dir)) return true;
       ::usleep(20000);
@@ -167,7 +167,7 @@ TEST_CASE("nothing stays behind, however the sandbox ends") {
       ending.end(it);
       CHECK(it.wait() == ending.code);
       CHECK(it.all_processes_end());
-      CHECK(it.folder_goes());
+      CHECK(it.directory_is_removed());
       CHECK(it.survivors().empty());
       CHECK(mounts() == mounts_before);
       CHECK(interfaces() == interfaces_before);

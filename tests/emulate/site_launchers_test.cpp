@@ -170,9 +170,9 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-std::vector<Facts> read_reports(const std::filesystem::path& folder) {
+std::vector<Facts> read_reports(const std::filesystem::path& directory) {
   std::vector<Facts> reports;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     Facts facts;
     for (const auto& line : util::split(util::read_file(entry.path()).value_or(""), '\n'))
       if (const auto equal = line.find('='); equal != std::string::npos)
@@ -192,12 +192,12 @@ model::IdSet cpus_of(const Facts& rank) {
 void check_ranks(const Job& job, const std::vector<Facts>& ranks) {
   std::set<std::string> numbers, masters;
   std::map<std::string, std::set<std::string>> locals;
-  unsigned meeting = 0;
+  unsigned rendezvous = 0;
   for (const auto& rank : ranks) {
     numbers.insert(rank.at("rank"));
     masters.insert(rank.at("master"));
     locals[rank.at("host")].insert(rank.at("local"));
-    meeting += rank.at("here") == "yes";
+    rendezvous += rank.at("here") == "yes";
     CHECK(rank.at("world") == std::to_string(job.nodes * job.ranks_per_node));
     CHECK(rank.at("local_world") == std::to_string(job.ranks_per_node));
   }
@@ -208,7 +208,7 @@ void check_ranks(const Job& job, const std::vector<Facts>& ranks) {
   CHECK(ranks.size() == expected.size());
   CHECK(numbers == expected);
   CHECK(masters.size() == 1);
-  CHECK(meeting == 1); // the address is one of rank 0's own node
+  CHECK(rendezvous == 1); // the address is one of rank 0's own node
   CHECK(locals.size() == job.nodes);
   for (const auto& [host, of_host] : locals) CHECK(of_host == expected_locals);
 }
@@ -257,13 +257,13 @@ TEST_CASE("each site's jobs find their ranks, cores and GPUs with each launcher"
     auto arguments = words("--nodes 4 --quiet --site " + std::string(site.site) + " " + site.cluster);
     const Cluster cluster(arguments);
     cluster.write("probe", k_probe);
-    std::filesystem::create_directory(cluster.folder().path() / "bin");
+    std::filesystem::create_directory(cluster.directory().path() / "bin");
     cluster.write("bin/torchrun", k_torchrun);
     std::string submit = "PATH=$PWD/bin:$PATH\n";
     for (const auto& launcher : site.launchers)
       for (const auto& job : site.jobs) {
         const auto name = std::string(job.name) + "-" + launcher;
-        std::filesystem::create_directory(cluster.folder().path() / name);
+        std::filesystem::create_directory(cluster.directory().path() / name);
         const auto made =
             cluster.generate(words(std::string("--site ") + site.site + " " + site.common + " " +
                                    job.request + " --time 5 --launcher " + launcher + " --output " + name +
@@ -285,7 +285,7 @@ TEST_CASE("each site's jobs find their ranks, cores and GPUs with each launcher"
       for (const auto& job : site.jobs) {
         const auto name = std::string(job.name) + "-" + launcher;
         CAPTURE(name, cluster.read(name + ".out"));
-        const auto ranks = read_reports(cluster.folder().path() / name);
+        const auto ranks = read_reports(cluster.directory().path() / name);
         REQUIRE(ranks.size() == job.nodes * job.ranks_per_node);
         check_ranks(job, ranks);
         check_cpus(job, ranks, launcher == "hpcml" || launcher == "srun");

@@ -17,17 +17,17 @@ namespace {
 
 /// A folder with a cache, sources of a version, and how often they were built.
 struct Workshop {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   util::EnvSnapshot env = util::EnvSnapshot::of_process();
   std::vector<std::string> reports;
 
-  Workshop() { env.set("XDG_CACHE_HOME", (folder / "caches").string()); }
+  Workshop() { env.set("XDG_CACHE_HOME", (directory / "caches").string()); }
 
   std::string cache() const { return slurm_cache(env).value(); }
 
   void put(const std::string& name, const std::string& text, unsigned mode = 0644) const {
-    fs::create_directories((folder / name).parent_path());
-    REQUIRE(util::write_file(folder / name, text, mode));
+    fs::create_directories((directory / name).parent_path());
+    REQUIRE(util::write_file(directory / name, text, mode));
   }
 
   /// The name of a tarball whose build leaves sbin/slurmctld, or fails.
@@ -41,18 +41,18 @@ struct Workshop {
     put(tree + "/src/Makefile", std::string("include settings\nall:\n\t") +
                                     (good ? "touch built" : "@echo 'slurm.h: no such thing' >&2; exit 1") +
                                     "\ninstall: all\n\tmkdir -p $(DESTDIR)$(PREFIX)/sbin\n\techo one >> " +
-                                    (folder / "builds").string() +
+                                    (directory / "builds").string() +
                                     "\n\tcp built $(DESTDIR)$(PREFIX)/sbin/slurmctld\n");
     const auto packed = util::run_process(
-        {"tar", "-C", folder.path().string(), "-czf", (folder / (tree + ".tar.gz")).string(), tree}, env,
+        {"tar", "-C", directory.path().string(), "-czf", (directory / (tree + ".tar.gz")).string(), tree}, env,
         std::chrono::seconds(60));
     REQUIRE(packed);
     REQUIRE(packed->exit_code == 0);
-    return (folder / (tree + ".tar.gz")).string();
+    return (directory / (tree + ".tar.gz")).string();
   }
 
-  util::Result<std::string> obtain(const SlurmChoice& wish) {
-    return obtain_slurm(wish, env, [&](const std::string& sentence) { reports.push_back(sentence); });
+  util::Result<std::string> obtain(const SlurmChoice& choice) {
+    return obtain_slurm(choice, env, [&](const std::string& sentence) { reports.push_back(sentence); });
   }
 
   /// What stays in the cache besides built Slurms and their logs.
@@ -91,10 +91,10 @@ TEST_CASE("a Slurm is built once from its sources, and found by its version from
   CHECK(shop.obtain({"", tarball}).value() == *first);
   CHECK(shop.obtain({"23.11", ""}).value() == *first);
   CHECK(shop.reports.size() == 1);
-  CHECK(util::read_file(shop.folder / "builds").value() == "one\n");
+  CHECK(util::read_file(shop.directory / "builds").value() == "one\n");
   // A folder is as good as a tarball, and the newest of a release is taken.
   shop.sources("23.11.10");
-  CHECK(shop.obtain({"", (shop.folder / "slurm-23.11.10").string()}));
+  CHECK(shop.obtain({"", (shop.directory / "slurm-23.11.10").string()}));
   CHECK(list_built_slurms(shop.cache()) == std::vector<std::string>{"23.11.10", "23.11.9"});
   CHECK(shop.obtain({"23.11", ""}).value() == shop.cache() + "/23.11.10");
   CHECK(shop.leavings() == 0);
@@ -112,11 +112,11 @@ TEST_CASE("a Slurm that cannot be had is an error that says what to do") {
   CHECK(obtained.error().what.ends_with(
       "slurm-23.11.9.tar.gz contains Slurm 23.11.9, but --slurm-version is 24.05"));
   shop.put("text", "no tarball\n");
-  const auto text = shop.obtain({"", (shop.folder / "text").string()});
+  const auto text = shop.obtain({"", (shop.directory / "text").string()});
   REQUIRE_FALSE(text);
   CHECK(text.error().what.find("cannot unpack ") != std::string::npos);
   shop.put("elsewhere/src/file", "");
-  const auto strange = shop.obtain({"", (shop.folder / "elsewhere").string()});
+  const auto strange = shop.obtain({"", (shop.directory / "elsewhere").string()});
   REQUIRE_FALSE(strange);
   CHECK(strange.error().what.find("contains no sources of Slurm") != std::string::npos);
   shop.env.unset("XDG_CACHE_HOME");

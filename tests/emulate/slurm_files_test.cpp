@@ -34,8 +34,8 @@ std::string line_of(const std::string& text, const std::string& start) {
 } // namespace
 
 TEST_CASE("a plugin of Slurm that opens a library which is not there is none to count on") {
-  const test::TempDirectory folder;
-  const auto path = folder.path().string();
+  const test::TempDirectory directory;
+  const auto path = directory.path().string();
   const auto plugin = [&](const std::string& name) {
     return std::string("\x7f"
                        "ELF\0x\0",

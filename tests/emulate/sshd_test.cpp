@@ -125,20 +125,20 @@ TEST_CASE("programs that speak SSH themselves reach the nodes of the user's job,
         test::skip(std::string(who) + ": only root can become another user");
         continue;
       }
-      std::string folder = "/var/tmp/hpcml-test-XXXXXX";
-      REQUIRE(::mkdtemp(folder.data()) != nullptr);
-      for (const auto& place : {folder, folder + "/home"}) {
+      std::string directory = "/var/tmp/hpcml-test-XXXXXX";
+      REQUIRE(::mkdtemp(directory.data()) != nullptr);
+      for (const auto& place : {directory, directory + "/home"}) {
         fs::create_directories(place);
         fs::permissions(place, fs::perms::all);
       }
-      fs::copy_file(HPCML_BINARY, folder + "/hpcml");
+      fs::copy_file(HPCML_BINARY, directory + "/hpcml");
       for (const auto& [name, text] : {std::pair{"/clients.sh", k_clients},
                                        {"/client_paramiko.py", k_paramiko},
                                        {"/client_asyncssh.py", k_asyncssh}})
-        REQUIRE(util::write_file(folder + name, text));
+        REQUIRE(util::write_file(directory + name, text));
       // The clients log in as $USER, which belongs to who runs the tests.
       std::vector<std::string> words = {"env",     "-u", "USER", "-u",
-                                        "LOGNAME", "-C", folder, "HOME=" + folder + "/home"};
+                                        "LOGNAME", "-C", directory, "HOME=" + directory + "/home"};
       words.insert(words.end(), before.begin(), before.end());
       for (const auto* word :
            {"./hpcml", "emulate", "-q", "--site", "generic", "--nodes", "3", "--cpus-per-node", "4", "--",
@@ -147,10 +147,10 @@ TEST_CASE("programs that speak SSH themselves reach the nodes of the user's job,
       const auto machine = traces();
       const auto result =
           util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(600));
-      const bool untouched = fs::is_empty(folder + "/home");
-      fs::remove_all(folder);
+      const bool untouched = fs::is_empty(directory + "/home");
+      fs::remove_all(directory);
       REQUIRE(result);
-      check_clients(*result, folder + "/home");
+      check_clients(*result, directory + "/home");
       CHECK(untouched);
       CHECK(traces() == machine);
     }
@@ -180,7 +180,7 @@ echo "after:$(programs) ;"
 [ -e "$folder" ] || echo gone
 )TEXT");
   const auto result =
-      util::run_process({"env", "-C", cluster.folder().path().string(), "bash", "kill.sh", HPCML_BINARY},
+      util::run_process({"env", "-C", cluster.directory().path().string(), "bash", "kill.sh", HPCML_BINARY},
                         util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   REQUIRE(result);
   INFO(result->err << result->out);

@@ -44,20 +44,20 @@ inline model::Site rich_site() {
 
 /// The stand-ins of a site, written to a folder, and a way to run text with them under bash.
 struct Installed {
-  TempDirectory folder;
+  TempDirectory directory;
   model::Site site;
   util::EnvSnapshot env;
 
   explicit Installed(model::Site made = rich_site(), const std::string& python = "/usr/bin/python3")
       : site(std::move(made)) {
     emulate::StandInOptions options;
-    options.state_dir = folder.path().string();
+    options.state_dir = directory.path().string();
     options.python = python;
     for (const auto& [name, file] : emulate::make_stand_ins(site, layout_of(site), options)) {
-      std::filesystem::create_directories((folder.path() / name).parent_path());
-      REQUIRE(util::write_file(folder.path() / name, file.text, file.mode));
+      std::filesystem::create_directories((directory.path() / name).parent_path());
+      REQUIRE(util::write_file(directory.path() / name, file.text, file.mode));
     }
-    env = emulate::make_login_environment(site, util::EnvSnapshot::of_process(), folder.path().string(),
+    env = emulate::make_login_environment(site, util::EnvSnapshot::of_process(), directory.path().string(),
                                           "tester");
   }
 
@@ -69,7 +69,7 @@ struct Installed {
 
   std::vector<nlohmann::json> record() const {
     std::vector<nlohmann::json> lines;
-    const auto text = util::read_file(folder.path() / "record.jsonl").value_or("");
+    const auto text = util::read_file(directory.path() / "record.jsonl").value_or("");
     for (const auto& line : util::split(text, '\n'))
       if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
     return lines;

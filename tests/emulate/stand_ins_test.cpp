@@ -37,7 +37,7 @@ TEST_CASE("every stand-in passes shellcheck and bash -n") {
   REQUIRE(checked);
   INFO(checked->out);
   CHECK(checked->exit_code == 0);
-  for (const auto& entry : fs::directory_iterator(installed.folder.path() / "bin")) {
+  for (const auto& entry : fs::directory_iterator(installed.directory.path() / "bin")) {
     CAPTURE(entry.path());
     CHECK(installed.bash("bash -n " + entry.path().string()).exit_code == 0);
   }
@@ -49,7 +49,7 @@ TEST_CASE("the generated site data keeps hostile texts as texts") {
   site.containers[0].modules = {"x'; touch EVIL #"};
   const Installed installed(site);
   const auto shown =
-      installed.bash(". " + installed.folder.path().string() +
+      installed.bash(". " + installed.directory.path().string() +
                      "/lib/site.sh && printf '%s|%s' \"$hpcml_site_name\" \"${hpcml_modules[0]}\"");
   CHECK(shown.out == site.name + "||x'; touch EVIL #");
   CHECK_FALSE(fs::exists("EVIL"));
@@ -124,13 +124,13 @@ TEST_CASE("modules set their directory variables until they are unloaded") {
   site.libtorch_modules = {"cuda"};
   site.libtorch_link_directories = {"$EBROOTCUDA/lib64"};
   const Installed installed(site);
-  const auto software = installed.folder.path().string() + "/software/";
+  const auto software = installed.directory.path().string() + "/software/";
   CHECK(installed.bash(script).out == software + "cuda/12.2\n" + software + "SciPy-bundle\nnone\nnone\n");
 }
 
 TEST_CASE("uname prints the site's architecture") {
   auto site = rich_site();
-  CHECK_FALSE(fs::exists(Installed(site).folder.path() / "bin/uname"));
+  CHECK_FALSE(fs::exists(Installed(site).directory.path() / "bin/uname"));
   for (auto& type : site.node_types) type.cpu_arch = model::CpuArch::aarch64;
   const Installed arm(site);
   CHECK(arm.bash("uname -m; uname -s; uname -a | grep -o aarch64 | sort -u").out ==
@@ -170,7 +170,7 @@ TEST_CASE("nvidia-smi lists the GPUs of the job") {
 
 TEST_CASE("singularity checks its image, its binds and its options") {
   const Installed installed;
-  const std::string image = (installed.folder.path() / "image.sif").string();
+  const std::string image = (installed.directory.path() / "image.sif").string();
   REQUIRE(util::write_file(image, ""));
   struct Case {
     std::string arguments;
@@ -213,7 +213,7 @@ TEST_CASE("singularity assumes images and binds that only the site has") {
 
 TEST_CASE("singularity maps its binds without a trace on this machine") {
   const Installed installed;
-  const auto root = installed.folder.path();
+  const auto root = installed.directory.path();
   const std::string image = (root / "image.sif").string();
   REQUIRE(util::write_file(image, ""));
   fs::create_directories(root / "data/sub");
@@ -241,14 +241,14 @@ TEST_CASE("singularity maps its binds without a trace on this machine") {
 
 TEST_CASE("the image hides its Python until its environment is entered") {
   const Installed installed;
-  const std::string image = (installed.folder.path() / "image.sif").string();
+  const std::string image = (installed.directory.path() / "image.sif").string();
   REQUIRE(util::write_file(image, ""));
   const auto result =
       installed.bash("singularity exec " + image +
                      " bash -c 'echo \"[$CONDA_DEFAULT_ENV]\"; command -v python | grep hpcml-test; "
                      "$WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
   INFO(result.err);
-  CHECK(result.out == "[]\n" + installed.folder.path().string() + "/image/env/bin/python\n42\n");
+  CHECK(result.out == "[]\n" + installed.directory.path().string() + "/image/env/bin/python\n42\n");
 }
 
 TEST_CASE("options of Slurm's container plugins end before Slurm, which has no such plugins here") {
@@ -258,17 +258,17 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   edf.options = {"--environment={image}"};
   site.containers.push_back(edf);
   const Installed installed(site);
-  const auto real = installed.folder.path() / "real";
+  const auto real = installed.directory.path() / "real";
   fs::create_directories(real);
   for (const char* tool : {"srun", "sbatch"})
     REQUIRE(util::write_file(
         real / tool, "#!/bin/bash\necho \"$@\"\nfor file; do [[ ! -f $file ]] || cat \"$file\"; done\n",
         0755));
-  const auto site_file = installed.folder.path() / "lib/site.sh";
+  const auto site_file = installed.directory.path() / "lib/site.sh";
   REQUIRE(util::write_file(site_file,
                            *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
   const auto output = [&](const std::string& text) {
-    const auto result = installed.bash("cd " + installed.folder.path().string() + " && " + text);
+    const auto result = installed.bash("cd " + installed.directory.path().string() + " && " + text);
     CHECK(result.exit_code == 0);
     return result.out;
   };
@@ -279,26 +279,26 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
       output("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
              "mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
   CHECK(script.find("/job.sh --environment=kept\n#!/bin/bash\n#SBATCH --nodes=1\n") != std::string::npos);
-  CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
+  CHECK(fs::is_empty(installed.directory.path() / "tmp")); // the script without these options is gone again
 }
 
 TEST_CASE("sbatch replaces programs that only the site has") {
   const Installed installed;
-  const auto folder = installed.folder.path().string();
-  const auto real = installed.folder.path() / "real";
+  const auto directory = installed.directory.path().string();
+  const auto real = installed.directory.path() / "real";
   fs::create_directories(real);
-  const auto site_file = installed.folder.path() / "lib/site.sh";
+  const auto site_file = installed.directory.path() / "lib/site.sh";
   REQUIRE(util::write_file(site_file,
                            *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
   REQUIRE(util::write_file(real / "sbatch",
                            "#!/bin/bash\necho \"$1 ${2##*/} $3\"; stat -c %a \"$2\"; cat \"$2\"\n", 0755));
   const auto submitted = [&](const std::string& script) {
-    REQUIRE(util::write_file(installed.folder.path() / "job.sh", script, 0640));
+    REQUIRE(util::write_file(installed.directory.path() / "job.sh", script, 0640));
     // A file that an option names is no script.
-    REQUIRE(util::write_file(installed.folder.path() / "out", "text\n"));
-    return installed.bash("cd " + folder + "; sbatch -oout job.sh argument");
+    REQUIRE(util::write_file(installed.directory.path() / "out", "text\n"));
+    return installed.bash("cd " + directory + "; sbatch -oout job.sh argument");
   };
-  const std::string env = folder + "/site_envs/nowhere/env";
+  const std::string env = directory + "/site_envs/nowhere/env";
   const auto replaced =
       submitted("#!/bin/bash\nHPCML=/nowhere/bin/hpcml\n  source '/nowhere/env/bin/activate' # mine\n"
                 "python -c 'import sys; print(sys.prefix)'");
@@ -310,10 +310,10 @@ TEST_CASE("sbatch replaces programs that only the site has") {
   CHECK(installed.bash("source " + env + "/bin/activate; python -c 'import sys; print(sys.prefix)'").out ==
         env + "\n");
   // What is here, and what depends on variables, stays.
-  fs::create_directories(installed.folder.path() / "own/bin");
-  REQUIRE(util::write_file(installed.folder.path() / "own/bin/activate", "\n"));
+  fs::create_directories(installed.directory.path() / "own/bin");
+  REQUIRE(util::write_file(installed.directory.path() / "own/bin/activate", "\n"));
   const std::string kept =
-      "#!/bin/bash\nHPCML=/bin/true\nsource " + folder +
+      "#!/bin/bash\nHPCML=/bin/true\nsource " + directory +
       "/own/bin/activate\n. \"$SCRATCH/env/bin/activate\"\necho source /nowhere/x/bin/activate\n";
   const auto same = submitted(kept);
   CHECK(same.out == "-oout job.sh argument\n640\n" + kept);
@@ -322,9 +322,9 @@ TEST_CASE("sbatch replaces programs that only the site has") {
 
 TEST_CASE("sbatch waits for the end of a job") {
   const Installed installed;
-  const auto real = installed.folder.path() / "real";
+  const auto real = installed.directory.path() / "real";
   fs::create_directories(real);
-  const auto site_file = installed.folder.path() / "lib/site.sh";
+  const auto site_file = installed.directory.path() / "lib/site.sh";
   REQUIRE(util::write_file(site_file,
                            *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
   REQUIRE(util::write_file(real / "sbatch", R"(#!/bin/bash
@@ -355,16 +355,16 @@ cat end
   };
   for (const auto& [command, records, code] : cases) {
     CAPTURE(command, records);
-    REQUIRE(util::write_file(installed.folder.path() / "end", std::string(records) + "\n"));
+    REQUIRE(util::write_file(installed.directory.path() / "end", std::string(records) + "\n"));
     const auto result = installed.bash(
-        "cd " + installed.folder.path().string() + "; rm -f asked pid; touch job.sh; " + command +
+        "cd " + installed.directory.path().string() + "; rm -f asked pid; touch job.sh; " + command +
         "; code=$?; [ ! -e pid ] || ! kill -0 $(cat pid) || code=running; exit $code");
     INFO(result.err);
     CHECK(result.exit_code == code);
     CHECK(result.out == "Submitted batch job 7\n");
-    CHECK(fs::exists(installed.folder.path() / "asked") == (*records != '\0'));
+    CHECK(fs::exists(installed.directory.path() / "asked") == (*records != '\0'));
   }
-  const auto directive = installed.bash("cd " + installed.folder.path().string() +
+  const auto directive = installed.bash("cd " + installed.directory.path().string() +
                                         "; . lib/common.sh; printf '#SBATCH -n1 --wait\n' > waits.sh; "
                                         ". <(sed '$d' bin/sbatch); may_wait waits.sh && ! may_wait job.sh");
   INFO(directive.err);
@@ -374,12 +374,12 @@ cat end
 TEST_CASE(
     "an environment of the person's own on the site is this machine's Python, and said, also under set -eu") {
   const Installed installed;
-  const std::string envs = installed.folder.path().string() + "/conda/envs/";
+  const std::string envs = installed.directory.path().string() + "/conda/envs/";
   struct Case {
     const char* name;
-    const char* folder; ///< its own below envs
+    const char* directory; ///< its own below envs
   };
-  for (const auto& [name, folder] : {Case{"my_pytorch_cuda12.8", "my_pytorch_cuda12.8"}, Case{"base", "base"},
+  for (const auto& [name, directory] : {Case{"my_pytorch_cuda12.8", "my_pytorch_cuda12.8"}, Case{"base", "base"},
                                      Case{"/project/me/envs/torch", "_project_me_envs_torch"}}) {
     CAPTURE(name);
     const auto result =
@@ -388,7 +388,7 @@ TEST_CASE(
                        "conda deactivate; echo ${CONDA_PREFIX-none}");
     INFO(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(result.out == envs + folder + "/bin/python\n42\n" + name + "\nnone\n");
+    CHECK(result.out == envs + directory + "/bin/python\n42\n" + name + "\nnone\n");
     CHECK(result.err.find("Small names no environment " + std::string(name) + " (it has: pytorch)") !=
           std::string::npos);
   }
@@ -417,7 +417,7 @@ TEST_CASE("shifter runs the program in the image with its volumes") {
   rule.prefix = "shifter";
   site.containers = {rule};
   const Installed installed(site);
-  const auto root = installed.folder.path();
+  const auto root = installed.directory.path();
   fs::create_directories(root / "data");
   REQUIRE(util::write_file(root / "data/file", "inside\n"));
   const auto volume = (root / "data").string() + ":/data-of-test";

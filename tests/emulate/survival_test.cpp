@@ -75,11 +75,11 @@ print("done", rank, flush=True)
 )";
 
 /// Writes a script that saves and requeues.
-void generate(const Cluster& cluster, const SharedDirectory& folder, const std::string& name,
+void generate(const Cluster& cluster, const SharedDirectory& directory, const std::string& name,
               const std::vector<std::string>& flags, const std::vector<std::string>& words) {
   std::vector<std::string> all = {
       "--site",    "generic",   "--gpus-per-node",  "0",           "--time",   "10",          "--save-before",
-      "1m",        "--requeue", "--checkpoint-dir", folder.path(), "--output", name + ".out", "-o",
+      "1m",        "--requeue", "--checkpoint-dir", directory.path(), "--output", name + ".out", "-o",
       name + ".sh"};
   all.insert(all.end(), flags.begin(), flags.end());
   cluster.generate_training(all, words);
@@ -102,13 +102,13 @@ TEST_CASE(
     "ranks that are asked to save are requeued and go on, within the bound; of an array the one task alone; "
     "and never after a failure of their own",
     "[slurm][alone]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   // A fault that never comes: a requeued job starts again after 10 seconds then, not after two minutes.
   const Cluster cluster({"--site", "generic", "--nodes", "5", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "whole", {"--nodes", "2", "--max-requeues", "1"}, {"9", "0"});
-  generate(cluster, folder, "array-%a", {"--array", "0-1"}, {"0", "0", "array-1.out"});
-  generate(cluster, folder, "failing", {}, {"0", "3"});
+  generate(cluster, directory, "whole", {"--nodes", "2", "--max-requeues", "1"}, {"9", "0"});
+  generate(cluster, directory, "array-%a", {"--array", "0-1"}, {"0", "0", "array-1.out"});
+  generate(cluster, directory, "failing", {}, {"0", "3"});
   // What Slurm does before the limit: USR1 to the batch shell.
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 whole=$(sbatch --parsable whole.sh)
@@ -141,11 +141,11 @@ echo "failing $(told $failing)"
 }
 
 TEST_CASE("submit --continue resumes a job that may not be requeued again", "[slurm]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job", {"--max-requeues", "0"}, {"1", "0"});
-  generate(cluster, folder, "array-%a", {"--array", "3", "--max-requeues", "0"}, {"1", "0"});
+  generate(cluster, directory, "job", {"--max-requeues", "0"}, {"1", "0"});
+  generate(cluster, directory, "array-%a", {"--array", "3", "--max-requeues", "0"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh; sbatch -Q array-%a.sh
 hear job.out "begin 0"; hear array-3.out "begin 0"
@@ -170,7 +170,7 @@ hpcml submit --continue 3 2>&1 | grep -o 'no record of job 3'
 }
 
 TEST_CASE("an imported script with a loop and pipes saves and resumes", "[slurm]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "1", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("part.py", R"(
 import os, signal, sys, time
@@ -195,7 +195,7 @@ echo "all parts are done"
 )sh");
   const auto generated =
       cluster.generate({"--from", "old.sh", "--site", "generic", "--gpus-per-node", "0", "--save-before",
-                        "1m", "--requeue", "--checkpoint-dir", folder.path(), "-o", "job.sh"});
+                        "1m", "--requeue", "--checkpoint-dir", directory.path(), "-o", "job.sh"});
   INFO(generated.err);
   REQUIRE(generated.exit_code == 0);
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
@@ -214,7 +214,7 @@ ended 1; told 1
 }
 
 TEST_CASE("programs save and resume with each kind of signal handler", "[slurm]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "4", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_other_program);
   // A shell without a trap around the program, and a child without a handler beside it.
@@ -241,7 +241,7 @@ TEST_CASE("programs save and resume with each kind of signal handler", "[slurm]"
                                       "--tasks-per-node",
                                       "2",
                                       "--checkpoint-dir",
-                                      folder.path(),
+                                      directory.path(),
                                       "--output",
                                       name + ".out",
                                       "-o",
@@ -273,10 +273,10 @@ do hear $name.out "begin 0"; hear $name.out "begin 1"; scancel --batch --signal=
 }
 
 TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and is done", "[.faults]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job", {"--nodes", "2", "--time", "1", "--save-before", "20s"}, {"1", "0"});
+  generate(cluster, directory, "job", {"--nodes", "2", "--time", "1", "--save-before", "20s"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1");
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
@@ -288,10 +288,10 @@ TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and
 }
 
 TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go on", "[.faults]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "preempt@8s..20s"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job", {"--array", "0-1", "--max-requeues", "0"}, {"1", "0"});
+  generate(cluster, directory, "job", {"--array", "0-1", "--max-requeues", "0"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1_0; told 1_1");
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
@@ -305,12 +305,12 @@ TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go 
 TEST_CASE("jobs that another preempts are requeued by their script where the site cancels them, and not "
           "after scancel",
           "[.faults]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster(
       {"--site", "generic", "--nodes", "4", "--quiet", "--fault", "preempt:cancel@12s..24s"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job", {"--array", "0-1", "--requeue-on", "preempted"}, {"1", "0"});
-  generate(cluster, folder, "ended", {"--requeue-on", "preempted"}, {"1", "0"});
+  generate(cluster, directory, "job", {"--array", "0-1", "--requeue-on", "preempted"}, {"1", "0"});
+  generate(cluster, directory, "ended", {"--requeue-on", "preempted"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh
 ended=$(sbatch --parsable ended.sh)
@@ -327,12 +327,12 @@ ended 1; told 1_0; told 1_1; told $ended | cut -d ' ' -f 1,2
 
 TEST_CASE("an agent's ranks save, nothing is started again in their job, and the record says why it ended",
           "[.faults]") {
-  const SharedDirectory folder;
+  const SharedDirectory directory;
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job",
+  generate(cluster, directory, "job",
            {"--nodes", "2", "--tasks-per-node", "2", "--log-dir", "logs", "--max-restarts", "2"}, {"1", "0"});
-  generate(cluster, folder, "failing", {"--log-dir", "failing-logs", "--requeue-on", "node,preempted"},
+  generate(cluster, directory, "failing", {"--log-dir", "failing-logs", "--requeue-on", "node,preempted"},
            {"0", "3"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh; sbatch -Q failing.sh

@@ -100,7 +100,7 @@ const SecretKey& key() {
 class Port {
 public:
   Port(Rules rules, bool for_agents) : x_rules(rules), x_for_agents(for_agents), x_table(5000) {
-    const auto say = [](const std::string&) {};
+    const auto report = [](const std::string&) {};
     if (for_agents) {
       agent::CoordinatorOptions conductor;
       conductor.job = k_job;
@@ -108,19 +108,19 @@ public:
       conductor.max_restarts = 2;
       conductor.heartbeat = {std::chrono::seconds(5), std::chrono::seconds(30)};
       const bool is_open = rules.plain == PlainMessages::accepted;
-      x_inner = std::make_unique<agent::Service>(conductor, say, is_open ? key().to_hex() : std::string());
+      x_inner = std::make_unique<agent::Service>(conductor, report, is_open ? key().to_hex() : std::string());
     } else {
-      auto meeting = std::make_unique<RendezvousService>(
-          RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, say);
-      meeting->set_port(k_port);
-      x_inner = std::move(meeting);
+      auto rendezvous = std::make_unique<RendezvousService>(
+          RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, report);
+      rendezvous->set_port(k_port);
+      x_inner = std::move(rendezvous);
     }
     x_checked = std::make_unique<Checked>(rules, *x_inner);
     SessionGateOptions gate;
     if (rules.has_key) gate.key = key();
     gate.job = k_job;
     gate.plain = rules.plain;
-    x_gate = std::make_unique<SessionGate>(std::move(gate), *x_checked, say);
+    x_gate = std::make_unique<SessionGate>(std::move(gate), *x_checked, report);
     x_gate->set_port(k_port);
     x_gate->begins(x_table, 100);
     for (ClientId client = 0; client < 3; ++client) x_gate->connected(client, "10.0.0.1", x_now);

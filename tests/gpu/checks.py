@@ -99,13 +99,13 @@ TROUBLE = [("die", 1, "is lost"), ("die", 0, "is lost"), ("hang", 2, "busy elsew
 
 
 def check_trouble():
-    runs = at_once(2, lambda case: World(3, GPUS, [DDP_RANK, "trouble", "--how", case[0], "--bad", str(case[1]), "--timeout", "8"]).finish(45),
+    runs = at_once(2, lambda case: World(3, GPUS, [DDP_RANK, "fail", "--how", case[0], "--bad", str(case[1]), "--timeout", "8"]).finish(45),
                    TROUBLE)
     for (how, bad, words), ends in zip(TROUBLE, runs):
         others = [end for rank, end in enumerate(ends) if rank != bad]
         said = [end["said"][-1] if end["said"] else {} for end in others]
         right = all(end["code"] == 6 for end in others) and all(
-            one.get("culprits") == str(bad) and words in one.get("error", "") for one in said)
+            one.get("failed_ranks") == str(bad) and words in one.get("error", "") for one in said)
         seconds = max(end["seconds"] for end in others)
         row(f"a rank of three does this: {how} (rank {bad}); the others name it", right,
             f"after {seconds:.1f} s in all: {said[0].get('error', '')}" if right else tails(ends))

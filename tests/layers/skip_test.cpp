@@ -44,16 +44,16 @@ std::vector<std::string> sources_with(const std::string& pattern, const std::str
 TEST_CASE("case without its package", "[.skips]") { test::skip_missing("no-such-package"); }
 
 TEST_CASE("skip adds a line to the list of tests/run.sh") {
-  const test::TempDirectory folder;
-  const auto list = (folder / "skipped").string();
+  const test::TempDirectory directory;
+  const auto list = (directory / "skipped").string();
   CHECK(run_skipping_case(list, false).exit_code == 0);
   CHECK(util::read_file(list).value_or("") ==
         "layers_tests: case without its package: no-such-package is not installed\n");
 }
 
 TEST_CASE("a missing package fails the test under tests/run.sh") {
-  const test::TempDirectory folder;
-  const auto list = (folder / "skipped").string();
+  const test::TempDirectory directory;
+  const auto list = (directory / "skipped").string();
   const auto output = run_skipping_case(list, true);
   CHECK(output.exit_code != 0);
   CHECK(test::holds(output.out, "no-such-package is not installed, although tests/run.sh installs it"));
@@ -61,12 +61,12 @@ TEST_CASE("a missing package fails the test under tests/run.sh") {
 }
 
 TEST_CASE("a directory is not taken for a Python module") {
-  const test::TempDirectory folder;
-  std::filesystem::create_directory(folder / "torch");
+  const test::TempDirectory directory;
+  std::filesystem::create_directory(directory / "torch");
   const std::string code = "import torch";
   const auto tried = [&](const std::string& python) {
     return util::run_process(
-        {"env", "-C", folder.path().string(), "PYTHONPATH=" + folder.path().string(), python, "-c", code},
+        {"env", "-C", directory.path().string(), "PYTHONPATH=" + directory.path().string(), python, "-c", code},
         util::EnvSnapshot::of_process());
   };
   const auto python = test::test_python();
@@ -74,7 +74,7 @@ TEST_CASE("a directory is not taken for a Python module") {
   REQUIRE(tried(python));
   CHECK(tried(python)->exit_code == 0); // the trap: an empty directory imports
   const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());
+  std::filesystem::current_path(directory.path());
   const auto version = test::module_version(python, "torch");
   std::filesystem::current_path(before);
   CHECK_FALSE(version);

@@ -83,7 +83,7 @@ private:
   }
 
   /// As sbatch sends them, with those that its GPUs make.
-  long told_tasks() const {
+  long specified_tasks() const {
     SubmittedCounts sent = count_sent(r, x_version);
     (void)slurm::check_gres(r, x_version, sent);
     return sent.tasks.value_or(0);
@@ -94,7 +94,7 @@ private:
     const auto excluded = names_of("exclude");
     if (!wanted || !excluded || !r.has("nodelist") || !wanted->empty()) return;
     // From 26.05 tasks make nodes; where that is one, it is sought among those of the list.
-    const long most = r.nodes ? r.nodes->max : from(Version::v26_05) ? told_tasks() : 0;
+    const long most = r.nodes ? r.nodes->max : from(Version::v26_05) ? specified_tasks() : 0;
     const bool waits = s.cpus > static_cast<long>(c.nodes.size()) * c.cpus(); // nobody looks at its nodes
     if (!r.nodes && most == 0 && s.min_nodes == 0 && !waits)
       refuse("nodelist", "node-count", "--nodelist names no node");

@@ -288,8 +288,8 @@ private:
       if (beyond) refuse(option, "layout", what + " do not fit on " + std::to_string(nodes) + " nodes");
     };
     if (places_may_come()) return;
-    const bool asked_later = has_choice(r, x_version) && !from(Version::v23_11);
-    if (asked_later) return;
+    const bool is_requested_later = has_choice(r, x_version) && !from(Version::v23_11);
+    if (is_requested_later) return;
     need(s.min_nodes > usable_nodes(), "exclude", "the nodes asked for");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     need(!r.overcommit && s.cpus > std::min(nodes, usable_nodes()) * cores * threads, "ntasks",

@@ -65,7 +65,7 @@ void GpuNode::take_cores(long cpus, NodeOffer& node) const {
   }
 }
 
-long GpuNode::asked_cpus_per_gpu() const {
+long GpuNode::requested_cpus_per_gpu() const {
   if (j.cpus_per_gpu > 0) return j.cpus_per_gpu;
   return j.tasks_per_gpu * j.cpus_per_task;
 }
@@ -78,7 +78,7 @@ bool GpuNode::offer_gpus(NodeOffer& node) const {
   else if (j.gpus_per_node > 0)
     least = j.gpus_per_node;
   least = std::max({least, j.gpus_per_socket, j.gpus_per_task * std::max(j.tasks_per_node, 0L)});
-  const long cpus = asked_cpus_per_gpu();
+  const long cpus = requested_cpus_per_gpu();
   // Measured in 21.08: a GPU's whole cores have to do for its tasks.
   if (x_version == Version::v21_08 && j.cpus_per_gpu > 0 &&
       ceiling(j.cpus_per_gpu, c.threads_per_core) * c.threads_per_core < j.tasks_per_gpu)
@@ -152,7 +152,7 @@ GpuNode::Range GpuNode::tasks_by_gpus() const {
 
 /// CPUs that go with a GPU.
 long GpuNode::cpus_of_gpu(bool first) const {
-  if (const long requested = asked_cpus_per_gpu(); requested > 0) return requested;
+  if (const long requested = requested_cpus_per_gpu(); requested > 0) return requested;
   const long gpus = gpus_of(j);
   if (!first || j.tasks == 0 || gpus == 0 || !from(Version::v23_02)) return 0;
   if (!from(Version::v23_11)) return ceiling(j.tasks, gpus) * j.cpus_per_task;

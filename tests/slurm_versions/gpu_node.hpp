@@ -56,7 +56,7 @@ private:
   void take_cores(long cpus, NodeOffer& node) const;
   bool offer_gpus(NodeOffer& node) const;
   bool offer_memory(NodeOffer& node) const;
-  long asked_cpus_per_gpu() const;
+  long requested_cpus_per_gpu() const;
   Range tasks_of_node(const NodeOffer& node) const;
   Range tasks_by_gpus() const;
   long cpus_of_gpu(bool first) const;

@@ -87,9 +87,9 @@ void LiveCluster::write_configuration(int port) const {
 util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix) {
   LiveCluster cluster;
   cluster.x_prefix = std::filesystem::absolute(prefix); // its commands run in another folder
-  std::string folder = (std::filesystem::temp_directory_path() / "hpcml-sbatch-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return util::Error{"cannot make a folder " + folder};
-  cluster.x_directory = folder;
+  std::string directory = (std::filesystem::temp_directory_path() / "hpcml-sbatch-XXXXXX").string();
+  if (::mkdtemp(directory.data()) == nullptr) return util::Error{"cannot make a folder " + directory};
+  cluster.x_directory = directory;
   const int port = test::free_port();
   cluster.write_configuration(port);
   const auto version = cluster.run({"sbatch", "--version"});

@@ -113,7 +113,7 @@ std::string hide_number(const std::string& text, const std::string& job, bool pa
 
 /// As the cases were written down.
 std::string normalised(const std::string& key, std::string value, const std::string& job,
-                       const std::string& folder, bool only_tasks, bool padded) {
+                       const std::string& directory, bool only_tasks, bool padded) {
   const bool gres = key.starts_with("Tres") || key == "CpusPerTres" || key == "MemPerTres";
   if (gres) {
     static const std::regex name("(^|,)(gres[:/])?gpu");
@@ -132,7 +132,7 @@ std::string normalised(const std::string& key, std::string value, const std::str
   // 26.05 shows as many nodes as tasks where only tasks were asked for.
   if (key == "NumNodes" && value.starts_with("1-") && only_tasks) value = "1";
   if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
-    value = util::replace_all(value, folder + "/work", "WORK");
+    value = util::replace_all(value, directory + "/work", "WORK");
     if (key != "WorkDir") value = hide_number(value, job, padded);
   }
   return value;
@@ -158,7 +158,7 @@ Record read_job(const std::string& line, const Shown& shown) {
     const std::string key(field);
     const auto found = record.find(key);
     if (found == record.end()) continue;
-    const auto value = normalised(key, found->second, id, shown.folder, only_tasks, shown.version >= "23.02");
+    const auto value = normalised(key, found->second, id, shown.directory, only_tasks, shown.version >= "23.02");
     const auto plain = shown.plain.find(key);
     // Of the second component on it is always written down.
     const bool log = shown.is_later && key == "StdOut";

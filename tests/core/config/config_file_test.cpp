@@ -9,27 +9,27 @@ using namespace hpcml;
 using hpcml::testing::TempDir;
 
 TEST_CASE("a configuration is read back as it was written") {
-  const TempDir folder;
+  const TempDir directory;
   config::Config config;
   config.site = "lumi";
   config.sites["lumi"] = {{"account", "project_1"}, {"partition", "small-g"}};
   config.sites["narval"] = {{"account", "def-\"me\""}};
   config.sites["empty"] = {};
-  const auto load = config::load_config(folder.write("config.json", config::render_config(config)));
+  const auto load = config::load_config(directory.write("config.json", config::render_config(config)));
   CHECK(load.diagnostics.empty());
   CHECK(load.config.site == config.site);
   config.sites.erase("empty");
   CHECK(load.config.sites == config.sites);
-  const auto nothing = config::load_config(folder.write("nothing.json", config::render_config({})));
+  const auto nothing = config::load_config(directory.write("nothing.json", config::render_config({})));
   CHECK(nothing.diagnostics.empty());
   CHECK(nothing.config.sites.empty());
   CHECK(config::load_config("/nowhere/config.json").diagnostics.empty());
 }
 
 TEST_CASE("what is no file of a configuration's size is not read as one") {
-  const TempDir folder;
-  const auto large = folder.write("large.json", std::string((1 << 20) + 1, ' '));
-  for (const auto& path : {folder.path(), std::string("/dev/zero"), large}) {
+  const TempDir directory;
+  const auto large = directory.write("large.json", std::string((1 << 20) + 1, ' '));
+  for (const auto& path : {directory.path(), std::string("/dev/zero"), large}) {
     CAPTURE(path);
     const auto load = config::load_config(path);
     REQUIRE(load.diagnostics.size() == 1);
@@ -50,7 +50,7 @@ TEST_CASE("a configuration's values are a request with the file as their origin"
 }
 
 TEST_CASE("what belongs to one job, wrong values and unknown keys are refused with their places") {
-  const TempDir folder;
+  const TempDir directory;
   const std::pair<const char*, const char*> cases[] = {
       {R"({"sites": {"lumi": {"array": "0-3"}}})", "array"},
       {R"({"sites": {"lumi": {"acount": "x"}}})", "use \"account\" if"},
@@ -60,7 +60,7 @@ TEST_CASE("what belongs to one job, wrong values and unknown keys are refused wi
       {"{", "JSON"},
   };
   for (const auto& [text, part] : cases) {
-    const auto load = config::load_config(folder.write("config.json", text));
+    const auto load = config::load_config(directory.write("config.json", text));
     std::string message;
     for (const auto& finding : load.diagnostics) message += diag::render_text(finding, load.source, false);
     CAPTURE(text, message);

@@ -18,11 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path k_folder = fs::path(HPCML_SOURCE_DIR) / "tests/core/config/invalid";
+const fs::path k_directory = fs::path(HPCML_SOURCE_DIR) / "tests/core/config/invalid";
 
 std::vector<fs::path> corpus() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(k_folder)) {
+  for (const auto& entry : fs::directory_iterator(k_directory)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -31,7 +31,7 @@ std::vector<fs::path> corpus() {
 
 /// Loads a wrong profile; its messages must contain each line of `expected`.
 void check_rejected(const fs::path& file, const std::string& expected) {
-  const auto load = config::load_site_file(file.string(), {k_folder.string()});
+  const auto load = config::load_site_file(file.string(), {k_directory.string()});
   const auto text = testing::all_text(load);
   INFO(text);
   CHECK_FALSE(load.site.has_value());
@@ -65,19 +65,19 @@ TEST_CASE("A profile with 100,000 nested lists is rejected", "[spec]") {
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
-  const auto text = testing::all_text(config::load_site_file((k_folder / "bad_pattern.json").string(), {}));
+  const auto text = testing::all_text(config::load_site_file((k_directory / "bad_pattern.json").string(), {}));
   CHECK_THAT(text,
              Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") +
                              std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
 }
 
 TEST_CASE("Members that any object may have are checked", "[spec]") {
-  const hpcml::testing::TempDir folder;
+  const hpcml::testing::TempDir directory;
   const auto findings_of = [&](const std::string& about) {
     const auto text =
         "{\n\"id\": \"x\", \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": {\"value\": 4, " + about +
         "}}}]\n}\n";
-    const auto load = config::load_site_file(folder.write("x.json", text), {});
+    const auto load = config::load_site_file(directory.write("x.json", text), {});
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].span.line == 2);
@@ -98,11 +98,11 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
 }
 
 TEST_CASE("The kinds of members without effect are checked", "[spec]") {
-  const hpcml::testing::TempDir folder;
+  const hpcml::testing::TempDir directory;
   for (const auto* member :
        {R"("$schema": 1)", R"("abstract": "yes")", R"("schema": "1")", R"("schema": 2)"}) {
     const auto load =
-        config::load_site_file(folder.write("x.json", std::string("{\"id\": \"x\", ") + member + "}"), {});
+        config::load_site_file(directory.write("x.json", std::string("{\"id\": \"x\", ") + member + "}"), {});
     INFO(member);
     CHECK_FALSE(load.site.has_value());
     CHECK(load.diagnostics.size() == 1);

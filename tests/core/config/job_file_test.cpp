@@ -10,8 +10,8 @@ using testing::all_text;
 using testing::TempDir;
 
 TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
-  const TempDir folder;
-  const auto path = folder.write("hpcml.json", R"({
+  const TempDir directory;
+  const auto path = directory.write("hpcml.json", R"({
   "site": "lumi",
   "nodes": 2, "gpus-per-node": 8, "cpus-per-task": 7,
   "time": 10, "mem": "480G",
@@ -41,11 +41,11 @@ TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
 }
 
 TEST_CASE("A job file may name every launcher and backend that a flag may", "[spec]") {
-  const TempDir folder;
+  const TempDir directory;
   for (const std::string launcher : {"hpcml", "torchrun", "accelerate", "deepspeed", "srun", "ibrun",
                                      "mpirun", "mpiexec", "bede-mpirun"}) {
     const auto load = config::load_job_file(
-        folder.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
+        directory.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
     INFO(all_text(load));
     REQUIRE(load.job.has_value());
     CHECK(load.job->launcher->value.name() == launcher);
@@ -54,8 +54,8 @@ TEST_CASE("A job file may name every launcher and backend that a flag may", "[sp
 }
 
 TEST_CASE("All mistakes of a job file are said at once with their places", "[spec]") {
-  const TempDir folder;
-  const auto path = folder.write("hpcml.json", R"({
+  const TempDir directory;
+  const auto path = directory.write("hpcml.json", R"({
   "node": 2,
   "gpus-per-node": "eight",
   "time": "soon",
@@ -78,8 +78,8 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
 }
 
 TEST_CASE("A component has the job's values under its own", "[spec]") {
-  const TempDir folder;
-  const auto load = config::load_job_file(folder.write("hpcml.json", R"({
+  const TempDir directory;
+  const auto load = config::load_job_file(directory.write("hpcml.json", R"({
   "time": 10, "nodes": 4, "sbatch": ["--comment=all"], "command": ["train"],
   "components": [
     {"partition": "a", "nodes": 1, "gpus-per-node": 0, "command": ["serve", "--port=1"]},
@@ -102,8 +102,8 @@ TEST_CASE("A component has the job's values under its own", "[spec]") {
 }
 
 TEST_CASE("What a component may not say is placed, and said with what to do", "[spec]") {
-  const TempDir folder;
-  const auto load = config::load_job_file(folder.write("hpcml.json", R"({
+  const TempDir directory;
+  const auto load = config::load_job_file(directory.write("hpcml.json", R"({
   "steps": [{"command": ["a"]}],
   "components": [
     {"nodes": 1, "job-name": "x"},
@@ -120,14 +120,14 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
         ":6:35: error: a component sets \"container\", which only the whole job can set"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
-  const auto loaded = config::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
+  const auto loaded = config::load_job_file(directory.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
   CHECK_THAT(all_text(loaded), Catch::Contains("\"components\" has one component, but needs two or more"));
 }
 
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {
-  const TempDir folder;
-  for (const auto& path : {folder.path() + "/none.json", folder.path(), std::string("/dev/zero"),
-                           folder.write("broken.json", "{\"nodes\": 2")}) {
+  const TempDir directory;
+  for (const auto& path : {directory.path() + "/none.json", directory.path(), std::string("/dev/zero"),
+                           directory.write("broken.json", "{\"nodes\": 2")}) {
     const auto load = config::load_job_file(path);
     INFO(path << all_text(load));
     CHECK_FALSE(load.job.has_value());

@@ -12,8 +12,8 @@ using hpcml::testing::TempDir;
 namespace {
 
 config::JobLoad load(const std::string& text) {
-  static const TempDir k_folder;
-  return config::load_job_file(k_folder.write("job.json", text));
+  static const TempDir k_directory;
+  return config::load_job_file(k_directory.write("job.json", text));
 }
 
 std::string messages_of(const config::JobLoad& file) {

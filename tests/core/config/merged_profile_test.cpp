@@ -91,8 +91,8 @@ TEST_CASE("A merged profile is taken only where none of its layers lies in a dir
   const auto text = config::render_merged(
       {"0123456789abcdef", merged_anew(R"({"id": "narval", "name": "as merged"})", "{}")});
   const embedded::File merged[] = {{"narval,alliance", text}};
-  const auto name_in = [&](const TempDir& folder) {
-    const auto load = config::load_site("narval", {folder.path()}, merged);
+  const auto name_in = [&](const TempDir& directory) {
+    const auto load = config::load_site("narval", {directory.path()}, merged);
     REQUIRE(load.site.has_value());
     return load.site->name;
   };

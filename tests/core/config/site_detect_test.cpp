@@ -63,11 +63,11 @@ TEST_CASE("where a variable tells, host names are not asked; several sites stay 
   put("one", R"({"env": {"MY_CLUSTER": "one"}, "hostnames": ["login.*"]})");
   put("two", R"({"hostnames": ["login.*"]})");
   dir.write("broken.json", "{");
-  const std::vector<std::string> folders = {dir.path()};
-  const auto sure = config::detect_sites(folders, {}, with("MY_CLUSTER", "one"), {"login5"});
+  const std::vector<std::string> directories = {dir.path()};
+  const auto sure = config::detect_sites(directories, {}, with("MY_CLUSTER", "one"), {"login5"});
   REQUIRE(sure.size() == 1);
   CHECK(sure.front().id == "one");
-  const auto several = config::detect_sites(folders, {}, {}, {"login5"});
+  const auto several = config::detect_sites(directories, {}, {}, {"login5"});
   REQUIRE(several.size() == 2);
   CHECK(several[0].id == "one");
   CHECK(several[1].id == "two");

@@ -41,15 +41,15 @@ TEST_CASE("Places are searched in their order: flags, variable, home, system, bu
 }
 
 TEST_CASE("Facts keep their documents where two layers call different ones the same", "[spec]") {
-  const TempDir folder;
-  folder.write("centre.json", R"({"id": "centre", "abstract": true,
+  const TempDir directory;
+  directory.write("centre.json", R"({"id": "centre", "abstract": true,
     "sources": {"running": {"url": "https://centre/running", "checked": "2026-01-01"}, "both": {"url": "https://both", "checked": "2026-01-01"}},
     "flags": {"mem": {"policy": "forbidden", "source": "running"}, "time": {"policy": "required", "source": "both"}},
     "env": [{"name": "A", "value": "1", "source": "both", "alternatives": [{"value": "2", "source": "running", "why": "old"}]}]})");
-  folder.write("mine.json", R"({"id": "mine", "name": "Mine", "extends": ["centre"],
+  directory.write("mine.json", R"({"id": "mine", "name": "Mine", "extends": ["centre"],
     "sources": {"running": {"url": "https://mine/running", "checked": "2026-02-02"}, "both": {"url": "https://both", "checked": "2026-02-02"}},
     "flags": {"nodes": {"policy": "required", "source": "running"}}})");
-  const auto mine = config::load_site("mine", {folder.path()});
+  const auto mine = config::load_site("mine", {directory.path()});
   INFO(all_text(mine));
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->flags.at("mem").origin.source == "centre.running: https://centre/running");
@@ -61,15 +61,15 @@ TEST_CASE("Facts keep their documents where two layers call different ones the s
 }
 
 TEST_CASE("A user's profile refines a built-in one, also under the same name", "[spec]") {
-  const TempDir folder;
-  folder.write("lumi.json", R"({
+  const TempDir directory;
+  directory.write("lumi.json", R"({
     "id": "lumi", "extends": ["lumi"],
     "flags": {"account": {"default": "project_42"}},
     "network": {"interfaces": ["hsn0"]},
     "caches": null
   })");
-  folder.write("mine.json", R"({"id": "mine", "extends": ["narval"], "state": {"is": "early"}})");
-  const auto lumi = config::load_site("lumi", {folder.path()});
+  directory.write("mine.json", R"({"id": "mine", "extends": ["narval"], "state": {"is": "early"}})");
+  const auto lumi = config::load_site("lumi", {directory.path()});
   INFO(all_text(lumi));
   REQUIRE(lumi.site.has_value());
   CHECK(lumi.site->flags.at("account").default_value == "project_42");
@@ -79,12 +79,12 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
   CHECK(lumi.site->caches.empty()); // null removes
   CHECK(lumi.site->partitions.size() == 4);
   CHECK(lumi.site->hash != config::load_site("lumi", {}).site->hash);
-  const auto mine = config::load_site("mine", {folder.path()});
+  const auto mine = config::load_site("mine", {directory.path()});
   INFO(all_text(mine));
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->id == "mine");
   CHECK(mine.site->flags.at("partition").policy == model::Policy::discouraged);
-  CHECK(mine.site->state_origin.source == folder.path() + "/mine.json"); // no source given: the file itself
+  CHECK(mine.site->state_origin.source == directory.path() + "/mine.json"); // no source given: the file itself
 }
 
 TEST_CASE("unknown site is reported with a near name and hints", "[spec]") {
@@ -110,50 +110,50 @@ TEST_CASE("unknown site is reported with a near name and hints", "[spec]") {
 }
 
 TEST_CASE("A file whose id is not its name is refused", "[spec]") {
-  const TempDir folder;
-  folder.write("one.json", named("two", "x"));
-  const auto load = config::load_site("one", {folder.path()});
+  const TempDir directory;
+  directory.write("one.json", named("two", "x"));
+  const auto load = config::load_site("one", {directory.path()});
   CHECK_FALSE(load.site.has_value());
   CHECK_FALSE(load.not_found);
   CHECK_THAT(all_text(load), Catch::Contains("one.json") && Catch::Contains("\"two\""));
 }
 
 TEST_CASE("A broken profile in a directory is not passed over for the built-in one", "[spec]") {
-  const TempDir folder;
-  folder.write("lumi.json", "{");
-  const auto load = config::load_site("lumi", {folder.path()});
+  const TempDir directory;
+  directory.write("lumi.json", "{");
+  const auto load = config::load_site("lumi", {directory.path()});
   CHECK_FALSE(load.site.has_value());
   CHECK_FALSE(load.not_found);
   CHECK_THAT(all_text(load), Catch::Contains("lumi.json:1:"));
 }
 
 TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
-  const TempDir folder;
-  folder.write("a/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
-  folder.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": "
+  const TempDir directory;
+  directory.write("a/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
+  directory.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": "
                            "\"n\",\n  \"id\": \"x\"\n}\n");
-  folder.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
+  directory.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
   const auto hash = [&](const std::string& sub) {
-    return config::load_site("x", {folder.path() + "/" + sub}).site->hash;
+    return config::load_site("x", {directory.path() + "/" + sub}).site->hash;
   };
   CHECK(hash("a").size() == 16);
   CHECK(hash("a") == hash("b"));
   CHECK(hash("a") != hash("c"));
-  CHECK(config::load_site("lumi", {}).site->hash == config::load_site("lumi", {folder.path()}).site->hash);
+  CHECK(config::load_site("lumi", {}).site->hash == config::load_site("lumi", {directory.path()}).site->hash);
 }
 
 TEST_CASE("A profile that is given as a file finds the layers that lie beside it", "[spec]") {
-  const TempDir folder;
-  folder.write("centre.json",
+  const TempDir directory;
+  directory.write("centre.json",
                R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
-  folder.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
-  const auto load = config::load_site_file(folder.path() + "/a.json", {});
+  directory.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
+  const auto load = config::load_site_file(directory.path() + "/a.json", {});
   INFO(all_text(load));
   REQUIRE(load.site);
   CHECK(load.site->shebang == "#!/bin/bash -l");
-  folder.write("lumi.json",
+  directory.write("lumi.json",
                R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
-  const auto mine = config::load_site_file(folder.path() + "/lumi.json", {});
+  const auto mine = config::load_site_file(directory.path() + "/lumi.json", {});
   INFO(all_text(mine));
   REQUIRE(mine.site);
   CHECK(mine.site->name == "Mine");
@@ -203,21 +203,21 @@ TEST_CASE("a layer that many layers share is read once, and a chain without an e
 }
 
 TEST_CASE("A profile takes comments as a job file does, and a mistake behind them has its place") {
-  const hpcml::testing::TempDir folder;
-  folder.write("mine.json",
+  const hpcml::testing::TempDir directory;
+  directory.write("mine.json",
                "// our cluster\n{\n  \"id\": \"mine\", // as the file\n  // \"name\": \"x\",\n"
                "  \"sources\": {\"a\": {\"url\": \"https://x.org // y\", \"checked\": \"2026-01-02\"}}\n}\n");
-  const auto load = config::load_site_file(folder.path() + "/mine.json", {});
+  const auto load = config::load_site_file(directory.path() + "/mine.json", {});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
   REQUIRE(load.site.has_value());
   CHECK(load.site->sources.at(0).url == "https://x.org // y");
 
-  folder.write("slip.json",
+  directory.write("slip.json",
                "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
-  const auto slip = config::load_site_file(folder.path() + "/slip.json", {});
-  REQUIRE_FALSE(slip.diagnostics.empty());
-  CHECK(slip.diagnostics[0].span.line == 4);
-  CHECK(slip.diagnostics[0].span.column == 3);
+  const auto typo = config::load_site_file(directory.path() + "/slip.json", {});
+  REQUIRE_FALSE(typo.diagnostics.empty());
+  CHECK(typo.diagnostics[0].span.line == 4);
+  CHECK(typo.diagnostics[0].span.column == 3);
 }
 
 TEST_CASE("profile can set a key that its base lists", "[spec]") {

@@ -46,8 +46,8 @@ TEST_CASE("a message of the kernel tells of a GPU that has failed, or of somethi
 }
 
 TEST_CASE("of a kernel's log only that is read which comes after, without its facts") {
-  const test::TempDirectory folder;
-  const auto path = (folder.path() / "kmsg").string();
+  const test::TempDirectory directory;
+  const auto path = (directory.path() / "kmsg").string();
   std::ofstream file(path);
   file << "6,1,100,-;before\n" << std::flush;
   node_health::KernelLog log(path);
@@ -55,7 +55,7 @@ TEST_CASE("of a kernel's log only that is read which comes after, without its fa
   file << "3,2,200,-;NVRM: a; b\n SUBSYSTEM=pci\n DEVICE=+pci:1;2\n4,3,300,c;next\n" << std::flush;
   CHECK(log.take() == std::vector<std::string>{"NVRM: a; b", "next"});
   CHECK(log.take().empty());
-  CHECK(node_health::KernelLog((folder.path() / "none").string()).take().empty());
+  CHECK(node_health::KernelLog((directory.path() / "none").string()).take().empty());
 }
 
 TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {

@@ -13,10 +13,10 @@
 using namespace hpcml;
 
 TEST_CASE("the scripts of all sites and launchers are read without a gap") {
-  const std::vector<std::string> folders;
+  const std::vector<std::string> directories;
   std::size_t scripts = 0;
-  for (const auto& id : config::list_sites(folders)) {
-    const auto load = config::load_site(id, folders);
+  for (const auto& id : config::list_sites(directories)) {
+    const auto load = config::load_site(id, directories);
     REQUIRE(load.site);
     for (const std::string launcher :
          {"hpcml", "torchrun", "srun", "accelerate", "deepspeed", "ibrun", "mpirun"}) {

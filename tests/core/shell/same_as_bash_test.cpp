@@ -57,15 +57,15 @@ done
 exit 0
 )";
 
-std::vector<Seen> run_all(const TestDirectory& folder, unsigned count) {
-  folder.write("driver", k_driver);
-  folder.write("show", k_show, true);
-  folder.write("envshow", k_envshow, true);
-  folder.write("runner", k_runner, true);
+std::vector<Seen> run_all(const TestDirectory& directory, unsigned count) {
+  directory.write("driver", k_driver);
+  directory.write("show", k_show, true);
+  directory.write("envshow", k_envshow, true);
+  directory.write("runner", k_runner, true);
   util::EnvSnapshot env(
-      {{"PATH", folder.path().string() + ":/usr/bin:/bin"}, {"LC_ALL", "C"}, {"TIMEFORMAT", ""}});
+      {{"PATH", directory.path().string() + ":/usr/bin:/bin"}, {"LC_ALL", "C"}, {"TIMEFORMAT", ""}});
   const auto output = util::run_process(
-      {"/bin/bash", "-c", "cd " + folder.path().string() + " && exec bash driver " + std::to_string(count)},
+      {"/bin/bash", "-c", "cd " + directory.path().string() + " && exec bash driver " + std::to_string(count)},
       env);
   REQUIRE(output.ok());
   REQUIRE(output->exit_code == 0);
@@ -222,13 +222,13 @@ std::string compare(const shell::View& view, const Seen& seen, Totals& totals) {
 } // namespace
 
 TEST_CASE("what the reader says it knows is what bash does") {
-  const TestDirectory folder;
+  const TestDirectory directory;
   std::vector<std::string> scripts;
   for (unsigned seed = 0; seed < k_scripts; ++seed) {
     scripts.push_back(test::RandomScript(seed).make());
-    folder.write(std::to_string(seed) + ".txt", scripts.back());
+    directory.write(std::to_string(seed) + ".txt", scripts.back());
   }
-  const auto seen = run_all(folder, k_scripts);
+  const auto seen = run_all(directory, k_scripts);
   REQUIRE(seen.size() == k_scripts);
   Totals totals;
   std::size_t failed = 0;

@@ -26,11 +26,11 @@ bool is_read(const std::string& text) {
 
 /// True for each text that `bash -n` takes without an error.
 std::vector<bool> bash_takes(const std::vector<std::string>& texts) {
-  const test::TempDirectory folder;
-  for (std::size_t i = 0; i < texts.size(); ++i) std::ofstream(folder / std::to_string(i)) << texts[i];
+  const test::TempDirectory directory;
+  for (std::size_t i = 0; i < texts.size(); ++i) std::ofstream(directory / std::to_string(i)) << texts[i];
   const util::EnvSnapshot env(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}});
   // bash reports some errors within [[ ]] without an exit status.
-  const std::string loop = "cd " + folder.path().string() + " && for ((i = 0; i < " +
+  const std::string loop = "cd " + directory.path().string() + " && for ((i = 0; i < " +
                            std::to_string(texts.size()) +
                            "; i++)); do if said=$(bash -n $i 2>&1) && [[ $said != *error* && $said != "
                            "*expected* && $said != *unexpected* ]]; then printf 1; else printf 0; fi; done";

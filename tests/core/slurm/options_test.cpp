@@ -23,8 +23,8 @@ namespace {
 /// The commands read a configuration before they print anything.
 std::optional<std::string> help_of(const std::string& program) {
   if (!std::filesystem::exists(program)) return std::nullopt;
-  const test::TempDirectory folder;
-  const std::string file = (folder / "slurm.conf").string();
+  const test::TempDirectory directory;
+  const std::string file = (directory / "slurm.conf").string();
   REQUIRE(util::write_file(file, "ClusterName=none\nSlurmctldHost=localhost\n"));
   auto env = util::EnvSnapshot::of_process();
   env.set("SLURM_CONF", file);

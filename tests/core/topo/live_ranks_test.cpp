@@ -26,13 +26,13 @@ public:
   ~Proc() { fs::remove_all(x_root); }
   void add(unsigned pid, const std::vector<std::string>& env, const std::string& cpus,
            const std::string& maps = {}) const {
-    const fs::path folder = x_root / "proc" / std::to_string(pid),
-                   task = folder / "task" / std::to_string(pid);
+    const fs::path directory = x_root / "proc" / std::to_string(pid),
+                   task = directory / "task" / std::to_string(pid);
     fs::create_directories(task);
-    std::ofstream environ(folder / "environ");
+    std::ofstream environ(directory / "environ");
     for (const auto& entry : env) environ << entry << '\0';
     std::ofstream(task / "status") << "Name:\tx\nCpus_allowed_list:\t" << cpus << "\n";
-    if (!maps.empty()) std::ofstream(folder / "numa_maps") << maps << "\n";
+    if (!maps.empty()) std::ofstream(directory / "numa_maps") << maps << "\n";
   }
   const fs::path& root() const { return x_root; }
 

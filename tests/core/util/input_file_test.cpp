@@ -29,34 +29,34 @@ std::string error_of(const std::filesystem::path& path, const util::InputRule& r
 } // namespace
 
 TEST_CASE("read_input accepts files up to the limit") {
-  const test::TempDirectory folder;
-  REQUIRE(util::write_file(folder / "small", "text"));
-  REQUIRE(util::write_file(folder / "limit", std::string(k_limit, 'x')));
-  REQUIRE(util::write_file(folder / "over", std::string(k_limit + 1, 'x')));
-  CHECK(read_input(folder / "small", {k_limit}).value_or("") == "text");
-  CHECK(read_input(folder / "limit", {k_limit}).value_or("").size() == k_limit);
-  CHECK(error_of(folder / "over") ==
-        "cannot read " + (folder / "over").string() + ": it exceeds 1 MiB (limit)");
-  CHECK(util::read_input_head(folder / "over", 5).value_or("") == "xxxxx");
+  const test::TempDirectory directory;
+  REQUIRE(util::write_file(directory / "small", "text"));
+  REQUIRE(util::write_file(directory / "limit", std::string(k_limit, 'x')));
+  REQUIRE(util::write_file(directory / "over", std::string(k_limit + 1, 'x')));
+  CHECK(read_input(directory / "small", {k_limit}).value_or("") == "text");
+  CHECK(read_input(directory / "limit", {k_limit}).value_or("").size() == k_limit);
+  CHECK(error_of(directory / "over") ==
+        "cannot read " + (directory / "over").string() + ": it exceeds 1 MiB (limit)");
+  CHECK(util::read_input_head(directory / "over", 5).value_or("") == "xxxxx");
 }
 
 TEST_CASE("read_input rejects what has no end or no text") {
-  const test::TempDirectory folder;
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  std::filesystem::create_symlink("loop", folder / "loop");
+  const test::TempDirectory directory;
+  REQUIRE(::mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("loop", directory / "loop");
   CHECK(error_of("/dev/zero") == "cannot read /dev/zero: it exceeds 1 MiB (limit)");
   CHECK(error_of("/dev/zero", {k_limit, true}) == "cannot read /dev/zero: it is not a regular file");
-  CHECK(error_of(folder / "pipe").ends_with("no process writes to this pipe"));
-  CHECK(error_of(folder / "pipe", {k_limit, true}).ends_with("is not a regular file"));
-  CHECK(error_of(folder / "loop").ends_with("Too many levels of symbolic links"));
-  CHECK(error_of(folder / std::string(300, 'x')).ends_with("File name too long"));
-  CHECK(error_of(folder.path()).ends_with("Is a directory"));
-  CHECK(error_of(folder / "missing").ends_with("No such file or directory"));
+  CHECK(error_of(directory / "pipe").ends_with("no process writes to this pipe"));
+  CHECK(error_of(directory / "pipe", {k_limit, true}).ends_with("is not a regular file"));
+  CHECK(error_of(directory / "loop").ends_with("Too many levels of symbolic links"));
+  CHECK(error_of(directory / std::string(300, 'x')).ends_with("File name too long"));
+  CHECK(error_of(directory.path()).ends_with("Is a directory"));
+  CHECK(error_of(directory / "missing").ends_with("No such file or directory"));
 }
 
 TEST_CASE("read_input reads a pipe to its end") {
-  const test::TempDirectory folder;
-  const auto path = folder / "pipe";
+  const test::TempDirectory directory;
+  const auto path = directory / "pipe";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   std::thread writer([&] {
     const int fd = ::open(path.c_str(), O_WRONLY);
@@ -71,8 +71,8 @@ TEST_CASE("read_input reads a pipe to its end") {
 }
 
 TEST_CASE("read_input waits for a silent writer") {
-  const test::TempDirectory folder;
-  const auto path = folder / "pipe";
+  const test::TempDirectory directory;
+  const auto path = directory / "pipe";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   const int keep = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(keep >= 0);
@@ -97,19 +97,19 @@ TEST_CASE("read_input reads open descriptors by their names") {
 
 TEST_CASE("read_input rejects files of other users on request") {
   if (::geteuid() != 0) return test::skip("only root can give a file away");
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const util::InputRule rule{k_limit, true, "a hint"};
-  REQUIRE(util::write_file(folder / "own", "text"));
-  REQUIRE(util::write_file(folder / "theirs", "text"));
-  REQUIRE(::chown((folder / "theirs").c_str(), k_other_user, k_other_user) == 0);
-  std::filesystem::create_symlink("own", folder / "link");
-  REQUIRE(::lchown((folder / "link").c_str(), k_other_user, k_other_user) == 0);
-  CHECK(read_input(folder / "own", rule).value_or("") == "text");
-  CHECK(read_input(folder / "theirs", {k_limit, true}).value_or("") == "text");
+  REQUIRE(util::write_file(directory / "own", "text"));
+  REQUIRE(util::write_file(directory / "theirs", "text"));
+  REQUIRE(::chown((directory / "theirs").c_str(), k_other_user, k_other_user) == 0);
+  std::filesystem::create_symlink("own", directory / "link");
+  REQUIRE(::lchown((directory / "link").c_str(), k_other_user, k_other_user) == 0);
+  CHECK(read_input(directory / "own", rule).value_or("") == "text");
+  CHECK(read_input(directory / "theirs", {k_limit, true}).value_or("") == "text");
   for (const char* name : {"theirs", "link"}) {
-    const auto read = read_input(folder / name, rule);
+    const auto read = read_input(directory / name, rule);
     REQUIRE_FALSE(read);
-    CHECK(read.error().what == "hpcml does not read " + (folder / name).string() +
+    CHECK(read.error().what == "hpcml does not read " + (directory / name).string() +
                                    ": it belongs to another user (uid 65534), not to you or root");
     CHECK(read.error().hint == "a hint");
   }

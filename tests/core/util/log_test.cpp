@@ -16,8 +16,8 @@ namespace {
 
 /// What `use` writes to standard error, by lines.
 std::vector<std::string> lines_of(const std::function<void()>& use) {
-  test::TempDirectory folder;
-  const auto path = (folder / "stderr").string();
+  test::TempDirectory directory;
+  const auto path = (directory / "stderr").string();
   const int saved = ::dup(STDERR_FILENO);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   REQUIRE(file >= 0);

@@ -8,9 +8,9 @@ using namespace hpcml;
 
 namespace {
 
-util::EnvSnapshot snapshot(const std::string& folder) {
+util::EnvSnapshot snapshot(const std::string& directory) {
   util::EnvSnapshot env;
-  env.set("PWD", folder);
+  env.set("PWD", directory);
   return env;
 }
 
@@ -39,15 +39,15 @@ TEST_CASE("a person's path becomes whole, from their home or their folder") {
 }
 
 TEST_CASE("the working folder has the shell's name as long as that is the same folder") {
-  const auto start_folder = std::filesystem::current_path();
-  CHECK(util::user_places(snapshot("/")).directory == start_folder);
-  CHECK(util::user_places(snapshot(start_folder.string() + "/.")).directory == start_folder / ".");
-  CHECK(util::user_places(snapshot("relative")).directory == start_folder);
+  const auto start_directory = std::filesystem::current_path();
+  CHECK(util::user_places(snapshot("/")).directory == start_directory);
+  CHECK(util::user_places(snapshot(start_directory.string() + "/.")).directory == start_directory / ".");
+  CHECK(util::user_places(snapshot("relative")).directory == start_directory);
 }
 
 TEST_CASE("what is kept for later lies in the person's cache, by kind") {
   struct Case {
-    const char *cache, *home, *folder;
+    const char *cache, *home, *directory;
   };
   const Case cases[] = {
       {"/caches", "/home/me", "/caches/hpcml/torch"},
@@ -59,9 +59,9 @@ TEST_CASE("what is kept for later lies in the person's cache, by kind") {
     util::EnvSnapshot env;
     env.set("XDG_CACHE_HOME", test_case.cache);
     env.set("HOME", test_case.home);
-    const auto folder = util::cache_directory(env, "torch");
+    const auto directory = util::cache_directory(env, "torch");
     INFO(test_case.cache << " " << test_case.home);
-    CHECK(folder.value_or("") == test_case.folder);
-    if (!folder) CHECK_FALSE(folder.error().hint.empty());
+    CHECK(directory.value_or("") == test_case.directory);
+    if (!directory) CHECK_FALSE(directory.error().hint.empty());
   }
 }

@@ -40,8 +40,8 @@ TEST_CASE("a real bash reads back every quoted word") {
 }
 
 TEST_CASE("what a wrapper has started ends with it when its time is over") {
-  const test::TempDirectory folder;
-  const auto file = (folder / "pid").string();
+  const test::TempDirectory directory;
+  const auto file = (directory / "pid").string();
   const auto run = run_process({"bash", "-c", "sleep 300 & echo $! > " + file + "; wait"},
                                EnvSnapshot::of_process(), std::chrono::seconds(3));
   CHECK_FALSE(run.ok());
@@ -84,19 +84,19 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
 }
 
 TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
-  const test::TempDirectory folder;
-  REQUIRE(write_file(folder / "a", "one"));
-  REQUIRE(write_file(folder / "a", "two"));
-  CHECK(read_file(folder / "a").value() == "two");
-  CHECK_FALSE(write_file(folder / "none" / "a", "x").ok());
-  CHECK_FALSE(read_file(folder / "b").ok());
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  const test::TempDirectory directory;
+  REQUIRE(write_file(directory / "a", "one"));
+  REQUIRE(write_file(directory / "a", "two"));
+  CHECK(read_file(directory / "a").value() == "two");
+  CHECK_FALSE(write_file(directory / "none" / "a", "x").ok());
+  CHECK_FALSE(read_file(directory / "b").ok());
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
 
 TEST_CASE(
     "write_output follows links, keeps modes, and writes into pipes and devices instead of replacing them") {
-  const test::TempDirectory folder;
-  const auto target = folder / "target", link = folder / "link", pipe = folder / "pipe";
+  const test::TempDirectory directory;
+  const auto target = directory / "target", link = directory / "link", pipe = directory / "pipe";
   REQUIRE(write_output(target, "one", 0700));
   CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) ==
         std::filesystem::perms::owner_all);
@@ -117,46 +117,46 @@ TEST_CASE(
   CHECK(std::string(got) == "three");
   ::close(reader);
 
-  const auto directory = write_output(folder.path(), "x");
-  REQUIRE_FALSE(directory.ok());
-  CHECK(directory.error().what.find("Is a directory") != std::string::npos);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
+  const auto written = write_output(directory.path(), "x");
+  REQUIRE_FALSE(written.ok());
+  CHECK(written.error().what.find("Is a directory") != std::string::npos);
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 3);
 }
 
 TEST_CASE("a link to a file that is not there yet leads to it afterwards") {
-  const test::TempDirectory folder;
-  std::filesystem::create_directory(folder / "far");
-  std::filesystem::create_symlink("far/target", folder / "link");
-  REQUIRE(write_output(folder / "link", "one"));
-  CHECK(std::filesystem::is_symlink(folder / "link"));
-  CHECK(read_file(folder / "far" / "target").value_or("") == "one");
+  const test::TempDirectory directory;
+  std::filesystem::create_directory(directory / "far");
+  std::filesystem::create_symlink("far/target", directory / "link");
+  REQUIRE(write_output(directory / "link", "one"));
+  CHECK(std::filesystem::is_symlink(directory / "link"));
+  CHECK(read_file(directory / "far" / "target").value_or("") == "one");
 }
 
 TEST_CASE("rewrite_file takes no pipe's and no device's place") {
-  const test::TempDirectory folder;
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  const auto status = rewrite_file(folder / "pipe", "x");
-  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  const test::TempDirectory directory;
+  REQUIRE(::mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  const auto status = rewrite_file(directory / "pipe", "x");
+  CHECK(std::filesystem::is_fifo(directory / "pipe"));
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().what.find("it is not a regular file") != std::string::npos);
 }
 
 TEST_CASE("check_output tells beforehand what write_output cannot write, and leaves nothing") {
-  const test::TempDirectory folder;
-  REQUIRE(write_file(folder / "there", "kept"));
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  std::filesystem::create_symlink("none/target", folder / "lost");
-  for (const auto* good : {"there", "new", "pipe"}) CHECK(check_output(folder / good).ok());
+  const test::TempDirectory directory;
+  REQUIRE(write_file(directory / "there", "kept"));
+  REQUIRE(::mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("none/target", directory / "lost");
+  for (const auto* good : {"there", "new", "pipe"}) CHECK(check_output(directory / good).ok());
   CHECK(check_output("/dev/null").ok());
   for (const auto& bad :
-       {folder / "none" / "file", folder.path(), folder / "there" / "file", folder / "lost"}) {
+       {directory / "none" / "file", directory.path(), directory / "there" / "file", directory / "lost"}) {
     CAPTURE(bad.string());
     const auto checked = check_output(bad);
     REQUIRE_FALSE(checked.ok());
     CHECK(checked.error().what.starts_with("cannot write " + bad.string()));
   }
-  CHECK(read_file(folder / "there").value() == "kept");
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
+  CHECK(read_file(directory / "there").value() == "kept");
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 3);
 }
 
 TEST_CASE("nearest finds slips and nothing else") {
@@ -231,9 +231,9 @@ TEST_CASE("words with a dollar are filled in as Python's templates are") {
 }
 
 TEST_CASE("a scratch path goes with all in it, and a file as a folder does") {
-  const hpcml::test::TempDirectory folder;
+  const hpcml::test::TempDirectory directory;
   for (const std::string name : {"tree", "file"}) {
-    const auto path = (folder / name).string();
+    const auto path = (directory / name).string();
     {
       const hpcml::util::ScratchPath scratch(path);
       if (name == "tree") std::filesystem::create_directories(path + "/a/b");

@@ -30,8 +30,8 @@ util::EnvSnapshot bare() {
 
 TEST_CASE("GPUs on the bus, the driver and its library, device files, the container and torch's build are "
           "read from files") {
-  const test::TempDirectory folder;
-  const fs::path root = folder.path();
+  const test::TempDirectory directory;
+  const fs::path root = directory.path();
   const auto pci = root / "sys/bus/pci/devices/0000:41:00.0";
   put(pci / "class", "0x030200\n");
   put(pci / "vendor", "0x10de\n");

@@ -74,7 +74,7 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
     const auto text = job("-N 2 --ntasks-per-node=4 --gres=gpu:4", row.lines + "\nsrun python x.py");
     CHECK_THAT(written(text, "narval"), Catch::Contains(row.kept));
     const auto result = ported(text);
-    if (!row.message.empty()) CHECK(says(result, "port/variable", row.message));
+    if (!row.message.empty()) CHECK(reports(result, "port/variable", row.message));
     std::map<std::size_t, int> notes; // of places
     for (const auto& finding : result.findings)
       if (finding.code == "port/variable") ++notes[finding.span.line * 1000 + finding.span.column];
@@ -86,8 +86,8 @@ TEST_CASE("A variable that goes with what read it is not said to stay first") {
   const auto result = ported(
       job(k_four, "export MASTER_ADDR=$(hostname)\nENDPOINT=$MASTER_ADDR:29500\nsrun torchrun --nnodes=2 "
                   "--nproc_per_node=4 --rdzv_endpoint=$ENDPOINT x.py"));
-  CHECK(says(result, "port/variable", "MASTER_ADDR is removed"));
-  CHECK_FALSE(says(result, "port/variable", "MASTER_ADDR stays"));
+  CHECK(reports(result, "port/variable", "MASTER_ADDR is removed"));
+  CHECK_FALSE(reports(result, "port/variable", "MASTER_ADDR stays"));
 }
 
 TEST_CASE("What was there for the old launch only goes with it") {
@@ -124,11 +124,11 @@ TEST_CASE("Comments go with the lines that they spoke of, and no others") {
     INFO(kept);
     CHECK(has(script, kept));
   }
-  CHECK(says(ported(text, "narval"), "port/comment", "is removed with the lines below"));
+  CHECK(reports(ported(text, "narval"), "port/comment", "is removed with the lines below"));
 }
 
 TEST_CASE("A module that the new site loads in another version is said") {
-  CHECK(says(ported(job("--gpus-per-node=1", "module load python3/3.11\npython x.py"), "lonestar6"),
+  CHECK(reports(ported(job("--gpus-per-node=1", "module load python3/3.11\npython x.py"), "lonestar6"),
              "port/module", "is replaced: the script for lonestar6 loads python3/3.9.7"));
 }
 
@@ -140,18 +140,18 @@ TEST_CASE("An environment that the script makes is the only one") {
               "narval");
   CHECK(script.find("virtualenv") == script.rfind("virtualenv"));
   CHECK(has(script, "module load python/3.11"));
-  CHECK(says(ported(job("", "pip install --no-index torch\npython x.py"), "lumi"), "port/wheels",
+  CHECK(reports(ported(job("", "pip install --no-index torch\npython x.py"), "lumi"), "port/wheels",
              "--no-index"));
 }
 
 TEST_CASE("The account is said to go only where another one comes") {
   const auto text = job("--account=project_1 --gpus-per-node=1", "python x.py");
-  CHECK(says(ported(text, "lumi"), "port/left-out", "--account=project_1"));
+  CHECK(reports(ported(text, "lumi"), "port/left-out", "--account=project_1"));
   import_script::Chosen same;
   same.account = "project_1";
-  CHECK_FALSE(says(ported(text, "lumi", same), "port/left-out", "--account"));
+  CHECK_FALSE(reports(ported(text, "lumi", same), "port/left-out", "--account"));
   same.account = "project_2";
-  CHECK(says(ported(text, "lumi", same), "port/left-out", "'project_2' replaces it"));
+  CHECK(reports(ported(text, "lumi", same), "port/left-out", "'project_2' replaces it"));
 }
 
 TEST_CASE("An account of the new site's own kind stays where the script was written for that site") {
@@ -172,7 +172,7 @@ TEST_CASE("An account of the new site's own kind stays where the script was writ
     CAPTURE(row.directives, row.site);
     const auto result = ported(job(row.directives, "srun python x.py"), row.site);
     CHECK(result.job.account.has_value() == row.stays);
-    CHECK(says(result, row.stays ? "port/account" : "port/left-out", "--account="));
+    CHECK(reports(result, row.stays ? "port/account" : "port/left-out", "--account="));
   }
 }
 
@@ -181,35 +181,35 @@ TEST_CASE("What the new site or the image has, too, is nothing of the old site's
                                                      "/users/me/code:/code /x/a.sif python /code/t.py "
                                                      "--data=/data/s --out=/results/r"),
                             "lumi");
-  CHECK_FALSE(says(binds, "port/path", "/code/t.py"));
-  CHECK_FALSE(says(binds, "port/path", "/data/s"));
-  CHECK(says(binds, "port/path", "/results/r"));
+  CHECK_FALSE(reports(binds, "port/path", "/code/t.py"));
+  CHECK_FALSE(reports(binds, "port/path", "/data/s"));
+  CHECK(reports(binds, "port/path", "/results/r"));
   const std::string lines = "module load python/3.10 cuda/12.2\nvirtualenv --no-download $SLURM_TMPDIR/env\n"
                             "source $SLURM_TMPDIR/env/bin/activate\npip install --no-index torch\npython "
                             "main.py";
   const auto same = ported(job("--gpus-per-node=1", lines), "fir");
-  CHECK_FALSE(says(same, "port/site-variable", "SLURM_TMPDIR"));
-  CHECK_FALSE(says(same, "port/wheels", "--no-index"));
-  CHECK_FALSE(says(same, "port/module", "module load"));
+  CHECK_FALSE(reports(same, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK_FALSE(reports(same, "port/wheels", "--no-index"));
+  CHECK_FALSE(reports(same, "port/module", "module load"));
   const auto second_script = ported(job("--gpus-per-node=1", lines), "leonardo");
-  CHECK(says(second_script, "port/site-variable", "SLURM_TMPDIR"));
-  CHECK(says(second_script, "port/wheels", "--no-index"));
-  CHECK(says(second_script, "port/module", "is removed"));
+  CHECK(reports(second_script, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK(reports(second_script, "port/wheels", "--no-index"));
+  CHECK(reports(second_script, "port/module", "is removed"));
 }
 
 TEST_CASE("Paths and variables of the old site are said") {
   const auto result = ported(job("--gpus-per-node=1 --output=/home/me/log",
                                  "DATA=/scratch/me/data\ncp $SLURM_TMPDIR/x $WORK/y\npython x.py $DATA"),
                              "lumi");
-  CHECK(says(result, "port/path", "/home/me/log"));
-  CHECK(says(result, "port/path", "/scratch/me/data"));
-  CHECK(says(result, "port/site-variable", "SLURM_TMPDIR"));
-  CHECK(says(result, "port/site-variable", "WORK"));
-  CHECK_FALSE(says(result, "port/site-variable", "DATA"));
+  CHECK(reports(result, "port/path", "/home/me/log"));
+  CHECK(reports(result, "port/path", "/scratch/me/data"));
+  CHECK(reports(result, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK(reports(result, "port/site-variable", "WORK"));
+  CHECK_FALSE(reports(result, "port/site-variable", "DATA"));
 }
 
 TEST_CASE("A program that bash cannot read is said to be so") {
-  CHECK(says(ported(job("", "if true; then\nsrun python x.py"), "lumi"), "port/syntax", ""));
+  CHECK(reports(ported(job("", "if true; then\nsrun python x.py"), "lumi"), "port/syntax", ""));
 }
 
 TEST_CASE("Without srun's variables a launch reads the launcher's") {
@@ -227,14 +227,14 @@ TEST_CASE("Characters that nobody sees are said, once for a line") {
   for (const auto& finding : result.findings)
     if (finding.code == "port/hidden-character") ++notes;
   CHECK(notes == 2);
-  CHECK(says(result, "port/hidden-character", "reverses the text direction (\\u{202e})"));
-  CHECK(says(result, "port/hidden-character", "(\\u{200b})"));
+  CHECK(reports(result, "port/hidden-character", "reverses the text direction (\\u{202e})"));
+  CHECK(reports(result, "port/hidden-character", "(\\u{200b})"));
 }
 
 TEST_CASE("a variable that the request sets is not reported") {
   const auto text = job("-N 1 --gres=gpu:4", "srun python x.py --data $MY_DATA");
   import_script::Chosen chosen;
-  CHECK(says(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
+  CHECK(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
   chosen.variables = {"MY_DATA"};
-  CHECK_FALSE(says(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
+  CHECK_FALSE(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
 }

@@ -35,7 +35,7 @@ TEST_CASE("a program after an unknown option is refused") {
     INFO(line);
     const auto result = ported(job(k_two_nodes, line));
     REQUIRE(diag::has_errors(result.findings));
-    CHECK(says(result, "port/launch", "program of this line is ambiguous"));
+    CHECK(reports(result, "port/launch", "program of this line is ambiguous"));
   }
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("accelerate keeps a configuration whatever names it") {
   const auto mixed = ported(job(header, "srun accelerate launch --config_file a.yaml --num_processes=4 x.py\n"
                                         "srun --ntasks=4 python y.py"));
   CHECK(diag::has_errors(mixed.findings));
-  CHECK(says(mixed, "port/launcher", "'--config_file' cannot be kept"));
+  CHECK(reports(mixed, "port/launcher", "'--config_file' cannot be kept"));
 }
 
 TEST_CASE("helper steps run as often as before") {
@@ -130,7 +130,7 @@ TEST_CASE("a driver with steps stays in the batch script") {
   const std::string line = "python driver.py --launcher slurm --run-command srun";
   const auto text = job("--nodes=2 --ntasks-per-node=4 --gpus-per-node=4 --cpus-per-task=7", line);
   const auto result = ported(text, "leonardo");
-  CHECK(says(result, "port/nodes", "it stays one process on the first of 2 nodes"));
+  CHECK(reports(result, "port/nodes", "it stays one process on the first of 2 nodes"));
   const auto script = written(text, "leonardo");
   CHECK(has(script, "\n" + line));
   CHECK(has(script, "--ntasks-per-node=4"));
@@ -145,7 +145,7 @@ TEST_CASE("agents of all tasks become one per node") {
                  "/path/to/train.py"),
              "zurada");
   CHECK_FALSE(diag::has_errors(result.findings));
-  CHECK(says(result, "port/size", "2 tasks of each node each start torchrun"));
+  CHECK(reports(result, "port/size", "2 tasks of each node each start torchrun"));
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.gpus_per_node->value == 2);
   CHECK_FALSE(result.job.tasks_per_node);
@@ -165,8 +165,8 @@ TEST_CASE("agents of all tasks become one per node") {
 TEST_CASE("an image after a wrapper is not lost") {
   const auto text = job(k_two_nodes, "srun ./wrap.sh singularity exec /x.sif python x.py");
   CHECK(diag::has_errors(ported(text, "juwels_booster").findings));
-  CHECK(says(ported(text, "juwels_booster"), "port/container", "juwels_booster has no singularity"));
-  CHECK(says(ported(text, "narval"), "port/container", "starts singularity itself"));
+  CHECK(reports(ported(text, "juwels_booster"), "port/container", "juwels_booster has no singularity"));
+  CHECK(reports(ported(text, "narval"), "port/container", "starts singularity itself"));
 }
 
 TEST_CASE("a working directory in the image is kept") {
@@ -229,7 +229,7 @@ TEST_CASE("a launch in an unnamed image is refused") {
 }
 
 TEST_CASE("several programs in one launch are refused") {
-  CHECK(says(ported(job(k_two_nodes, "mpirun -np 4 python a.py : -np 4 python b.py")), "port/launch",
+  CHECK(reports(ported(job(k_two_nodes, "mpirun -np 4 python a.py : -np 4 python b.py")), "port/launch",
              "several programs"));
 }
 

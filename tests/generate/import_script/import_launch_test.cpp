@@ -26,7 +26,7 @@ TEST_CASE("Options of a launcher that change the program's run keep the launcher
 TEST_CASE("A launch whose number of nodes may change stays so, in proportion to the new nodes") {
   const auto line = "srun torchrun --nnodes=1:2 --nproc_per_node=4 x.py";
   const auto same = ported(job(k_four, line), "narval");
-  CHECK(says(same, "port/launcher", "--nnodes=1:2"));
+  CHECK(reports(same, "port/launcher", "--nnodes=1:2"));
   CHECK(same.job.nodes->value == 2);
   const auto script = written(job(k_four, line), "narval");
   CHECK(has(script, "torchrun --nnodes=1:2 --nproc_per_node=4"));
@@ -39,7 +39,7 @@ TEST_CASE("A launch whose number of nodes may change stays so, in proportion to 
   CHECK_FALSE(has(written(job(k_four, "srun torchrun --nnodes=${N:-2} --nproc_per_node=4 x.py"), "narval"),
                   "--nnodes="));
   const auto unknown = ported(job(k_four, "srun torchrun --nnodes=$MIN:2 --nproc_per_node=4 x.py"), "narval");
-  CHECK(says(unknown, "port/launcher", "allows the number of nodes to change"));
+  CHECK(reports(unknown, "port/launcher", "allows the number of nodes to change"));
 }
 
 TEST_CASE("The interpreter's own options are none of the launcher's") {
@@ -69,10 +69,10 @@ TEST_CASE("No option of a launcher is left out without a word") {
           "srun --label --mpi=pmi2 --foo=1 numactl --interleave=all torchrun --nnodes=2 --nproc_per_node=4 "
           "--rdzv_endpoint=$H:29500 x.py"),
       "narval");
-  CHECK(says(result, "port/launcher", "srun option '--mpi"));
-  CHECK(says(result, "port/launcher", "srun option '--foo' is removed"));
-  CHECK(says(result, "port/launcher", "--rdzv_endpoint"));
-  CHECK(says(result, "port/launcher", "numactl"));
+  CHECK(reports(result, "port/launcher", "srun option '--mpi"));
+  CHECK(reports(result, "port/launcher", "srun option '--foo' is removed"));
+  CHECK(reports(result, "port/launcher", "--rdzv_endpoint"));
+  CHECK(reports(result, "port/launcher", "numactl"));
   CHECK(has(written(job(k_four, "srun --label --output=log.%t torchrun --nnodes=2 --nproc_per_node=4 x.py"),
                     "narval"),
             "--label --output=log.%t"));
@@ -84,21 +84,21 @@ TEST_CASE("What the old step set for its program is set, or missed with a word, 
   CHECK(by_mpirun.job.env.size() == 1);
   CHECK(by_mpirun.job.env.at(0).first == "FOO");
   CHECK(by_mpirun.job.env.at(0).second.value == "1");
-  CHECK(says(by_mpirun, "port/variable", "FOO, set by mpirun -x, is set"));
-  CHECK(says(by_mpirun, "port/variable", "MASTER_PORT is removed"));
-  CHECK(says(
+  CHECK(reports(by_mpirun, "port/variable", "FOO, set by mpirun -x, is set"));
+  CHECK(reports(by_mpirun, "port/variable", "MASTER_PORT is removed"));
+  CHECK(reports(
       by_mpirun, "port/variable",
       "BAR is not set in the script for narval: its value in mpirun -x is known only when the job runs"));
-  CHECK_FALSE(says(by_mpirun, "port/launcher", "'-x' is removed"));
+  CHECK_FALSE(reports(by_mpirun, "port/launcher", "'-x' is removed"));
   const auto by_ibrun = ported(job(k_four, "srun --export=ALL,FOO=1,TWO=a:b python x.py"), "vista");
   CHECK(by_ibrun.job.env.size() == 2);
-  CHECK(says(by_ibrun, "port/variable", "FOO, TWO, set by srun --export"));
+  CHECK(reports(by_ibrun, "port/variable", "FOO, TWO, set by srun --export"));
   CHECK(has(written(job(k_four, "srun --export=ALL,FOO=1 python x.py"), "narval"), "--export=ALL,FOO=1"));
 }
 
 TEST_CASE("An image that was started with one maker's libraries is said at the other's GPUs") {
   const auto image = [](const std::string& flag, const std::string& at) {
-    return says(ported(job(k_four, "srun apptainer exec " + flag + " /x/pt.sif python x.py"), at),
+    return reports(ported(job(k_four, "srun apptainer exec " + flag + " /x/pt.sif python x.py"), at),
                 "port/image-gpu", "starts image '/x/pt.sif' with " + flag);
   };
   CHECK(image("--nv", "lumi"));
@@ -108,14 +108,14 @@ TEST_CASE("An image that was started with one maker's libraries is said at the o
 }
 
 TEST_CASE("How an agent watches its processes stays with it, and goes with a word") {
-  const std::string meeting = "--nnodes=2 --nproc_per_node=4 --rdzv_endpoint=$H:1 ";
+  const std::string rendezvous = "--nnodes=2 --nproc_per_node=4 --rdzv_endpoint=$H:1 ";
   const auto kept =
-      written(job(k_four, "srun torchrun " + meeting + "--max-restarts=4 --monitor_interval=3 --role=w x.py"),
+      written(job(k_four, "srun torchrun " + rendezvous + "--max-restarts=4 --monitor_interval=3 --role=w x.py"),
               "narval");
   CHECK(has(kept, "--max-restarts=4 --monitor_interval=3 --role=w"));
-  const auto gone = ported(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval");
-  CHECK(says(gone, "port/launcher", "--monitor-interval are removed"));
-  CHECK_FALSE(has(written(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval"),
+  const auto gone = ported(job(k_four, "srun torchrun " + rendezvous + "--monitor-interval 3 x.py"), "narval");
+  CHECK(reports(gone, "port/launcher", "--monitor-interval are removed"));
+  CHECK_FALSE(has(written(job(k_four, "srun torchrun " + rendezvous + "--monitor-interval 3 x.py"), "narval"),
                   "monitor"));
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
     INFO(row.line);
     CHECK(has(written(job(k_four, row.line), "narval"), row.part));
   }
-  CHECK(says(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
+  CHECK(reports(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
                     "narval"),
              "port/launch", "pip"));
 }
@@ -175,17 +175,17 @@ TEST_CASE("An image is found wherever the script names it") {
 TEST_CASE("An image that the site's engine cannot run is refused, one for other hardware is said") {
   const auto file =
       ported(job("-N 1 --gres=gpu:1", "srun singularity exec img.sif python x.py"), "perlmutter");
-  CHECK(says(file, "port/container", "which shifter on perlmutter does not accept"));
+  CHECK(reports(file, "port/container", "which shifter on perlmutter does not accept"));
   CHECK(diag::has_errors(file.findings));
   const auto edf = ported(job("-N 1 --gres=gpu:1", "srun --environment=x.toml python x.py"), "lumi");
   CHECK(diag::has_errors(edf.findings));
-  CHECK(says(
+  CHECK(reports(
       ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch-rocm.sif python x.py"), "narval"),
       "port/image-gpu", "AMD"));
   CHECK(
-      says(ported(job("-N 1 --gres=gpu:1", "srun singularity exec docker://nvcr.io/a:b python x.py"), "lumi"),
+      reports(ported(job("-N 1 --gres=gpu:1", "srun singularity exec docker://nvcr.io/a:b python x.py"), "lumi"),
            "port/image-gpu", "NVIDIA"));
-  CHECK(says(ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch.sif python x.py"), "vista"),
+  CHECK(reports(ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch.sif python x.py"), "vista"),
              "port/image-arch", "aarch64"));
 }
 
@@ -198,15 +198,15 @@ TEST_CASE("binds stay with another image and are reported without") {
   CHECK_FALSE(image.job.container);
   REQUIRE(image.job.binds.size() == 1);
   CHECK(image.job.binds.front().value == "/data:/in");
-  CHECK(says(image, "port/container", "is kept: its directory must exist on narval"));
+  CHECK(reports(image, "port/container", "is kept: its directory must exist on narval"));
   chosen.container = false;
   const auto host = ported(text, "narval", chosen);
   CHECK(host.job.binds.empty());
-  CHECK(says(host, "port/container", "bind '/data:/in' is removed: the program runs outside of a container"));
-  CHECK(says(host, "port/container", "x:/y' is removed"));
+  CHECK(reports(host, "port/container", "bind '/data:/in' is removed: the program runs outside of a container"));
+  CHECK(reports(host, "port/container", "x:/y' is removed"));
   const auto shifter =
       ported(job("-N 1 --gres=gpu:4 --image=a/b:c", "srun shifter -V /d:/in python x.py"), "zurada", chosen);
-  CHECK(says(shifter, "port/container", "bind '/d:/in' is removed"));
+  CHECK(reports(shifter, "port/container", "bind '/d:/in' is removed"));
 }
 
 TEST_CASE("binds with relative paths or image parts stay unchanged") {
@@ -227,11 +227,11 @@ TEST_CASE("a script in the working directory gets its path") {
 TEST_CASE("tools and variables of another GPU vendor are reported") {
   const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
                         "nvidia-smi dmon > log &\nsrun python x.py --devices $CUDA_VISIBLE_DEVICES");
-  CHECK(says(ported(text, "lumi"), "port/gpus", "lumi has AMD GPUs: nvidia-smi does not exist there"));
-  CHECK(says(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
-  CHECK_FALSE(says(ported(text, "narval"), "port/gpus", "nvidia-smi"));
+  CHECK(reports(ported(text, "lumi"), "port/gpus", "lumi has AMD GPUs: nvidia-smi does not exist there"));
+  CHECK(reports(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
+  CHECK_FALSE(reports(ported(text, "narval"), "port/gpus", "nvidia-smi"));
   const auto table = job("-N 1 --gres=gpu:4 --ntasks-per-node=4", "nvidia-smi\nsrun python x.py");
-  CHECK(says(ported(table, "lumi"), "port/gpus", "nvidia-smi is replaced by rocm-smi"));
+  CHECK(reports(ported(table, "lumi"), "port/gpus", "nvidia-smi is replaced by rocm-smi"));
 }
 
 TEST_CASE("The program's own binds and settings of its image stay") {
@@ -271,15 +271,15 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
   const auto own = job("-N 1 --gres=gpu:4", "srun singularity exec --nv $IMAGE python x.py");
   CHECK(has(written(own, "narval"), " $IMAGE python x.py"));
   CHECK(diag::has_errors(ported(own, "perlmutter").findings));
-  CHECK(says(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
+  CHECK(reports(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
              "port/container", "known only when the script runs"));
 }
 
 TEST_CASE("A launcher that gen does not write is not kept, whatever its options") {
   const auto result = ported(job(k_four, "srun composer -n 4 --stdout log train.py"), "narval");
   CHECK_FALSE(result.job.launcher);
-  CHECK(says(result, "port/launcher", "composer options -n are replaced"));
-  CHECK(says(result, "port/launcher", "composer option '--stdout' is removed"));
+  CHECK(reports(result, "port/launcher", "composer options -n are replaced"));
+  CHECK(reports(result, "port/launcher", "composer option '--stdout' is removed"));
 }
 
 TEST_CASE("torchrun's line stays with all of its options where torchrun is asked for, and a link serves it") {
@@ -288,8 +288,8 @@ TEST_CASE("torchrun's line stays with all of its options where torchrun is asked
   const auto text =
       job(k_four, "srun torchrun --nnodes=1 --nproc-per-node=4 --max-restarts=4 --monitor_interval=3 x.py");
   auto result = ported(text, "narval", chosen);
-  CHECK(says(result, "port/launcher", "torchrun stays the launcher, as requested"));
-  CHECK_FALSE(says(result, "port/launcher", " removed"));
+  CHECK(reports(result, "port/launcher", "torchrun stays the launcher, as requested"));
+  CHECK_FALSE(reports(result, "port/launcher", " removed"));
   const auto hint = std::any_of(result.findings.begin(), result.findings.end(), [](const auto& finding) {
     return finding.hint.find("a link named torchrun to hpcml") != std::string::npos;
   });
@@ -302,7 +302,7 @@ TEST_CASE("torchrun's line stays with all of its options where torchrun is asked
   CHECK(has(render::render_script(*plan.plan), "--max-restarts=4 --monitor_interval=3"));
   // Another launcher's options are nobody's.
   chosen.launcher = "accelerate";
-  CHECK(says(ported(text, "narval", chosen), "port/launcher", "'--max-restarts' is removed"));
+  CHECK(reports(ported(text, "narval", chosen), "port/launcher", "'--max-restarts' is removed"));
 }
 
 TEST_CASE("A line that is come to again with other words keeps its variables, or is refused") {
@@ -325,8 +325,8 @@ TEST_CASE("A line that is come to again with other words keeps its variables, or
     CHECK(has(written(job(k_four, row.lines), "narval"), row.part));
   }
   const auto kept = ported(job(k_four, rows[3].lines), "narval");
-  CHECK_FALSE(says(kept, "port/variable", "ARGS"));
-  CHECK(says(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
+  CHECK_FALSE(reports(kept, "port/variable", "ARGS"));
+  CHECK(reports(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
                                 "a.py --q\nrun b.py --r"),
                     "narval"),
              "port/launch", "several times with different arguments"));
@@ -350,5 +350,5 @@ TEST_CASE("What ends a starter's options is not the program's, nor is hpcml's ow
 
 TEST_CASE("Programs that a file lists for the old layout's ranks are refused") {
   const auto result = ported(job(k_four, "srun --multi-prog multi.conf"), "narval");
-  CHECK(says(result, "port/launch", "--multi-prog"));
+  CHECK(reports(result, "port/launch", "--multi-prog"));
 }

@@ -44,11 +44,11 @@ TEST_CASE("What people mean stays, what belongs to the old site's nodes is plann
   CHECK_FALSE(job.mem);
   REQUIRE(job.sbatch.size() == 1);
   CHECK(job.sbatch[0].value == "--mail-type=END");
-  CHECK(says(result, "port/left-out", "--partition=standard-g"));
-  CHECK(says(result, "port/left-out", "--account=project_1"));
-  CHECK(says(result, "port/planned", "--mem=480G"));
-  CHECK(says(result, "port/variable", "NCCL_SOCKET_IFNAME"));
-  CHECK(says(result, "port/module", "module load LUMI PyTorch"));
+  CHECK(reports(result, "port/left-out", "--partition=standard-g"));
+  CHECK(reports(result, "port/left-out", "--account=project_1"));
+  CHECK(reports(result, "port/planned", "--mem=480G"));
+  CHECK(reports(result, "port/variable", "NCCL_SOCKET_IFNAME"));
+  CHECK(reports(result, "port/module", "module load LUMI PyTorch"));
 }
 
 TEST_CASE("The number of GPUs stays where the new nodes have fewer each") {
@@ -57,7 +57,7 @@ TEST_CASE("The number of GPUs stays where the new nodes have fewer each") {
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.nodes->value == 4);
   CHECK(result.job.gpus_per_node->value == 4);
-  CHECK(says(result, "port/nodes", "4 nodes with 4 GPUs each instead of 2 nodes with 8 GPUs each"));
+  CHECK(reports(result, "port/nodes", "4 nodes with 4 GPUs each instead of 2 nodes with 8 GPUs each"));
 }
 
 TEST_CASE("The script's own commands stay as they are, its launch is the new site's") {
@@ -179,7 +179,7 @@ TEST_CASE("import rejects scripts for csh and other shells") {
         Case{"#!/bin/bash -e", ""}}) {
     CAPTURE(first);
     const auto result = ported(std::string(first) + "\n#SBATCH -N 1 --gres=gpu:4 -t 10\nsrun python x.py\n");
-    CHECK(says(result, "port/shell", fmt::format("the script is for {},", shell)) == (shell[0] != 0));
+    CHECK(reports(result, "port/shell", fmt::format("the script is for {},", shell)) == (shell[0] != 0));
   }
 }
 
@@ -189,8 +189,8 @@ TEST_CASE("options without a value or rejected by the site go") {
                  "srun python x.py"),
              "vista");
   CHECK_FALSE(diag::has_errors(result.findings));
-  CHECK(says(result, "port/left-out", "'--mail-user=' is not written into the new script: without a value"));
-  CHECK(says(result, "port/left-out",
+  CHECK(reports(result, "port/left-out", "'--mail-user=' is not written into the new script: without a value"));
+  CHECK(reports(result, "port/left-out",
              "'--export=ALL' is removed: vista rejects --export, and ALL is the default"));
   REQUIRE(result.job.sbatch.size() == 1);
   CHECK(result.job.sbatch.front().value == "--mail-type=ALL");
@@ -200,19 +200,19 @@ TEST_CASE("options without a value or rejected by the site go") {
 TEST_CASE("a changed number of nodes in arithmetic is reported") {
   const std::string text = "B=$((1024 / SLURM_NNODES))\nsrun python x.py --batch $B";
   const auto sizes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
-  CHECK(says(ported(job(sizes, text), "lumi"), "port/numbers",
+  CHECK(reports(ported(job(sizes, text), "lumi"), "port/numbers",
              "keeps the numbers of the old job: SLURM_NNODES (2)"));
   const std::string index = "L=$((SLURM_NNODES - 1))\nsrun python x.py --last $L";
-  CHECK(says(ported(job(sizes, index), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
-  CHECK_FALSE(says(ported(job(sizes, text), "narval"), "port/nodes", "SLURM_NNODES"));
+  CHECK(reports(ported(job(sizes, index), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
+  CHECK_FALSE(reports(ported(job(sizes, text), "narval"), "port/nodes", "SLURM_NNODES"));
   CHECK_FALSE(
-      says(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes", "SLURM_NNODES"));
+      reports(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes", "SLURM_NNODES"));
 }
 
 TEST_CASE("import names the line of an unknown program") {
   const auto result =
       ported(job("-N 1 --gres=gpu:1", "srun $(head -n $SLURM_ARRAY_TASK_ID list | tail -n 1)"));
-  REQUIRE(says(result, "port/no-program",
+  REQUIRE(reports(result, "port/no-program",
                "the program that srun starts in line 3 of old.sh is known only when the script runs"));
   for (const auto& finding : result.findings)
     if (finding.code == "port/no-program") CHECK(finding.span.line == 3);

@@ -78,7 +78,7 @@ TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are 
       "dardel");
   CHECK(has(agent, "torchrun --nnodes=\"$SLURM_NNODES\" --nproc_per_node=8"));
   const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
-  CHECK(says(all, "port/gpu-visibility", "but on dardel each rank sees only its own"));
+  CHECK(reports(all, "port/gpu-visibility", "but on dardel each rank sees only its own"));
   CHECK(diag::has_errors(all.findings));
   import_script::Chosen chosen;
   chosen.gpus_seen = true;
@@ -91,12 +91,12 @@ TEST_CASE("What cannot be the same world is refused with its reason") {
   const auto worlds = ported(
       job("-N 2 --ntasks-per-node=1 --gres=gpu:4", "srun torchrun --standalone --nproc_per_node=4 x.py"),
       "narval");
-  CHECK(says(worlds, "port/worlds", "a separate training"));
+  CHECK(reports(worlds, "port/worlds", "a separate training"));
   const auto script = ported(job("-N 1 --ntasks-per-node=1 --gres=gpu:8", "srun python spawn.py"), "narval");
-  CHECK(says(script, "port/nodes", "each process uses 8 GPUs, but a node of narval has 4"));
+  CHECK(reports(script, "port/nodes", "each process uses 8 GPUs, but a node of narval has 4"));
   const auto beside =
       ported(job("-N 1 --gres=gpu:2", "srun -n1 python a.py &\nsrun -n1 python b.py &\nwait"), "narval");
-  CHECK(says(beside, "port/parallel", "in parallel with other"));
+  CHECK(reports(beside, "port/parallel", "in parallel with other"));
   const auto either =
       ported(job("-N 1 --gres=gpu:2 --ntasks-per-node=2",
                  "if [ -n \"$A\" ]; then srun python a.py &\nelse srun python b.py\nfi\nwait"),
@@ -117,21 +117,21 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   REQUIRE(with.job.gpus_per_node);
   CHECK(with.job.gpus_per_node->value == 4);
   chosen.node_count = 1;
-  CHECK(says(ported(text, "zurada", chosen), "port/nodes",
+  CHECK(reports(ported(text, "zurada", chosen), "port/nodes",
              "--nodes 1 gives 2 ranks on zurada, but the old job had 4"));
-  CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "--nodes 1 gives"));
+  CHECK_FALSE(reports(ported(text, "narval", chosen), "port/nodes", "--nodes 1 gives"));
 }
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {
-  CHECK(says(ported(job("-N 1 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py"), "lumi"),
+  CHECK(reports(ported(job("-N 1 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py"), "lumi"),
              "port/idle-gpus", "leaves 4 GPUs of each node idle"));
   const auto counted =
       ported(job("-N 2 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py --gpus=4 --nodes=2"), "lumi");
   CHECK(counted.job.nodes->value == 2);
-  CHECK(says(counted, "port/idle-gpus", "4 GPUs of each node"));
+  CHECK(reports(counted, "port/idle-gpus", "4 GPUs of each node"));
   const auto spread =
       ported(job("-N 1 --ntasks-per-node=8 --gres=gpu:8", "srun python x.py --devices 8"), "narval");
-  CHECK(says(spread, "port/arguments", "--devices 8"));
+  CHECK(reports(spread, "port/arguments", "--devices 8"));
 }
 
 TEST_CASE("A step per node stays one per node, and one that runs once stays so") {
@@ -151,5 +151,5 @@ TEST_CASE("A job that is longer than the usual QoS gets the one that holds it") 
                              "perlmutter");
   REQUIRE(result.job.qos);
   CHECK(result.job.qos->value == "regular");
-  CHECK(says(result, "port/qos", "debug"));
+  CHECK(reports(result, "port/qos", "debug"));
 }

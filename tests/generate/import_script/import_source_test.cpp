@@ -31,14 +31,14 @@ TEST_CASE("a CPU job stays a CPU job") {
   const auto result = ported("#!/bin/bash\n#SBATCH -p gg -N 2 -n 2 -t 10\nibrun python3 x.py\n", "vista");
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.gpus_per_node->value == 0);
-  CHECK(says(ported(job("--ntasks=1 --mem=4G", "python x.py"), "leonardo"), "port/gpus", "requests no GPUs"));
+  CHECK(reports(ported(job("--ntasks=1 --mem=4G", "python x.py"), "leonardo"), "port/gpus", "requests no GPUs"));
 }
 
 TEST_CASE("modules stay on the site that they are of") {
   const auto own = written(k_vista, "vista");
   CHECK(has(own, "\nmodule load gcc cuda\nmodule load python3_mpi\n"));
   const auto moved = ported(k_vista, "zurada");
-  CHECK(says(moved, "port/module", "has no module gcc, cuda"));
+  CHECK(reports(moved, "port/module", "has no module gcc, cuda"));
   CHECK_FALSE(has(written(k_vista, "zurada"), "module load gcc"));
   const auto zurada =
       "#!/bin/bash\n#SBATCH --partition=gpu2h100 --gpus-per-node=2 --ntasks-per-node=2 --time=10\n"
@@ -72,17 +72,17 @@ TEST_CASE("host names with the old site's suffix are reported") {
       "A=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
       "export ADDR=$(nslookup \"${A}i\" | grep -oP '(?<=Address: ).*')\n"
       "srun python train.py --address $ADDR\n";
-  CHECK(says(ported(text, "stampede3"), "port/host-suffix", "'i'"));
-  CHECK_FALSE(says(ported(text, "juwels_booster"), "port/host-suffix", "'i'"));
+  CHECK(reports(ported(text, "stampede3"), "port/host-suffix", "'i'"));
+  CHECK_FALSE(reports(ported(text, "juwels_booster"), "port/host-suffix", "'i'"));
 }
 
 TEST_CASE("programs in PATH of the old site are reported") {
   const auto text =
       job("--partition=gpu --ntasks-per-node=4 --gres=gpu:v100:4", "srun apptainer_wrapper exec python x.py");
-  CHECK(says(ported(text, "raven"), "port/program", "apptainer_wrapper"));
-  CHECK(says(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun my_runner x.py"), "raven"),
+  CHECK(reports(ported(text, "raven"), "port/program", "apptainer_wrapper"));
+  CHECK(reports(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun my_runner x.py"), "raven"),
              "port/program", "my_runner"));
-  CHECK_FALSE(says(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun ./my_runner x.py"), "raven"),
+  CHECK_FALSE(reports(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun ./my_runner x.py"), "raven"),
                    "port/program", "my_runner"));
 }
 

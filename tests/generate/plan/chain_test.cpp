@@ -85,7 +85,7 @@ TEST_CASE("A placement follows from the request alone, with the share of a part 
   CHECK(PlacementInput(request, part).cpus_per_task()->value == 5);
 
   request.job.gpu_type = text("third");
-  CHECK(says(plan::plan_placement(request).remarks, "request/gpu-type"));
+  CHECK(reports(plan::plan_placement(request).remarks, "request/gpu-type"));
 }
 
 TEST_CASE("A layout counts from a request and a place, and its facts are those of its numbers") {
@@ -148,7 +148,7 @@ TEST_CASE("A launch is bound by masks where the job owns nodes that are known, a
   request.launcher = launcher("torchrun").value;
   CHECK(plan::plan_launch(LayoutInput(placed, all), false).value.binding.binder == model::Binder::agent);
   request.job.command = {"srun", "./train"};
-  CHECK(says(plan::plan_launch(LayoutInput(placed, all), false).remarks, "usage/command"));
+  CHECK(reports(plan::plan_launch(LayoutInput(placed, all), false).remarks, "usage/command"));
 }
 
 TEST_CASE("Software follows the launch: what the tasks cannot set the script exports") {
@@ -194,7 +194,7 @@ TEST_CASE("Directives come from values alone, and what was said before is not sa
                                  "--ntasks-per-node=4", "--gpus-per-node=4", "--cpus-per-task=8",
                                  "--time=00:10:00", "--output=%x-%j.out"});
   CHECK(directives.step_args == std::vector<std::string>{"--label", "--mem-bind=local"});
-  CHECK(says(diagnostics, "usage/account"));
+  CHECK(reports(diagnostics, "usage/account"));
   const diag::Diagnostics earlier = {{diag::Severity::error, "request/account", "another word on it"}};
-  CHECK(!says(plan::plan_directives(equipped, earlier).remarks, "usage/account"));
+  CHECK(!reports(plan::plan_directives(equipped, earlier).remarks, "usage/account"));
 }

@@ -76,7 +76,7 @@ TEST_CASE("components are one plan with the others behind it, each with its own 
 TEST_CASE("what a job of several components cannot have is refused, once for all of them") {
   struct Row {
     void (*change)(model::JobSpec&);
-    const char* says;
+    const char* message;
   };
   const Row rows[] = {{[](model::JobSpec& job) { job.array = text("0-3"); },
                        "--array cannot be used: Slurm has no arrays of heterogeneous jobs"},
@@ -91,8 +91,8 @@ TEST_CASE("what a job of several components cannot have is refused, once for all
     for (auto& job : both) row.change(job);
     const auto findings = faults_of(both);
     INFO(findings);
-    CHECK_THAT(findings, Contains(row.says));
-    CHECK(findings.find(row.says) == findings.rfind(row.says));
+    CHECK_THAT(findings, Contains(row.message));
+    CHECK(findings.find(row.message) == findings.rfind(row.message));
   }
 }
 

@@ -20,7 +20,7 @@ bool is_in_script(const model::Plan& plan, const std::string& type) {
                      [&](const auto& line) { return line.find(type + ":") != std::string::npos; });
 }
 
-bool says(const diag::Diagnostics& findings, const std::string& part) {
+bool reports(const diag::Diagnostics& findings, const std::string& part) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const auto& finding) { return finding.message.find(part) != std::string::npos; });
 }
@@ -49,7 +49,7 @@ TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows 
         if (!result.plan) continue;
         const auto* node = test::site_named(id).find_node_type(result.plan->node_type);
         CHECK((!node || !node->gpu || node->gpu->model.empty()));
-        CHECK((id == "generic" || says(result.diagnostics, "is used unchanged")));
+        CHECK((id == "generic" || reports(result.diagnostics, "is used unchanged")));
       }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a kind of GPU is taken as it is only where a line of the script has i
         if (!result.plan) continue;
         CAPTURE(id, partition, type);
         const bool is_written = is_in_script(*result.plan, type);
-        const bool as_it_is = says(result.diagnostics, "is used unchanged");
+        const bool as_it_is = reports(result.diagnostics, "is used unchanged");
         if (as_it_is) CHECK(is_written);
         if (!is_written) // a note says what becomes of it
           CHECK((has_note(*result.plan, "--gpu-type " + type + " is not written into the script") ||

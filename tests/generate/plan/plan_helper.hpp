@@ -48,7 +48,7 @@ std::vector<std::string> directive_lines(const model::Plan& plan);
 std::optional<std::string> directive(const model::Plan& plan, const std::string& name);
 const model::PlannedEnv* variable(const model::Plan& plan, const std::string& name);
 /// Whether a finding of the step has this code.
-bool says(const plan::StepDiagnostics& diagnostics, const std::string& code);
+bool reports(const plan::StepDiagnostics& diagnostics, const std::string& code);
 bool has_note(const model::Plan& plan, const std::string& part);
 
 } // namespace hpcml::test

@@ -48,7 +48,7 @@ TEST_CASE("the nodes of an environment follow from the request alone") {
   setup.job.gpus_per_node = flag<unsigned>(0);
   result = plan::find_setup_nodes(setup.request());
   CHECK(result.value.types.empty());
-  CHECK(says(result.remarks, "request/setup"));
+  CHECK(reports(result.remarks, "request/setup"));
 }
 
 TEST_CASE("how an environment is made follows from the request and its nodes") {
@@ -64,7 +64,7 @@ TEST_CASE("how an environment is made follows from the request and its nodes") {
   CHECK(plan::choose_setup_method(setup.on_nodes()).value.recipe == &setup.site.python.front());
   setup.job.container = text("image.sif");
   const auto result = plan::choose_setup_method(setup.on_nodes());
-  CHECK(says(result.remarks, "usage/setup"));
+  CHECK(reports(result.remarks, "usage/setup"));
   CHECK(result.value.squashed);
 }
 
@@ -75,8 +75,8 @@ TEST_CASE("an environment's place, packages and wheels follow from its way") {
   CHECK(plan::choose_setup_place(setup.by_way()).value.place == "requirements-small.txt");
   CHECK(plan::read_setup_packages(setup.by_way()).value.torch == std::vector<std::string>{"torch"});
   setup.way.kind = SetupKind::container;
-  CHECK(says(plan::read_setup_packages(setup.by_way()).remarks, "usage/packages"));
-  CHECK(says(plan::choose_setup_place(setup.by_way()).remarks, "usage/container"));
+  CHECK(reports(plan::read_setup_packages(setup.by_way()).remarks, "usage/packages"));
+  CHECK(reports(plan::choose_setup_place(setup.by_way()).remarks, "usage/container"));
   setup.nodes.target.vendor = model::GpuVendor::nvidia;
   setup.nodes.target.toolkit_max = "12.4";
   setup.way.kind = SetupKind::venv;

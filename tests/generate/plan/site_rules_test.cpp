@@ -34,8 +34,8 @@ model::Site site_with(const std::string& members, const std::string& gpu_partiti
       {"name": "old", "node_types": ["v100"], "max_time": "24:00:00"},
       {"name": "cpu", "node_types": ["cpu"], "cpu_only": true}])" +
                            (members.empty() ? "" : ", " + members) + "}";
-  const TempDirectory folder;
-  const auto file = (folder / "site.json").string();
+  const TempDirectory directory;
+  const auto file = (directory / "site.json").string();
   REQUIRE(util::write_file(file, text));
   auto load = config::load_site_file(file, {});
   for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
@@ -297,18 +297,18 @@ TEST_CASE("the features of a kind of node are asked for, and added to the reques
 }
 
 TEST_CASE("shares of a node: recommended, at most, exactly, or by Slurm itself") {
-  const auto wish = [](const char* mem) {
+  const auto request_memory = [](const char* mem) {
     return [=](model::JobSpec& job) {
       job.gpus_per_node = flag(2U);
       job.mem = flag(mem_of(mem));
     };
   };
   const auto most = site_with("", "", R"(, "share_policy": "max")");
-  CHECK(refused(most, wish("240G")) == "");
-  CHECK_THAT(refused(most, wish("241G")), Contains("120G per GPU") && Contains("use --mem 240G"));
+  CHECK(refused(most, request_memory("240G")) == "");
+  CHECK_THAT(refused(most, request_memory("241G")), Contains("120G per GPU") && Contains("use --mem 240G"));
   const auto fixed = site_with("", "", R"(, "share_policy": "fixed")");
-  CHECK_THAT(refused(fixed, wish("100G")), Contains("request/mem"));
-  CHECK(refused(site_with("", "", R"(, "share_policy": "recommended")"), wish("300G")) == "");
+  CHECK_THAT(refused(fixed, request_memory("100G")), Contains("request/mem"));
+  CHECK(refused(site_with("", "", R"(, "share_policy": "recommended")"), request_memory("300G")) == "");
   const auto by_slurm = plan_of(site_with("", "", R"(, "share_policy": "auto")"));
   CHECK_FALSE(directive(by_slurm, "--mem"));
   CHECK_FALSE(directive(by_slurm, "--cpus-per-task"));

@@ -147,9 +147,9 @@ TEST_CASE(
 TEST_CASE("checkpoints are not put where the node takes them with it, or where it cannot write") {
   auto site = site_named("lumi");
   site.storage.read_only_on_compute = {"/appl"};
-  const auto refused = [&](const std::string& folder) {
+  const auto refused = [&](const std::string& directory) {
     auto job = lumi_job();
-    job.checkpoint_dir = flag(folder, "--checkpoint-dir");
+    job.checkpoint_dir = flag(directory, "--checkpoint-dir");
     for (const auto& finding : plan::make_plan(job, site).diagnostics)
       if (finding.code == "request/checkpoint-dir") return finding.message;
     return std::string();

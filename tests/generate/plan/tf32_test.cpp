@@ -10,10 +10,10 @@ using namespace hpcml::test;
 
 namespace {
 
-model::JobSpec job_with(model::Tf32 wish, unsigned gpus) {
+model::JobSpec job_with(model::Tf32 request, unsigned gpus) {
   auto job = job_of({"python", "train.py"});
   job.gpus_per_node = flag(gpus, "--gpus-per-node");
-  job.tf32 = flag(wish, "--tf32");
+  job.tf32 = flag(request, "--tf32");
   return job;
 }
 

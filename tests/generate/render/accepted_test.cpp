@@ -41,7 +41,7 @@ std::string accounts_of(const std::vector<Case>& cases, const model::Site& site)
 }
 
 /// A site's scripts, and what its sbatch said of them.
-struct Asked {
+struct SiteRequests {
   std::string site;
   std::string accounts;
   std::vector<Case> cases;
@@ -50,11 +50,11 @@ struct Asked {
 };
 
 /// Asks the site's sbatch. Asserts nothing: several sites are asked at once, and Catch has one thread.
-void ask(Asked& asking) {
-  const TempDirectory folder;
+void ask(SiteRequests& asking) {
+  const TempDirectory directory;
   const auto& [site, accounts, cases, failure, refusals] = asking;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    if (!util::write_file(folder / std::to_string(i), cases[i].script)) {
+    if (!util::write_file(directory / std::to_string(i), cases[i].script)) {
       asking.failure = "cannot write a script";
       return;
     }
@@ -63,7 +63,7 @@ void ask(Asked& asking) {
   words.insert(words.end(), {"--", "bash", "-c",
                              "cd \"$1\"\nfor ((i = 0; i < $2; i++)); do answer=$(sbatch --test-only $i 2>&1) "
                              "|| printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked",
-                             "asking", folder.path().string(), std::to_string(cases.size())});
+                             "asking", directory.path().string(), std::to_string(cases.size())});
   const auto sbatch = util::run_process(words, util::EnvSnapshot::of_process());
   if (!sbatch || !sbatch->out.ends_with("asked\n")) {
     asking.failure = sbatch ? "emulate ended early: " + sbatch->err : sbatch.error().what;
@@ -76,7 +76,7 @@ void ask(Asked& asking) {
 }
 
 /// Some at a time: bringing a site up is mostly waiting.
-void ask_all(std::vector<Asked>& sites) {
+void ask_all(std::vector<SiteRequests>& sites) {
   constexpr unsigned k_at_once = 4;
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> workers;
@@ -118,7 +118,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   std::set<std::string> sites, all;
   unsigned with_accounts = 0, scripts = 0, refused = 0, drawn = 0;
   RequestMaker maker(771005);
-  std::vector<Asked> answers;
+  std::vector<SiteRequests> answers;
   for (const auto& id : config::list_sites({})) {
     auto load = config::load_site(id, {});
     REQUIRE(load.site);

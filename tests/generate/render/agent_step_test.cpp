@@ -20,16 +20,16 @@ using test::holds;
 
 namespace {
 
-using Asked = std::vector<std::pair<std::string, std::string>>;
+using Options = std::vector<std::pair<std::string, std::string>>;
 
-model::JobSpec lumi_job(const Asked& wishes) {
+model::JobSpec lumi_job(const Options& options) {
   model::JobSpec job;
   job.command = {"./train", "--lr", "1"};
   job.nodes = test::number(2);
   job.account = test::text("project_1");
   job.time = test::flag(model::Walltime::parse("10").value());
   job.hpcml_path = test::text("/opt/hpcml");
-  for (const auto& [key, value] : wishes)
+  for (const auto& [key, value] : options)
     for (const auto& flag : model::k_rank_flags)
       if (flag.name == key) REQUIRE_FALSE(flag.read(job, value, test::flag(0, "--" + key).origin));
   return job;

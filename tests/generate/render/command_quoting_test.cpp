@@ -24,29 +24,29 @@ std::vector<std::string> launchers() {
 TEST_CASE("hostile words of the command arrive unchanged under every launcher and nothing of them runs") {
   for (const auto& launcher : launchers()) {
     CAPTURE(launcher);
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     auto plan = test::make_plan_for(launcher);
-    plan.hpcml_path.value = test::stand_in_hpcml(folder);
-    plan.command = {test::word_writer(folder)};
+    plan.hpcml_path.value = test::stand_in_hpcml(directory);
+    plan.command = {test::word_writer(directory)};
     plan.command.insert(plan.command.end(), test::hostile_texts().begin(), test::hostile_texts().end());
     plan.request_line = util::join(plan.command, " ");
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder);
+    const auto result = test::run_script(script, directory);
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(test::written_words(folder) == test::hostile_texts());
-    CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+    CHECK(test::written_words(directory) == test::hostile_texts());
+    CHECK_FALSE(std::filesystem::exists(directory / "pwned"));
   }
 }
 
 TEST_CASE("each hostile text alone passes bash and shellcheck in every place that a person can fill") {
   for (const auto& text : test::hostile_texts()) {
     CAPTURE(text);
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     auto plan = test::make_whole_node_plan();
-    plan.hpcml_path.value = test::stand_in_hpcml(folder);
-    plan.command = {test::word_writer(folder), text, "--x=" + text};
+    plan.hpcml_path.value = test::stand_in_hpcml(directory);
+    plan.command = {test::word_writer(directory), text, "--x=" + text};
     plan.request_line = "hpcml gen -- " + text;
     plan.env.push_back({"HOSTILE", text, false, model::Scope::batch, {}});
     plan.launcher.step_args = {"--comment=" + text};
@@ -58,12 +58,12 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
                                              {}};
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder);
+    const auto result = test::run_script(script, directory);
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(test::written_words(folder) == std::vector<std::string>{text, "--x=" + text});
-    CHECK(test::seen_environment(folder)["HOSTILE"] == text);
-    CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+    CHECK(test::written_words(directory) == std::vector<std::string>{text, "--x=" + text});
+    CHECK(test::seen_environment(directory)["HOSTILE"] == text);
+    CHECK_FALSE(std::filesystem::exists(directory / "pwned"));
   }
 }
 
@@ -99,21 +99,21 @@ TEST_CASE("hostile names of environments do not run") {
          {model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
       if (!test::is_sample(number++, 3)) continue;
       CAPTURE(text, static_cast<int>(kind));
-      test::TempDirectory folder;
+      test::TempDirectory directory;
       auto plan = test::make_whole_node_plan();
-      plan.hpcml_path.value = test::stand_in_hpcml(folder);
-      plan.command = {test::word_writer(folder)};
+      plan.hpcml_path.value = test::stand_in_hpcml(directory);
+      plan.command = {test::word_writer(directory)};
       const bool built = kind == model::PythonKind::wheelhouse;
       plan.python = {kind, built ? "$SLURM_TMPDIR/built" : text, {text}, {}};
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
       const auto result = test::run_script(
-          script, folder); // a venv or conda environment of that name is not there: the script stops
+          script, directory); // a venv or conda environment of that name is not there: the script stops
       INFO(script << result.err);
-      CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+      CHECK_FALSE(std::filesystem::exists(directory / "pwned"));
       if (!built) continue;
       REQUIRE(result.exit_code == 0);
-      const auto words = util::split(util::read_file(folder / "internal-words").value_or(""), '\0');
+      const auto words = util::split(util::read_file(directory / "internal-words").value_or(""), '\0');
       REQUIRE(words.size() > 2);
       CHECK(words[words.size() - 2] == text); // behind the last word stands a NUL, too
     }
@@ -131,14 +131,14 @@ TEST_CASE("paths of a profile may name variables and nothing else") {
 TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
   for (const auto* launcher : {"srun", "deepspeed", "ibrun"}) {
     CAPTURE(launcher);
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     auto plan = test::make_plan_for(launcher);
-    plan.command = {test::word_writer(folder)};
+    plan.command = {test::word_writer(directory)};
     plan.env.push_back({"PER_TASK", "r$SLURM_PROCID", true, model::Scope::task, {}});
-    const auto result = test::run_script(render::render_script(plan), folder);
+    const auto result = test::run_script(render::render_script(plan), directory);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
-    auto seen = test::seen_environment(folder);
+    auto seen = test::seen_environment(directory);
     CHECK(seen["RANK"] == "11");
     CHECK(seen["LOCAL_RANK"] == "3");
     CHECK(seen["WORLD_SIZE"] == "16");
@@ -150,28 +150,28 @@ TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
     CHECK(seen["OMP_NUM_THREADS"] == "7");
     CHECK(seen["GLOO_SOCKET_IFNAME"] == "hsn0,hsn1");
     CHECK(seen["NCCL_NET_GDR_LEVEL"] == "PHB");
-    const auto cache = (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
+    const auto cache = (directory / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
     CHECK(seen["MIOPEN_CUSTOM_CACHE_DIR"] == cache + "/cache");
     CHECK_FALSE(std::filesystem::exists(cache));
   }
 }
 
 TEST_CASE("a rank with several GPUs gets its part of what the step has") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto plan = test::make_plan_for("srun");
-  plan.command = {test::word_writer(folder)};
+  plan.command = {test::word_writer(directory)};
   plan.layout.gpus_per_rank = 2;
-  const auto result = test::run_script(render::render_script(plan), folder);
+  const auto result = test::run_script(render::render_script(plan), directory);
   REQUIRE(result.exit_code == 0);
-  CHECK(test::seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "6,7");
+  CHECK(test::seen_environment(directory)["ROCR_VISIBLE_DEVICES"] == "6,7");
 }
 
 TEST_CASE("a rank keeps the GPU that the step gave to its task alone") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto plan = test::make_plan_for("srun");
-  plan.command = {test::word_writer(folder)};
-  const auto result = test::run_script(render::render_script(plan), folder, {{"ROCR_VISIBLE_DEVICES", "5"}});
+  plan.command = {test::word_writer(directory)};
+  const auto result = test::run_script(render::render_script(plan), directory, {{"ROCR_VISIBLE_DEVICES", "5"}});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(test::seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "5"); // local rank 3 of a list of one
+  CHECK(test::seen_environment(directory)["ROCR_VISIBLE_DEVICES"] == "5"); // local rank 3 of a list of one
 }

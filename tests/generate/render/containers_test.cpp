@@ -37,8 +37,8 @@ model::JobSpec python_job(const std::string& image, const std::string& program =
 }
 
 /// srun that keeps its words and the EDF that it is given.
-void put_srun(const test::TempDirectory& folder) {
-  test::put_program(folder, "srun",
+void put_srun(const test::TempDirectory& directory) {
+  test::put_program(directory, "srun",
                     "printf '%s\\n' \"$@\" >> words\nfor word; do [[ $word != --environment=* ]] || cp "
                     "\"${word#*=}\" seen.toml; done\n");
 }
@@ -47,22 +47,22 @@ void put_srun(const test::TempDirectory& folder) {
 
 TEST_CASE(
     "the job's own EDF inherits from the person's and mounts hpcml and the binds, and is gone at the end") {
-  test::TempDirectory folder;
-  put_srun(folder);
+  test::TempDirectory directory;
+  put_srun(directory);
   auto job = python_job("/users/me/ngc it's.toml");
   job.binds = {text("/capstor/me/data:/data"), text("/capstor/me/x.sqsh:/x")};
-  job.hpcml_path = text(test::stand_in_hpcml(folder));
+  job.hpcml_path = text(test::stand_in_hpcml(directory));
   const auto script = script_for("alps_clariden", job);
-  const auto result = test::run_script(script, folder);
+  const auto result = test::run_script(script, directory);
   INFO(script << result.err);
   REQUIRE(result.exit_code == 0);
-  const auto hpcml = (folder / "hpcml").string();
-  CHECK(*util::read_file(folder / "seen.toml") ==
+  const auto hpcml = (directory / "hpcml").string();
+  CHECK(*util::read_file(directory / "seen.toml") ==
         "base_environment = \"/users/me/ngc it's.toml\"\nmounts = [\"" + hpcml + ":" + hpcml +
             "\", \"/capstor/me/data:/data\", \"/capstor/me/x.sqsh:/x:sqsh\"]\n");
-  CHECK(holds(*util::read_file(folder / "words"),
-              "--environment=" + (folder / "hpcml-4711.toml").string() + "\n"));
-  CHECK_FALSE(std::filesystem::exists(folder / "hpcml-4711.toml"));
+  CHECK(holds(*util::read_file(directory / "words"),
+              "--environment=" + (directory / "hpcml-4711.toml").string() + "\n"));
+  CHECK_FALSE(std::filesystem::exists(directory / "hpcml-4711.toml"));
 }
 
 TEST_CASE("with an EDF that needs nothing more it is given as it is, to steps that run once, too") {

@@ -38,28 +38,28 @@ std::string script_of(const std::string& site_id, const plan::SetupSpec& spec, c
 }
 
 /// conda with one environment; each call's words go to the file "conda", `pip_works` says whether pip does.
-void put_conda(const TempDirectory& folder, bool pip_works) {
-  std::filesystem::create_directories(folder / "base/etc/profile.d");
-  REQUIRE(util::write_file(folder / "base/etc/profile.d/conda.sh", ""));
+void put_conda(const TempDirectory& directory, bool pip_works) {
+  std::filesystem::create_directories(directory / "base/etc/profile.d");
+  REQUIRE(util::write_file(directory / "base/etc/profile.d/conda.sh", ""));
   put_program(
-      folder, "conda",
+      directory, "conda",
       "echo \"$@\" >> conda\ncase \"$1 $2\" in\n'info --base') echo \"$PWD/base\" ;;\n"
       "'env list') printf '# conda environments:\\n#\\nbase  /b\\nmy_pytorch_cuda12.8  *  /b/envs/x\\n' "
       ";;\nesac\n");
-  put_program(folder, "python", pip_works ? "exit 0\n" : "[[ $2 != pip ]]\n");
+  put_program(directory, "python", pip_works ? "exit 0\n" : "[[ $2 != pip ]]\n");
 }
 
 /// A virtualenv whose torch has files for CMake that want C++17; the folder of its libraries is printed.
-void put_alliance(const TempDirectory& folder) {
-  put_program(folder, "module", ":\n");
-  put_program(folder, "pip", ":\n");
-  put_program(folder, "avail_wheels", ":\n");
+void put_alliance(const TempDirectory& directory) {
+  put_program(directory, "module", ":\n");
+  put_program(directory, "pip", ":\n");
+  put_program(directory, "avail_wheels", ":\n");
   put_program(
-      folder, "virtualenv",
+      directory, "virtualenv",
       "/bin/mkdir -p \"${@: -1}/bin\" \"${@: -1}/site/torch/lib\" \"${@: -1}/site/torch/share/cmake/Torch\"\n"
       ": > \"${@: -1}/bin/activate\"\n"
       "echo '    CXX_STANDARD 17' > \"${@: -1}/site/torch/share/cmake/Torch/TorchConfig.cmake\"\n");
-  put_program(folder, "python",
+  put_program(directory, "python",
               "[[ $2 == *os.path* ]] && echo \"$PWD/env/site/torch/lib\"\necho \"$@\" >> python\n");
 }
 
@@ -70,59 +70,59 @@ TEST_CASE("a conda environment is there already if its whole name is, not if ano
                                        {"my_pytorch_cuda12.8", true},
                                        {"cuda12.8", false}}) {
     CAPTURE(name);
-    const TempDirectory folder;
-    put_conda(folder, true);
+    const TempDirectory directory;
+    put_conda(directory, true);
     const auto result =
-        run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, name), folder);
+        run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, name), directory);
     INFO(result.out << result.err);
     CHECK((result.exit_code != 0) == is_there);
-    CHECK((util::read_file(folder / "conda")->find("create") == std::string::npos) == is_there);
+    CHECK((util::read_file(directory / "conda")->find("create") == std::string::npos) == is_there);
   }
 }
 
 TEST_CASE("half a conda environment does not stay: the next run would stop at it") {
-  const TempDirectory folder;
-  put_conda(folder, false);
+  const TempDirectory directory;
+  put_conda(directory, false);
   const auto result =
-      run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, "fresh"), folder);
+      run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, "fresh"), directory);
   CHECK(result.exit_code != 0);
-  CHECK_THAT(*util::read_file(folder / "conda"), Catch::Contains("env remove --yes --name fresh"));
-  std::filesystem::remove(folder / "conda");
-  put_conda(folder, true);
-  run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, "fresh"), folder);
-  CHECK_THAT(*util::read_file(folder / "conda"), !Catch::Contains("env remove"));
+  CHECK_THAT(*util::read_file(directory / "conda"), Catch::Contains("env remove --yes --name fresh"));
+  std::filesystem::remove(directory / "conda");
+  put_conda(directory, true);
+  run_script(script_of("generic", {SetupKind::conda, "torch", "", "12.6", ""}, "fresh"), directory);
+  CHECK_THAT(*util::read_file(directory / "conda"), !Catch::Contains("env remove"));
 }
 
 TEST_CASE("an image whose building failed leaves nothing that stops the next run") {
-  const TempDirectory folder;
-  put_program(folder, "module", ":\n");
+  const TempDirectory directory;
+  put_program(directory, "module", ":\n");
   const auto script =
-      script_of("lumi", {SetupKind::container, "torch", "", "", ""}, (folder / "t.sif").string());
-  put_program(folder, "cotainr", ": > \"$2\"; exit 1\n");
-  CHECK(run_script(script, folder).exit_code != 0);
-  put_program(folder, "cotainr", ": > \"$2\"\n");
-  const auto second = run_script(script, folder);
+      script_of("lumi", {SetupKind::container, "torch", "", "", ""}, (directory / "t.sif").string());
+  put_program(directory, "cotainr", ": > \"$2\"; exit 1\n");
+  CHECK(run_script(script, directory).exit_code != 0);
+  put_program(directory, "cotainr", ": > \"$2\"\n");
+  const auto second = run_script(script, directory);
   INFO(second.out << second.err);
   CHECK(second.exit_code == 0);
-  CHECK(std::filesystem::exists(folder / "t.sif"));
+  CHECK(std::filesystem::exists(directory / "t.sif"));
 }
 
 TEST_CASE("a list of packages that is there already is not replaced") {
-  const TempDirectory folder;
-  put_alliance(folder);
-  REQUIRE(util::write_file(folder / "requirements.txt", "mine\n"));
+  const TempDirectory directory;
+  put_alliance(directory);
+  REQUIRE(util::write_file(directory / "requirements.txt", "mine\n"));
   const auto result =
-      run_script(script_of("narval", {SetupKind::wheelhouse, "torch", "", "", ""}, "x"), folder);
+      run_script(script_of("narval", {SetupKind::wheelhouse, "torch", "", "", ""}, "x"), directory);
   CHECK(result.exit_code != 0);
   CHECK_THAT(result.err, Catch::Contains("requirements.txt is there already"));
-  CHECK(*util::read_file(folder / "requirements.txt") == "mine\n");
+  CHECK(*util::read_file(directory / "requirements.txt") == "mine\n");
   // Given as the list to try, it is read, and another is written.
   const auto tried =
-      run_script(script_of("narval", {SetupKind::wheelhouse, "requirements.txt", "", "", ""}, "x"), folder);
+      run_script(script_of("narval", {SetupKind::wheelhouse, "requirements.txt", "", "", ""}, "x"), directory);
   INFO(tried.out << tried.err);
   CHECK(tried.exit_code == 0);
-  CHECK(*util::read_file(folder / "requirements.txt") == "mine\n");
-  CHECK(std::filesystem::exists(folder / "requirements-narval.txt"));
+  CHECK(*util::read_file(directory / "requirements.txt") == "mine\n");
+  CHECK(std::filesystem::exists(directory / "requirements-narval.txt"));
 }
 
 TEST_CASE("torch is imported only where it was installed") {
@@ -145,23 +145,23 @@ TEST_CASE("torch is imported only where it was installed") {
 }
 
 TEST_CASE("LibTorch's environment: what a module sets is asked for first, and nothing later takes it away") {
-  const TempDirectory folder;
-  put_alliance(folder);
-  const auto script = script_of("narval", {SetupKind::libtorch, "", "", "", ""}, (folder / "env").string());
-  const auto unset = run_script(script, folder);
+  const TempDirectory directory;
+  put_alliance(directory);
+  const auto script = script_of("narval", {SetupKind::libtorch, "", "", "", ""}, (directory / "env").string());
+  const auto unset = run_script(script, directory);
   CHECK(unset.exit_code != 0);
   CHECK_THAT(unset.err, Catch::Contains("EBROOTCUDA is not set"));
-  CHECK_FALSE(std::filesystem::exists(folder / "env"));
-  const auto made = run_script(script, folder, {{"EBROOTCUDA", "/cuda"}});
+  CHECK_FALSE(std::filesystem::exists(directory / "env"));
+  const auto made = run_script(script, directory, {{"EBROOTCUDA", "/cuda"}});
   INFO(made.out << made.err);
   CHECK(made.exit_code == 0);
   CHECK_THAT(made.out, Catch::Contains("CXX_STANDARD 17"));
-  const auto cmake = *util::read_file(folder / "env/libtorch.cmake");
+  const auto cmake = *util::read_file(directory / "env/libtorch.cmake");
   CHECK_THAT(cmake,
              Catch::Contains("set(CMAKE_CXX_STANDARD 17 ") && Catch::Contains("-L/cuda/extras/CUPTI/lib64"));
   // Whatever fails after the packages are there, they stay.
-  std::filesystem::remove_all(folder / "env");
-  put_program(folder, "cat", "exit 1\n");
-  CHECK(run_script(script, folder, {{"EBROOTCUDA", "/cuda"}}).exit_code != 0);
-  CHECK(std::filesystem::exists(folder / "env/bin/activate"));
+  std::filesystem::remove_all(directory / "env");
+  put_program(directory, "cat", "exit 1\n");
+  CHECK(run_script(script, directory, {{"EBROOTCUDA", "/cuda"}}).exit_code != 0);
+  CHECK(std::filesystem::exists(directory / "env/bin/activate"));
 }

@@ -33,7 +33,7 @@ model::JobSpec at(const std::string& place, plan::SetupKind kind = plan::SetupKi
 }
 
 /// A wheel of a package called torch that knows its version, as pip installs it.
-void make_torch_wheel(const std::filesystem::path& folder) {
+void make_torch_wheel(const std::filesystem::path& directory) {
   const auto made = util::run_process({"python3", "-c", R"(
 import sys, zipfile
 name = "torch-2.7.1-py3-none-any.whl"
@@ -44,17 +44,17 @@ with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
     wheel.writestr("torch-2.7.1.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
     wheel.writestr("torch-2.7.1.dist-info/RECORD", "")
 )",
-                                       folder.string()},
+                                       directory.string()},
                                       util::EnvSnapshot::of_process());
   REQUIRE(made.value().exit_code == 0);
 }
 
 /// Runs the script that names `hostile`: it must not do what that says.
-void check_harmless(const plan::SetupPlan& plan, const std::string& hostile, const TempDirectory& folder) {
+void check_harmless(const plan::SetupPlan& plan, const std::string& hostile, const TempDirectory& directory) {
   const auto script = render::render_environment_script(plan);
   INFO(script);
-  run_script(script, folder);
-  CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+  run_script(script, directory);
+  CHECK_FALSE(std::filesystem::exists(directory / "pwned"));
   if (hostile.find('\xff') == std::string::npos) CHECK(script_faults(script) == "");
 }
 
@@ -84,8 +84,8 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
 }
 
 TEST_CASE("an environment on top of an image is made inside it and packed, and half of one does not stay") {
-  const auto script_of = [](const std::string& id, const std::string& image, const TempDirectory& folder) {
-    auto job = at((folder / "my env.sqsh").string());
+  const auto script_of = [](const std::string& id, const std::string& image, const TempDirectory& directory) {
+    auto job = at((directory / "my env.sqsh").string());
     job.container = text(image);
     job.account = text("a1");
     const auto result =
@@ -102,105 +102,105 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
                                   {"alps_daint", "/a b/ngc.toml"}}) {
     for (const bool works : {true, false}) {
       CAPTURE(id, works);
-      const TempDirectory folder;
-      for (const char* program : {"module"}) put_program(folder, program, ":\n");
-      put_program(folder, "singularity",
+      const TempDirectory directory;
+      for (const char* program : {"module"}) put_program(directory, program, ":\n");
+      put_program(directory, "singularity",
                   "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p "
                   "\"${binds%%:*}/bin\"\necho x > \"${binds%%:*}/bin/activate\"\n");
-      put_program(folder, "uenv",
+      put_program(directory, "uenv",
                   "echo \"$@\" >> words\nwhile [[ $1 != -- ]]; do shift; done; shift\nexec \"$@\"\n");
-      put_program(folder, "srun",
+      put_program(directory, "srun",
                   "echo \"$@\" >> words\nfor word; do [[ $word == --environment=* ]] && cat \"${word#*=}\" "
                   ">> edf; done\nwhile [[ $1 != bash ]]; do shift; done\nexec \"$@\"\n");
-      put_program(folder, "python",
+      put_program(directory, "python",
                   "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho "
                   "\"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
-      put_program(folder, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
-      const auto result = run_script(script_of(id, image, folder), folder);
+      put_program(directory, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
+      const auto result = run_script(script_of(id, image, directory), directory);
       INFO(result.out << result.err);
       CHECK((result.exit_code == 0) == works);
-      CHECK(std::filesystem::exists(folder / "my env.sqsh") == works);
+      CHECK(std::filesystem::exists(directory / "my env.sqsh") == works);
       if (!works) continue;
-      const auto packed = *util::read_file(folder / "packed");
+      const auto packed = *util::read_file(directory / "packed");
       CHECK_THAT(
           packed,
           Catch::Contains("my env.sqsh\n" +
                           std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n"
                                                    : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
       const bool edf = image.ends_with(".toml");
-      CHECK_THAT(*util::read_file(folder / "words"),
+      CHECK_THAT(*util::read_file(directory / "words"),
                  Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c"
                                  : edf ? "--nodes=1 --ntasks=1 --time=00:30:00 --account=a1 --environment="
                                        : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
       if (edf) {
-        const auto place = (folder / "my env").string();
-        CHECK(*util::read_file(folder / "edf") ==
+        const auto place = (directory / "my env").string();
+        CHECK(*util::read_file(directory / "edf") ==
               "base_environment = \"/a b/ngc.toml\"\nmounts = [\"" + place + ":" + place + "\"]\n");
         CHECK_FALSE(std::filesystem::exists(place + ".sqsh.toml"));
       }
       if (id == "lumi") continue;
-      CHECK(*util::read_file(folder / "pip") == "-m pip install optuna it\n");
-      CHECK(std::filesystem::is_empty(folder / "my env")); // where jobs mount the file
+      CHECK(*util::read_file(directory / "pip") == "-m pip install optuna it\n");
+      CHECK(std::filesystem::is_empty(directory / "my env")); // where jobs mount the file
     }
   }
 }
 
 TEST_CASE("a real venv is made with the real pip, and a second run leaves it alone") {
-  TempDirectory folder;
-  make_torch_wheel(folder.path());
-  const auto place = (folder / "my env").string();
+  TempDirectory directory;
+  make_torch_wheel(directory.path());
+  const auto place = (directory / "my env").string();
   const auto result =
       plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), shipped_site("generic"));
   REQUIRE(result.plan.has_value());
   const auto script = render::render_environment_script(*result.plan);
   const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"},
-                                                   {"PIP_FIND_LINKS", folder.path().string()}};
-  const auto first = run_script(script, folder, offline);
+                                                   {"PIP_FIND_LINKS", directory.path().string()}};
+  const auto first = run_script(script, directory, offline);
   INFO(script << first.out << first.err);
   REQUIRE(first.exit_code == 0);
   CHECK_THAT(first.out, Catch::Contains("torch 2.7.1 for CUDA 12.6"));
   CHECK_THAT(first.out, Catch::Contains("--venv " + place));
-  CHECK(std::filesystem::exists(folder / "my env/bin/activate"));
-  const auto second = run_script(script, folder, offline);
+  CHECK(std::filesystem::exists(directory / "my env/bin/activate"));
+  const auto second = run_script(script, directory, offline);
   CHECK(second.exit_code == 1);
   CHECK_THAT(second.err, Catch::Contains("is there already"));
-  CHECK(std::filesystem::exists(folder / "my env/bin/activate"));
+  CHECK(std::filesystem::exists(directory / "my env/bin/activate"));
 }
 
 TEST_CASE("half an environment does not stay") {
-  TempDirectory folder;
+  TempDirectory directory;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
-                                       at((folder / "env").string()), shipped_site("generic"));
-  const auto failed = run_script(render::render_environment_script(*result.plan), folder,
-                                 {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
+                                       at((directory / "env").string()), shipped_site("generic"));
+  const auto failed = run_script(render::render_environment_script(*result.plan), directory,
+                                 {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", directory.path().string()}});
   CHECK(failed.exit_code != 0);
-  CHECK_FALSE(std::filesystem::exists(folder / "env"));
+  CHECK_FALSE(std::filesystem::exists(directory / "env"));
 }
 
 TEST_CASE("the environment of a cluster without internet on its nodes is not made in a job") {
-  TempDirectory folder;
+  TempDirectory directory;
   model::Site offline = shipped_site("generic");
   offline.network.internet_on_compute = false;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
-                                       at((folder / "env").string()), offline);
+                                       at((directory / "env").string()), offline);
   const auto refused =
-      run_script(render::render_environment_script(*result.plan), folder, {{"SLURM_JOB_ID", "7"}});
+      run_script(render::render_environment_script(*result.plan), directory, {{"SLURM_JOB_ID", "7"}});
   CHECK(refused.exit_code == 1);
   CHECK_THAT(refused.err, Catch::Contains("login node"));
 }
 
 TEST_CASE("an environment for other CPUs than these is not made here") {
-  TempDirectory folder;
+  TempDirectory directory;
   auto site = shipped_site("generic");
   model::NodeType node;
   node.id = "far";
   node.cpu_arch = model::CpuArch::ppc64le;
   site.node_types = {node};
-  auto job = at((folder / "env").string());
+  auto job = at((directory / "env").string());
   job.gpus_per_node = model::Sourced<unsigned>{0, {}};
   auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "", ""}, job, site);
   REQUIRE(result.plan.has_value());
-  const auto refused = run_script(render::render_environment_script(*result.plan), folder, {});
+  const auto refused = run_script(render::render_environment_script(*result.plan), directory, {});
   CHECK(refused.exit_code == 1);
   CHECK_THAT(refused.err, Catch::Contains("ppc64le"));
 }
@@ -210,15 +210,15 @@ TEST_CASE("no name of an environment, image or package runs as code") {
   std::size_t number = 0;
   for (const auto& hostile : hostile_texts()) {
     for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container}) {
-      TempDirectory folder;
+      TempDirectory directory;
       for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"})
-        put_program(folder, name, "exit 0\n");
+        put_program(directory, name, "exit 0\n");
       const bool image = kind == plan::SetupKind::container;
       auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile, kind),
                                      shipped_site(image ? "lumi" : "generic"));
       if (!result.plan || !is_sample(number++, 3)) continue;
       result.plan->packages = {hostile};
-      check_harmless(*result.plan, hostile, folder);
+      check_harmless(*result.plan, hostile, directory);
       ++run[kind];
     }
   }
@@ -234,17 +234,17 @@ TEST_CASE("no name of an environment on top of an image runs as code") {
     for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile},
                                     {"alps_daint", "a/" + hostile},
                                     {"alps_daint", hostile + ".toml"}}) {
-      TempDirectory folder;
+      TempDirectory directory;
       for (const char* name : {"mksquashfs", "module", "singularity", "srun", "uenv"})
-        put_program(folder, name, "exit 0\n");
-      auto job = at((folder / "x").string() + hostile + ".sqsh");
+        put_program(directory, name, "exit 0\n");
+      auto job = at((directory / "x").string() + hostile + ".sqsh");
       job.container = text(image);
       job.account = text(hostile);
       auto result = plan::plan_setup({plan::SetupKind::venv, "it", "", "", ""}, job, shipped_site(id));
       if (!result.plan || !is_sample(number++, 3)) continue;
       result.plan->node_arch = model::CpuArch::unknown;
       result.plan->packages = {hostile};
-      check_harmless(*result.plan, hostile, folder);
+      check_harmless(*result.plan, hostile, directory);
       ++run[id];
     }
   }

@@ -47,11 +47,11 @@ struct Node {
 } // namespace
 
 TEST_CASE("each build has its own helper") {
-  test::TempDirectory folder;
-  fs::create_directories(folder / "bin");
-  fs::create_directories(folder / "libexec/hpcml");
-  const auto program = (folder / "bin/hpcml").string();
-  const auto helper = (folder / "bin").string() + "/../libexec/hpcml/hpcml-torch";
+  test::TempDirectory directory;
+  fs::create_directories(directory / "bin");
+  fs::create_directories(directory / "libexec/hpcml");
+  const auto program = (directory / "bin/hpcml").string();
+  const auto helper = (directory / "bin").string() + "/../libexec/hpcml/hpcml-torch";
   put_hpcml(helper);
   CHECK(launch::find_torch_helper(program) == helper);
   CHECK_FALSE(launch::find_torch_helper(program + "-aarch64"));
@@ -73,20 +73,20 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       {"x86_64", {"hpcml-aarch64"}, {}, "", 127, "No such file"}};
   for (const auto& node : nodes) {
     CAPTURE(node.machine, node.programs, node.foreign);
-    test::TempDirectory folder;
-    test::put_program(folder, "uname",
+    test::TempDirectory directory;
+    test::put_program(directory, "uname",
                       std::string("[[ $1 == -m ]] && echo ") + node.machine + " || echo c123-456\n");
-    fs::create_directory(folder / "my tools");
-    for (const auto& name : node.programs) put_hpcml(folder / "my tools" / name);
-    for (const auto& name : node.foreign) put_foreign_binary(folder / "my tools" / name);
+    fs::create_directory(directory / "my tools");
+    for (const auto& name : node.programs) put_hpcml(directory / "my tools" / name);
+    for (const auto& name : node.foreign) put_foreign_binary(directory / "my tools" / name);
     auto plan = test::make_whole_node_plan();
-    plan.hpcml_path.value = (folder / "my tools" / "hpcml").string();
-    plan.command = {test::word_writer(folder)};
+    plan.hpcml_path.value = (directory / "my tools" / "hpcml").string();
+    plan.command = {test::word_writer(directory)};
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder);
+    const auto result = test::run_script(script, directory);
     CAPTURE(result.err);
-    const auto used = util::read_file(folder / "used");
+    const auto used = util::read_file(directory / "used");
     if (node.used[0] != '\0') {
       CHECK(result.exit_code == 0);
       REQUIRE(used);
@@ -95,8 +95,8 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
     }
     // What bash returns for a program of another machine depends on its version.
     CHECK((node.code == 0 ? result.exit_code != 0 : result.exit_code == node.code));
-    CHECK_FALSE(fs::exists(folder / "used"));
-    CHECK_FALSE(fs::exists(folder / "words"));
+    CHECK_FALSE(fs::exists(directory / "used"));
+    CHECK_FALSE(fs::exists(directory / "words"));
     CHECK(result.err.find(node.expected) != std::string::npos);
   }
 }

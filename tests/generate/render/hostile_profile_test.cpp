@@ -109,30 +109,30 @@ std::string profile_of(const Field& field, const std::string& payload) {
 }
 
 /// Runs the script of a job on the site under real bash; programs that the job needs are stand-ins.
-void run_job(const model::Site& site, const std::string& launcher, const test::TempDirectory& folder) {
+void run_job(const model::Site& site, const std::string& launcher, const test::TempDirectory& directory) {
   model::JobSpec job;
   const auto text = [](const std::string& value) { return model::Sourced<std::string>{value, {}}; };
-  job.command = {"python", test::word_writer(folder)};
-  test::put_program(folder, "python", "exec \"$@\"\n");
-  for (const char* name : {"module", "pip"}) test::put_program(folder, name, ":\n");
-  test::put_program(folder, "getent", "echo 10.0.0.1 STREAM\n");
-  test::put_program(folder, "virtualenv", "mkdir -p \"${@: -1}/bin\" && : > \"${@: -1}/bin/activate\"\n");
-  test::put_program(folder, "conda", "echo \"$PWD\"\n"); // the directory with bin/activate
-  test::put_program(folder, "activate", "");
+  job.command = {"python", test::word_writer(directory)};
+  test::put_program(directory, "python", "exec \"$@\"\n");
+  for (const char* name : {"module", "pip"}) test::put_program(directory, name, ":\n");
+  test::put_program(directory, "getent", "echo 10.0.0.1 STREAM\n");
+  test::put_program(directory, "virtualenv", "mkdir -p \"${@: -1}/bin\" && : > \"${@: -1}/bin/activate\"\n");
+  test::put_program(directory, "conda", "echo \"$PWD\"\n"); // the directory with bin/activate
+  test::put_program(directory, "activate", "");
   job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
   if (!site.containers.empty()) job.container = text("image.sif");
-  job.hpcml_path = text(test::stand_in_hpcml(folder));
+  job.hpcml_path = text(test::stand_in_hpcml(directory));
   const auto planned = plan::make_plan(job, site);
   for (const auto& finding : planned.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
   if (!planned.plan || !render::find_unwritable(*planned.plan).empty()) return;
   const auto script = render::render_script(*planned.plan);
-  if (!test::k_sanitized) test::run_script(script, folder);
+  if (!test::k_sanitized) test::run_script(script, directory);
 }
 
 /// The site of the profile with this text, if it is taken.
 std::optional<model::Site> load(const Field& field, const std::string& text,
-                                const test::TempDirectory& folder) {
-  const auto path = folder / "hostile.json";
+                                const test::TempDirectory& directory) {
+  const auto path = directory / "hostile.json";
   REQUIRE(util::write_file(path, profile_of(field, text)));
   return config::load_site_file(path.string(), {}).site;
 }
@@ -143,13 +143,13 @@ TEST_CASE("with a harmless text in the same place the program runs: the next tes
   std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
-      const test::TempDirectory folder;
+      const test::TempDirectory directory;
       CAPTURE(field.name, launcher);
-      const auto site = load(field, field.harmless ? field.harmless : "x", folder);
+      const auto site = load(field, field.harmless ? field.harmless : "x", directory);
       REQUIRE(site.has_value() == (field.harmless != nullptr));
       if (!test::is_sample(number++, 2)) continue;
-      if (site) run_job(*site, launcher, folder);
-      if (!test::k_sanitized) CHECK(std::filesystem::exists(folder / "words") == site.has_value());
+      if (site) run_job(*site, launcher, directory);
+      if (!test::k_sanitized) CHECK(std::filesystem::exists(directory / "words") == site.has_value());
     }
   }
 }
@@ -158,13 +158,13 @@ TEST_CASE("no text of a profile runs as shell code") {
   std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
-      const test::TempDirectory folder;
-      const auto canary = (folder / "canary").string();
-      REQUIRE(util::write_file(folder / "canary.sh", "#!/bin/bash\ntouch " + canary + "\n", 0755));
+      const test::TempDirectory directory;
+      const auto canary = (directory / "canary").string();
+      REQUIRE(util::write_file(directory / "canary.sh", "#!/bin/bash\ntouch " + canary + "\n", 0755));
       for (const auto& payload : payloads(canary)) {
         if (!test::is_sample(number++)) continue;
         CAPTURE(field.name, launcher, payload);
-        if (const auto site = load(field, payload, folder)) run_job(*site, launcher, folder);
+        if (const auto site = load(field, payload, directory)) run_job(*site, launcher, directory);
         CHECK_FALSE(std::filesystem::exists(canary));
         std::filesystem::remove(canary);
       }

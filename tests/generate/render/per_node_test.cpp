@@ -40,31 +40,31 @@ std::string text_of(const fs::path& path) {
   return text ? *text : "";
 }
 
-std::string cache_directory(const test::TempDirectory& folder) {
-  return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
+std::string cache_directory(const test::TempDirectory& directory) {
+  return (directory / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
 }
 
 /// The plan of a launcher, with its cache in the test's folder.
-model::Plan cached_plan(const std::string& launcher, const test::TempDirectory& folder) {
+model::Plan cached_plan(const std::string& launcher, const test::TempDirectory& directory) {
   auto plan = test::make_plan_for(launcher);
-  plan.caches[0].base = folder.path().string();
-  plan.hpcml_path.value = test::stand_in_hpcml(folder);
-  plan.command = {test::word_writer(folder)};
+  plan.caches[0].base = directory.path().string();
+  plan.hpcml_path.value = test::stand_in_hpcml(directory);
+  plan.command = {test::word_writer(directory)};
   return plan;
 }
 
 /// Slurm's folder of the job on its node.
-std::string local_folder(const test::TempDirectory& folder) {
-  fs::create_directory(folder / "local");
-  return (folder / "local").string();
+std::string local_directory(const test::TempDirectory& directory) {
+  fs::create_directory(directory / "local");
+  return (directory / "local").string();
 }
 
-model::Plan wheelhouse_plan(const std::string& launcher, const test::TempDirectory& folder) {
-  auto plan = cached_plan(launcher, folder);
+model::Plan wheelhouse_plan(const std::string& launcher, const test::TempDirectory& directory) {
+  auto plan = cached_plan(launcher, directory);
   plan.caches.clear();
   plan.python = {model::PythonKind::wheelhouse, "$SLURM_TMPDIR/env", {"torch", "numpy"}, {}, false};
-  test::put_program(folder, "virtualenv", k_virtualenv);
-  test::put_program(folder, "pip", k_pip);
+  test::put_program(directory, "virtualenv", k_virtualenv);
+  test::put_program(directory, "pip", k_pip);
   return plan;
 }
 
@@ -73,35 +73,35 @@ model::Plan wheelhouse_plan(const std::string& launcher, const test::TempDirecto
 TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at the end") {
   for (const auto* launcher : {"srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
     CAPTURE(launcher);
-    test::TempDirectory folder;
-    auto plan = cached_plan(launcher, folder);
-    test::put_program(folder, "look",
+    test::TempDirectory directory;
+    auto plan = cached_plan(launcher, directory);
+    test::put_program(directory, "look",
                       "stat -c '%a %F' \"$MIOPEN_USER_DB_PATH\" \"$MIOPEN_CUSTOM_CACHE_DIR\" "
                       "\"${MIOPEN_USER_DB_PATH%/*}\" > seen\n");
     plan.command = {"look"};
-    test::put_program(folder, "ibrun", k_ibrun);
+    test::put_program(directory, "ibrun", k_ibrun);
     plan.caches[0].variables = {{"MIOPEN_USER_DB_PATH", "config"}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}};
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder);
+    const auto result = test::run_script(script, directory);
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    const auto lines = util::split(text_of(folder / "seen"), '\n');
+    const auto lines = util::split(text_of(directory / "seen"), '\n');
     REQUIRE(lines.size() == 4);
     CHECK(lines[2] == "700 directory");
-    CHECK_FALSE(fs::exists(cache_directory(folder)));
+    CHECK_FALSE(fs::exists(cache_directory(directory)));
   }
 }
 
 TEST_CASE("a planted cache directory ends the job") {
   struct Case {
     const char* what;
-    void (*put)(const std::string& path, const test::TempDirectory& folder);
+    void (*put)(const std::string& path, const test::TempDirectory& directory);
   };
   const std::vector<Case> cases = {
       {"a link",
-       [](const std::string& path, const test::TempDirectory& folder) {
-         fs::create_directory_symlink(folder / "mine", path);
+       [](const std::string& path, const test::TempDirectory& directory) {
+         fs::create_directory_symlink(directory / "mine", path);
        }},
       {"a file",
        [](const std::string& path, const test::TempDirectory&) { REQUIRE(util::write_file(path, "")); }},
@@ -114,61 +114,61 @@ TEST_CASE("a planted cache directory ends the job") {
        [](const std::string& path, const test::TempDirectory&) { fs::create_directory(path); }}};
   for (const auto& example : cases) {
     CAPTURE(example.what);
-    test::TempDirectory folder;
-    fs::create_directory(folder / "mine");
-    REQUIRE(util::write_file(folder / "mine" / "precious", "x"));
-    const auto path = cache_directory(folder);
-    example.put(path, folder);
-    const auto result = test::run_script(render::render_script(cached_plan("srun", folder)), folder);
+    test::TempDirectory directory;
+    fs::create_directory(directory / "mine");
+    REQUIRE(util::write_file(directory / "mine" / "precious", "x"));
+    const auto path = cache_directory(directory);
+    example.put(path, directory);
+    const auto result = test::run_script(render::render_script(cached_plan("srun", directory)), directory);
     CAPTURE(result.err);
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.err, Catch::Contains("mkdir: cannot create directory") && Catch::Contains(path) &&
                                Catch::Contains("File exists"));
-    CHECK_FALSE(fs::exists(folder / "words"));
-    CHECK(fs::exists(folder / "mine" / "precious"));
+    CHECK_FALSE(fs::exists(directory / "words"));
+    CHECK(fs::exists(directory / "mine" / "precious"));
   }
 }
 
 TEST_CASE("folders are removed on every node, by one task each") {
-  test::TempDirectory folder;
-  test::put_program(folder, "srun",
+  test::TempDirectory directory;
+  test::put_program(directory, "srun",
                     "echo \"$*\" >> srun.log\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
-  auto plan = cached_plan("srun", folder);
-  const auto result = test::run_script(render::render_script(plan), folder);
+  auto plan = cached_plan("srun", directory);
+  const auto result = test::run_script(render::render_script(plan), directory);
   REQUIRE(result.exit_code == 0);
-  auto lines = util::split(text_of(folder / "srun.log"), '\n');
+  auto lines = util::split(text_of(directory / "srun.log"), '\n');
   lines.pop_back();
   REQUIRE(lines.size() >= 3);
-  const auto cache = cache_directory(folder);
+  const auto cache = cache_directory(directory);
   CHECK(lines.front() == "--ntasks=2 --ntasks-per-node=1 mkdir -m 700 " + cache + " " + cache + "/cache");
   CHECK(lines.back() == "--ntasks=2 --ntasks-per-node=1 rm -rf " + cache);
 }
 
 TEST_CASE("folders go away when the program fails, and its code stays") {
-  test::TempDirectory folder;
-  auto plan = cached_plan("srun", folder);
+  test::TempDirectory directory;
+  auto plan = cached_plan("srun", directory);
   plan.command = {"bash", "-c", "exit 7"};
-  CHECK(test::run_script(render::render_script(plan), folder).exit_code == 7);
-  CHECK_FALSE(fs::exists(cache_directory(folder)));
+  CHECK(test::run_script(render::render_script(plan), directory).exit_code == 7);
+  CHECK_FALSE(fs::exists(cache_directory(directory)));
 }
 
 TEST_CASE("a variable of the request stays, also where the site has a cache for it") {
-  test::TempDirectory folder;
-  auto plan = cached_plan("srun", folder);
+  test::TempDirectory directory;
+  auto plan = cached_plan("srun", directory);
   plan.env.push_back({"MIOPEN_CUSTOM_CACHE_DIR", "/scratch/me", false, model::Scope::batch, {}});
-  const auto result = test::run_script(render::render_script(plan), folder);
+  const auto result = test::run_script(render::render_script(plan), directory);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(test::seen_environment(folder)["MIOPEN_CUSTOM_CACHE_DIR"] == "/scratch/me");
-  CHECK(test::seen_environment(folder)["MIOPEN_USER_DB_PATH"] == cache_directory(folder));
+  CHECK(test::seen_environment(directory)["MIOPEN_CUSTOM_CACHE_DIR"] == "/scratch/me");
+  CHECK(test::seen_environment(directory)["MIOPEN_USER_DB_PATH"] == cache_directory(directory));
 }
 
 TEST_CASE("an environment is built once per node before the ranks start, whatever starts them") {
   for (const std::string launcher :
        {"srun", "torchrun", "accelerate", "deepspeed", "ibrun", "hpcml by ibrun", "torchrun by ibrun"}) {
     CAPTURE(launcher);
-    test::TempDirectory folder;
-    auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), folder);
+    test::TempDirectory directory;
+    auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), directory);
     if (launcher.find("ibrun") != std::string::npos) {
       plan.launcher.step = "ibrun";
       plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
@@ -176,68 +176,68 @@ TEST_CASE("an environment is built once per node before the ranks start, whateve
       plan.layout.nodes = 1;
       if (plan.layout.tasks_per_node > 1) {
         plan.layout.tasks_per_node = plan.layout.ranks_per_node = 4;
-        test::put_program(folder, "ibrun", k_ibrun);
+        test::put_program(directory, "ibrun", k_ibrun);
       }
     }
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder, {{"SLURM_TMPDIR", local_folder(folder)}});
+    const auto result = test::run_script(script, directory, {{"SLURM_TMPDIR", local_directory(directory)}});
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(text_of(folder / "virtualenv.log") ==
-          "--no-download --quiet " + (folder / "local/env").string() + "\n");
-    CHECK(util::split(text_of(folder / "pip.log"), '\n').size() == 3);
-    CHECK(text_of(folder / "pip.log").ends_with(" install --no-index --quiet torch numpy\n"));
-    CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == (folder / "local/env").string());
+    CHECK(text_of(directory / "virtualenv.log") ==
+          "--no-download --quiet " + (directory / "local/env").string() + "\n");
+    CHECK(util::split(text_of(directory / "pip.log"), '\n').size() == 3);
+    CHECK(text_of(directory / "pip.log").ends_with(" install --no-index --quiet torch numpy\n"));
+    CHECK(test::seen_environment(directory)["VIRTUAL_ENV"] == (directory / "local/env").string());
   }
 }
 
 TEST_CASE("caches are made once per node too where a step starts the tasks of all ranks") {
-  test::TempDirectory folder;
-  auto plan = cached_plan("ibrun", folder);
+  test::TempDirectory directory;
+  auto plan = cached_plan("ibrun", directory);
   plan.layout.nodes = 1;
   plan.layout.tasks_per_node = plan.layout.ranks_per_node = 4;
-  test::put_program(folder, "ibrun", k_ibrun);
-  test::put_program(folder, "mkdir", "echo \"$*\" >> mkdir.log\nexec /bin/mkdir \"$@\"\n");
-  test::put_program(folder, "rm", "echo \"$*\" >> rm.log\nexec /bin/rm \"$@\"\n");
-  const auto result = test::run_script(render::render_script(plan), folder);
+  test::put_program(directory, "ibrun", k_ibrun);
+  test::put_program(directory, "mkdir", "echo \"$*\" >> mkdir.log\nexec /bin/mkdir \"$@\"\n");
+  test::put_program(directory, "rm", "echo \"$*\" >> rm.log\nexec /bin/rm \"$@\"\n");
+  const auto result = test::run_script(render::render_script(plan), directory);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  const auto cache = cache_directory(folder);
-  CHECK(text_of(folder / "mkdir.log") == "-m 700 " + cache + " " + cache + "/cache\n");
-  CHECK_THAT(text_of(folder / "rm.log"), Catch::StartsWith("-rf " + cache + "\n")); // all tasks may remove it
+  const auto cache = cache_directory(directory);
+  CHECK(text_of(directory / "mkdir.log") == "-m 700 " + cache + " " + cache + "/cache\n");
+  CHECK_THAT(text_of(directory / "rm.log"), Catch::StartsWith("-rf " + cache + "\n")); // all tasks may remove it
   CHECK_FALSE(fs::exists(cache));
 }
 
 TEST_CASE("an environment is never built in a planted directory") {
-  test::TempDirectory folder;
-  auto plan = wheelhouse_plan("srun", folder);
-  plan.python.where = folder.path().string() + "/hpcml-$SLURM_JOB_ID-env";
+  test::TempDirectory directory;
+  auto plan = wheelhouse_plan("srun", directory);
+  plan.python.where = directory.path().string() + "/hpcml-$SLURM_JOB_ID-env";
   plan.python.remove = true;
-  fs::create_directory(folder / "hpcml-4711-env");
-  const auto result = test::run_script(render::render_script(plan), folder);
+  fs::create_directory(directory / "hpcml-4711-env");
+  const auto result = test::run_script(render::render_script(plan), directory);
   CAPTURE(result.err);
   CHECK(result.exit_code == 1);
   CHECK_THAT(result.err, Catch::Contains("hpcml-4711-env") && Catch::Contains("File exists"));
-  CHECK_FALSE(fs::exists(folder / "virtualenv.log"));
-  CHECK_FALSE(fs::exists(folder / "words"));
+  CHECK_FALSE(fs::exists(directory / "virtualenv.log"));
+  CHECK_FALSE(fs::exists(directory / "words"));
 }
 
 TEST_CASE("an environment that Slurm does not remove goes away with the job, also when its making fails") {
   for (const bool fails : {false, true}) {
     CAPTURE(fails);
-    test::TempDirectory folder;
-    auto plan = wheelhouse_plan("srun", folder);
-    if (fails) test::put_program(folder, "pip", "echo no such wheel >&2\nexit 1\n");
-    plan.python.where = folder.path().string() + "/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-env";
+    test::TempDirectory directory;
+    auto plan = wheelhouse_plan("srun", directory);
+    if (fails) test::put_program(directory, "pip", "echo no such wheel >&2\nexit 1\n");
+    plan.python.where = directory.path().string() + "/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-env";
     plan.python.remove = true;
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder, {{"SLURM_RESTART_COUNT", "2"}});
+    const auto result = test::run_script(script, directory, {{"SLURM_RESTART_COUNT", "2"}});
     INFO(script << result.err);
     CHECK(result.exit_code == (fails ? 1 : 0));
-    const auto env = (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-2-env")).string();
-    CHECK(text_of(folder / "virtualenv.log") == "--no-download --quiet " + env + "\n");
+    const auto env = (directory / ("hpcml-" + std::to_string(::getuid()) + "-4711-2-env")).string();
+    CHECK(text_of(directory / "virtualenv.log") == "--no-download --quiet " + env + "\n");
     CHECK_FALSE(fs::exists(env));
   }
 }

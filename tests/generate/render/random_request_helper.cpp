@@ -102,14 +102,14 @@ void RequestMaker::draw_key(model::JobSpec& job, const model::Site& site) {
   const auto value = pick(values_of(key.name, site));
   if (key.from_text(job, value, {model::OriginKind::flag, key.flag(), {}, {}, {}})) return;
   ++x_drawn[key.name];
-  x_said += (x_said.empty() ? "" : " ") + key.flag() + " '" + value + "'";
+  x_written += (x_written.empty() ? "" : " ") + key.flag() + " '" + value + "'";
 }
 
 void RequestMaker::count(model::JobSpec& job, const model::Site& site) {
   const auto* node = site_rules::place(site, site_rules::demand_of(job)).node();
   const unsigned gpu_count = node && node->gpu ? node->gpu->per_node : 1;
   const auto number = [&](const char* flag, unsigned value) {
-    x_said += std::string(x_said.empty() ? "" : " ") + flag + " " + std::to_string(value);
+    x_written += std::string(x_written.empty() ? "" : " ") + flag + " " + std::to_string(value);
     return model::Sourced<unsigned>{value, {model::OriginKind::flag, flag, {}, {}, {}}};
   };
   const bool by_node = site.gpu_request.style == model::GpuStyle::none;
@@ -130,7 +130,7 @@ model::JobSpec RequestMaker::next(const model::Site& site) {
   job.nodes = model::Sourced<unsigned>{1, {}};
   if (below(3) == 0) job.command = {"./train_ddp", "--epochs", "3"};
   if (below(12) == 0) job.steps = {{{"python", "prepare.py"}, below(2) == 0}, {job.command, false}};
-  x_said.clear();
+  x_written.clear();
   const unsigned counts[] = {0, 1, 1, 1, 2, 2, 3};
   for (auto keys = counts[below(7)]; keys > 0; --keys) draw_key(job, site);
   choose_partition(job, site);

@@ -225,15 +225,15 @@ const std::vector<std::string>& hostile_texts() {
 
 std::string script_faults(const std::string& script) {
   if (k_sanitized) return {}; // bash and shellcheck say there what they say in the release run
-  TempDirectory folder;
-  put(folder / "job.sh", script);
+  TempDirectory directory;
+  put(directory / "job.sh", script);
   std::string faults;
   const auto env = util::EnvSnapshot::of_process();
   for (const auto& argv : std::vector<std::vector<std::string>>{
-           {"bash", "-n", (folder / "job.sh").string()},
+           {"bash", "-n", (directory / "job.sh").string()},
            // Environments exist only on the cluster, and tasks expand their own variables.
            {"shellcheck", "--norc", "--shell=bash", "--severity=style", "--exclude=SC1090,SC1091,SC2016",
-            "--enable=deprecate-which,avoid-nullary-conditions", (folder / "job.sh").string()}}) {
+            "--enable=deprecate-which,avoid-nullary-conditions", (directory / "job.sh").string()}}) {
     const auto result = util::run_process(argv, env);
     if (!result)
       faults += result.error().what + "\n";
@@ -254,26 +254,26 @@ if [[ $1 == internal ]]; then
 fi
 )";
 
-std::string stand_in_hpcml(const TempDirectory& folder) {
-  put(folder / "hpcml", std::string("#!/bin/bash\n") + k_batch_stand_in +
+std::string stand_in_hpcml(const TempDirectory& directory) {
+  put(directory / "hpcml", std::string("#!/bin/bash\n") + k_batch_stand_in +
                             "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
-  return (folder / "hpcml").string();
+  return (directory / "hpcml").string();
 }
 
-std::string word_writer(const TempDirectory& folder) {
-  put(folder / "show words", "#!/bin/bash\nprintf '%s\\0' \"$@\" > words\nenv -0 > env\n");
-  return (folder / "show words").string();
+std::string word_writer(const TempDirectory& directory) {
+  put(directory / "show words", "#!/bin/bash\nprintf '%s\\0' \"$@\" > words\nenv -0 > env\n");
+  return (directory / "show words").string();
 }
 
-void put_program(const TempDirectory& folder, const std::string& name, const std::string& body) {
-  fs::create_directories(folder / "bin");
-  put(folder / "bin" / name, "#!/bin/bash\n" + body);
+void put_program(const TempDirectory& directory, const std::string& name, const std::string& body) {
+  fs::create_directories(directory / "bin");
+  put(directory / "bin" / name, "#!/bin/bash\n" + body);
 }
 
-util::ProcessOutput run_script(const std::string& script, const TempDirectory& folder,
+util::ProcessOutput run_script(const std::string& script, const TempDirectory& directory,
                                const std::map<std::string, std::string>& more) {
   const auto offer = [&](const char* name, const char* body) {
-    if (!fs::exists(folder / "bin" / name)) put_program(folder, name, body);
+    if (!fs::exists(directory / "bin" / name)) put_program(directory, name, body);
   };
   for (const char* name : {"srun", "ibrun"})
     offer(name, "while [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
@@ -281,10 +281,10 @@ util::ProcessOutput run_script(const std::string& script, const TempDirectory& f
   offer("singularity", "while [[ $1 != *.sif ]]; do shift; done\nshift\nSINGULARITY_NAME=x exec \"$@\"\n");
   for (const char* name : {"torchrun", "accelerate"})
     offer(name, "[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
-  put(folder / "job.sh", script);
+  put(directory / "job.sh", script);
   util::EnvSnapshot env;
-  env.set("PATH", (folder / "bin").string() + ":/usr/bin:/bin:/usr/sbin:/sbin");
-  env.set("HOME", folder.path().string());
+  env.set("PATH", (directory / "bin").string() + ":/usr/bin:/bin:/usr/sbin:/sbin");
+  env.set("HOME", directory.path().string());
   for (const auto& [name, value] : std::map<std::string, std::string>{{"SLURM_JOB_ID", "4711"},
                                                                       {"SLURM_JOB_NODELIST", "node[1-2]"},
                                                                       {"SLURM_PROCID", "11"},
@@ -296,26 +296,26 @@ util::ProcessOutput run_script(const std::string& script, const TempDirectory& f
                                                                       {"OMPI_COMM_WORLD_RANK", "11"},
                                                                       {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
     env.set(name, value);
-  env.set("SLURM_TMPDIR", folder.path().string());
+  env.set("SLURM_TMPDIR", directory.path().string());
   env.set("SIF", "image.sif"); // as a module that gives an image has it
   for (const auto& [name, value] : more) env.set(name, value);
-  const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env,
+  const auto result = util::run_process({"/usr/bin/env", "-C", directory.path().string(), "bash", "job.sh"}, env,
                                         std::chrono::seconds(300));
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
 }
 
-std::vector<std::string> written_words(const TempDirectory& folder) {
-  const auto text = util::read_file(folder / "words");
+std::vector<std::string> written_words(const TempDirectory& directory) {
+  const auto text = util::read_file(directory / "words");
   if (!text) return {"(no words were written)"};
   auto words = util::split(*text, '\0');
   words.pop_back();
   return words;
 }
 
-std::map<std::string, std::string> seen_environment(const TempDirectory& folder) {
+std::map<std::string, std::string> seen_environment(const TempDirectory& directory) {
   std::map<std::string, std::string> variables;
-  const auto text = util::read_file(folder / "env");
+  const auto text = util::read_file(directory / "env");
   if (!text) return variables;
   for (const auto& line : util::split(*text, '\0'))
     if (const auto equals = line.find('='); equals != std::string::npos)

@@ -34,21 +34,21 @@ const std::vector<std::string>& hostile_texts();
 /// Empty if `bash -n` and shellcheck have nothing to say about the script, else what they say.
 std::string script_faults(const std::string& script);
 
-/// Runs the script with real bash in `folder`, with srun and ibrun as programs that only drop their options
+/// Runs the script with real bash in `directory`, with srun and ibrun as programs that only drop their options
 /// and start the rest, and `hpcml` as a program that starts what stands behind "--". A program that the test
 /// has put into "bin" before is left there; `more` are variables beside Slurm's of rank 11 of 16.
-util::ProcessOutput run_script(const std::string& script, const TempDirectory& folder,
+util::ProcessOutput run_script(const std::string& script, const TempDirectory& directory,
                                const std::map<std::string, std::string>& more = {});
 /// Puts a bash script that programs of the job find in PATH.
-void put_program(const TempDirectory& folder, const std::string& name, const std::string& body);
+void put_program(const TempDirectory& directory, const std::string& name, const std::string& body);
 /// First lines of a bash program that stands for hpcml: `internal batch` only runs the script.
 extern const char* const k_batch_stand_in;
 /// The path of that `hpcml`, and of a program that writes the words it gets, NUL behind each, to the file
 /// "words".
-std::string stand_in_hpcml(const TempDirectory& folder);
-std::string word_writer(const TempDirectory& folder);
+std::string stand_in_hpcml(const TempDirectory& directory);
+std::string word_writer(const TempDirectory& directory);
 /// The words that the last run of word_writer got, and the environment in which it ran.
-std::vector<std::string> written_words(const TempDirectory& folder);
-std::map<std::string, std::string> seen_environment(const TempDirectory& folder);
+std::vector<std::string> written_words(const TempDirectory& directory);
+std::map<std::string, std::string> seen_environment(const TempDirectory& directory);
 
 } // namespace hpcml::test

@@ -29,14 +29,14 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The environment of a rank of a plain script, run by real bash with these variables.
-std::map<std::string, std::string> rank_environment(model::Plan plan, const test::TempDirectory& folder,
+std::map<std::string, std::string> rank_environment(model::Plan plan, const test::TempDirectory& directory,
                                                     const std::map<std::string, std::string>& variables) {
-  plan.command = {test::word_writer(folder)};
+  plan.command = {test::word_writer(directory)};
   const auto script = render::render_script(plan);
-  const auto result = test::run_script(script, folder, variables);
+  const auto result = test::run_script(script, directory, variables);
   INFO(script << result.err);
   REQUIRE(result.exit_code == 0);
-  return test::seen_environment(folder);
+  return test::seen_environment(directory);
 }
 
 model::Plan plain_plan() {
@@ -51,10 +51,10 @@ TEST_CASE("script and launch use the same port in the first step") {
   for (const unsigned long long job :
        {1ULL, 175ULL, 4711ULL, 16999ULL, 17000ULL, 123456ULL, 67108863ULL, 4294967293ULL}) {
     CAPTURE(job);
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     slurm::StepIdentity identity;
     identity.job = job;
-    CHECK(rank_environment(plain_plan(), folder, {{"SLURM_JOB_ID", std::to_string(job)}})["MASTER_PORT"] ==
+    CHECK(rank_environment(plain_plan(), directory, {{"SLURM_JOB_ID", std::to_string(job)}})["MASTER_PORT"] ==
           std::to_string(launch::step_port(identity)));
   }
 }
@@ -62,37 +62,37 @@ TEST_CASE("script and launch use the same port in the first step") {
 TEST_CASE("script and launch use the first node's address") {
   for (const std::string suffix : {"", "i", "-ib.site.example"}) {
     CAPTURE(suffix);
-    const test::TempDirectory folder;
+    const test::TempDirectory directory;
     auto plan = plain_plan();
     plan.rendezvous.suffix = suffix;
-    CHECK(rank_environment(plan, folder, {{"SLURMD_NODENAME", "nid000012"}})["MASTER_ADDR"] ==
+    CHECK(rank_environment(plan, directory, {{"SLURMD_NODENAME", "nid000012"}})["MASTER_ADDR"] ==
           launch::step_address(util::EnvSnapshot(), "nid000012", suffix));
   }
 }
 
 TEST_CASE("script and launch find the same address of an interface") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto plan = plain_plan();
   plan.rendezvous.interface = "lo";
   const auto address = launch::interface_address("lo");
   REQUIRE(address);
-  CHECK(rank_environment(plan, folder, {})["MASTER_ADDR"] == *address);
+  CHECK(rank_environment(plan, directory, {})["MASTER_ADDR"] == *address);
 }
 
 TEST_CASE("a cache has the same variables and the same folders inside, and launch does not take a script's "
           "for its own leavings") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto plan = test::make_plan_for("srun");
-  plan.caches[0].base = "${NO_SUCH_VARIABLE:-" + folder.path().string() + "}/$SLURM_NODEID";
+  plan.caches[0].base = "${NO_SUCH_VARIABLE:-" + directory.path().string() + "}/$SLURM_NODEID";
   plan.caches[0].variables = {{"A", ""}, {"B", "one"}, {"C", "one/two.d"}, {"D", "one"}};
-  fs::create_directory(folder / "1");
-  auto script_env = rank_environment(plan, folder, {{"SLURM_NODEID", "1"}});
+  fs::create_directory(directory / "1");
+  auto script_env = rank_environment(plan, directory, {{"SLURM_NODEID", "1"}});
 
   util::EnvSnapshot env;
   env.set("SLURM_NODEID", "1");
   const auto base = launch::expand_variables(plan.caches[0].base, env);
   REQUIRE(base);
-  CHECK(*base == (folder / "1").string());
+  CHECK(*base == (directory / "1").string());
   const auto path = launch::cache_path(plan.caches[0], *base, "job4711-step0-node1");
   REQUIRE(path);
   auto cache = launch::open_cache(plan.caches[0], *path);
@@ -114,10 +114,10 @@ namespace {
 
 /// What `hpcml launch --dry-run` says it would set in the first rank of the script's step, under real bash.
 std::map<std::string, std::string> launched_environment(const model::Plan& planned, const model::Site& site,
-                                                        const test::TempDirectory& folder,
+                                                        const test::TempDirectory& directory,
                                                         const std::map<std::string, std::string>& more = {}) {
   auto plan = planned;
-  plan.hpcml_path.value = (folder / "hpcml").string();
+  plan.hpcml_path.value = (directory / "hpcml").string();
   plan.shebang = "#!/bin/bash"; // a login shell would set this machine's PATH
   REQUIRE(util::write_file(plan.hpcml_path.value,
                            std::string("#!/bin/bash\n") + test::k_batch_stand_in +
@@ -125,9 +125,9 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
                                "while [[ $1 != launch ]]; do words+=(\"$1\"); shift; done\nexec " HPCML_BINARY
                                " \"${words[@]}\" launch --dry-run \"${@:2}\" > seen\n",
                            0755));
-  for (const auto& name : {"module", "conda"}) test::put_program(folder, name, "echo /dev/null/x\n");
-  test::put_program(folder, "getent", "echo 10.0.0.1 STREAM\n");
-  test::put_program(folder, "srun", "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
+  for (const auto& name : {"module", "conda"}) test::put_program(directory, name, "echo /dev/null/x\n");
+  test::put_program(directory, "getent", "echo 10.0.0.1 STREAM\n");
+  test::put_program(directory, "srun", "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
   const auto& layout = plan.layout;
   const auto nodes =
       layout.nodes == 1 ? std::string("node1") : "node[1-" + std::to_string(layout.nodes) + "]";
@@ -143,7 +143,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
                                          {"SLURM_STEP_NUM_TASKS", all},
                                          {"SLURM_NTASKS", all}};
   for (const auto& rule : site.launchers) {
-    test::put_program(folder, rule.name, "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
+    test::put_program(directory, rule.name, "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
     if (!rule.rank_variable.empty()) env[rule.rank_variable] = "0";
     if (!rule.local_rank_variable.empty()) env[rule.local_rank_variable] = "0";
     if (!rule.world_size_variable.empty()) env[rule.world_size_variable] = all;
@@ -156,7 +156,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
   static const std::regex k_variable(R"(\$\{?(\w+))"); // the site's nodes have what it mounts and caches in
   const auto offer = [&](const std::string& path) {
     for (std::sregex_iterator it(path.begin(), path.end(), k_variable), end; it != end; ++it)
-      env.emplace((*it)[1], folder.path().string());
+      env.emplace((*it)[1], directory.path().string());
   };
   if (plan.container)
     for (const auto& bind : plan.container->binds) offer(bind.source + bind.target);
@@ -166,11 +166,11 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
   if (!master.port_from_env.empty()) env[master.port_from_env] = "23456";
   for (const auto& [name, value] : more) env[name] = value;
   const auto script = render::render_script(plan);
-  const auto result = test::run_script(script, folder, env);
+  const auto result = test::run_script(script, directory, env);
   INFO(script << result.out << result.err);
   REQUIRE(result.exit_code == 0);
   std::map<std::string, std::string> seen;
-  for (const auto& line : util::split(util::read_file(folder / "seen").value(), '\n')) {
+  for (const auto& line : util::split(util::read_file(directory / "seen").value(), '\n')) {
     if (line.starts_with("binding:")) break;
     if (const auto equals = line.find('='); equals != std::string::npos)
       seen[line.substr(0, equals)] = line.substr(equals + 1);
@@ -180,8 +180,8 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
 
 /// The rules of the profile that hold for the script hold for its ranks, and no others.
 void check_same_rules(const model::Plan& plan, const model::Site& site) {
-  const test::TempDirectory folder;
-  const auto seen = launched_environment(plan, site, folder);
+  const test::TempDirectory directory;
+  const auto seen = launched_environment(plan, site, directory);
   const auto is_planned = [&](const std::string& name) {
     return std::any_of(plan.env.begin(), plan.env.end(),
                        [&](const auto& variable) { return variable.name == name; });
@@ -215,9 +215,9 @@ void check_same_rules(const model::Plan& plan, const model::Site& site) {
     CHECK(seen.at("MASTER_PORT") == "23456");
 }
 
-model::Site site_from(const test::TempDirectory& folder, const std::string& members) {
-  std::filesystem::create_directory(folder / "sites");
-  const auto path = folder / "sites" / "rules.json";
+model::Site site_from(const test::TempDirectory& directory, const std::string& members) {
+  std::filesystem::create_directory(directory / "sites");
+  const auto path = directory / "sites" / "rules.json";
   REQUIRE(util::write_file(path, R"({"id": "rules", )" + members + "}"));
   auto load = config::load_site_file(path.string(), {});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
@@ -261,9 +261,9 @@ TEST_CASE("the profile's rules that hold for a script hold for its ranks, on eve
 }
 
 TEST_CASE("a rank judges the profile's conditions by what the script says of the job") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto site = site_from(
-      folder,
+      directory,
       R"("node_types": [{"id": "big", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 4, "vendor": "nvidia", "slurm_type": "h100", "aliases": ["h100_80gb"],
         "mig": [{"name": "h100_1g", "cpus": 2}]}}, {"id": "small", "gpu": {"per_node": 2, "vendor": "nvidia", "slurm_type": "a100"}}],
       "partitions": [{"name": "p", "node_types": ["big", "small"], "default": true}], "qos": [{"name": "long", "default": true}, {"name": "debug"}],
@@ -299,7 +299,7 @@ TEST_CASE("a rank judges the profile's conditions by what the script says of the
         if (rule.name == variable.name) rules.insert(rule.name);
     CHECK(rules == row.rules);
     auto plan = *planned.plan;
-    plan.sites_dirs = {(folder / "sites").string()};
+    plan.sites_dirs = {(directory / "sites").string()};
     check_same_rules(plan, site);
   }
 }
@@ -339,16 +339,16 @@ TEST_CASE("a task of MPI's launcher knows its rank where the profile names no va
         const auto planned = plan::make_plan(job, *load.site);
         for (const auto& finding : planned.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
         REQUIRE(planned.plan);
-        const test::TempDirectory folder;
+        const test::TempDirectory directory;
         auto env = agent;
         for (const auto& [name, value] : family) env[name] = value;
         std::map<std::string, std::string> seen;
         if (launcher == "hpcml") {
-          seen = launched_environment(*planned.plan, *load.site, folder, env);
+          seen = launched_environment(*planned.plan, *load.site, directory, env);
         } else {
           env["SLURM_TASKS_PER_NODE"] = "4(x2)";
-          test::put_program(folder, "module", ":\n");
-          seen = rank_environment(*planned.plan, folder, env);
+          test::put_program(directory, "module", ":\n");
+          seen = rank_environment(*planned.plan, directory, env);
         }
         CHECK(seen["RANK"] == "5");
         CHECK(seen["LOCAL_RANK"] == "1");

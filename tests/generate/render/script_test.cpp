@@ -193,34 +193,34 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
     for (const auto& example :
          {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
       CAPTURE(launcher, example.where);
-      test::TempDirectory folder;
+      test::TempDirectory directory;
       // The image's own activation comes first: it is what puts conda and python into PATH.
-      const std::string say = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
-      std::filesystem::create_directories(folder / "my env/bin");
-      std::filesystem::create_directories(folder / "etc/profile.d");
+      const std::string activation = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
+      std::filesystem::create_directories(directory / "my env/bin");
+      std::filesystem::create_directories(directory / "etc/profile.d");
       REQUIRE(
-          util::write_file(folder / "my env/bin/activate", say + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
-      REQUIRE(util::write_file(folder / "etc/profile.d/conda.sh",
-                               "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + say));
-      test::put_program(folder, "conda", "echo \"" + folder.path().string() + "\"\n");
+          util::write_file(directory / "my env/bin/activate", activation + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
+      REQUIRE(util::write_file(directory / "etc/profile.d/conda.sh",
+                               "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + activation));
+      test::put_program(directory, "conda", "echo \"" + directory.path().string() + "\"\n");
       auto plan = test::make_plan_for(launcher);
-      plan.hpcml_path.value = test::stand_in_hpcml(folder);
-      plan.command = {test::word_writer(folder), "it's"};
+      plan.hpcml_path.value = test::stand_in_hpcml(directory);
+      plan.command = {test::word_writer(directory), "it's"};
       plan.container = model::PlannedContainer{
           model::ContainerEngine::singularity, "x.sif", model::GpuFlag::none, {}, "$WITH_CONDA", {}};
       plan.python = {example.kind,
-                     example.where[0] == '/' ? folder.path().string() + example.where : example.where,
+                     example.where[0] == '/' ? directory.path().string() + example.where : example.where,
                      {},
                      {},
                      false};
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
-      const auto result = test::run_script(script, folder, {{"WITH_CONDA", "export BASE=image"}});
+      const auto result = test::run_script(script, directory, {{"WITH_CONDA", "export BASE=image"}});
       INFO(script << result.err);
       REQUIRE(result.exit_code == 0);
-      CHECK(*util::read_file(folder / "activated") == "x image\n");
-      CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == "mine");
-      CHECK(test::written_words(folder) == std::vector<std::string>{"it's"});
+      CHECK(*util::read_file(directory / "activated") == "x image\n");
+      CHECK(test::seen_environment(directory)["VIRTUAL_ENV"] == "mine");
+      CHECK(test::written_words(directory) == std::vector<std::string>{"it's"});
     }
   }
 }
@@ -230,31 +230,31 @@ TEST_CASE("where the meeting place is no name of the node, torchrun is told whic
   CHECK_FALSE(holds(render::render_script(plan), "is_host"));
   plan.rendezvous.interface = "lo";
   for (const bool first : {true, false}) {
-    test::TempDirectory folder;
-    test::put_program(folder, "torchrun", "echo \"$PET_RDZV_CONF\" > conf\n");
+    test::TempDirectory directory;
+    test::put_program(directory, "torchrun", "echo \"$PET_RDZV_CONF\" > conf\n");
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto result = test::run_script(script, folder, {{"SLURM_NODEID", first ? "0" : "1"}});
+    const auto result = test::run_script(script, directory, {{"SLURM_NODEID", first ? "0" : "1"}});
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(*util::read_file(folder / "conf") == (first ? "is_host=true\n" : "is_host=false\n"));
+    CHECK(*util::read_file(directory / "conf") == (first ? "is_host=true\n" : "is_host=false\n"));
   }
 }
 
 TEST_CASE("accelerate gets the number of its node from whatever starts it") {
   for (const auto* step : {"srun", "ibrun"}) {
     CAPTURE(step);
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     auto plan = test::make_plan_for("accelerate");
     plan.launcher.step = step;
     if (plan.launcher.step == "ibrun") plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
-    test::put_program(folder, "accelerate", "echo \"$1 $2\" > options\n");
+    test::put_program(directory, "accelerate", "echo \"$1 $2\" > options\n");
     const auto result = test::run_script(
-        render::render_script(plan), folder,
+        render::render_script(plan), directory,
         {{"SLURM_NODEID", plan.launcher.step == "srun" ? "1" : "0"}, {"OMPI_COMM_WORLD_RANK", "1"}});
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(*util::read_file(folder / "options") == "launch --machine_rank=1\n");
+    CHECK(*util::read_file(directory / "options") == "launch --machine_rank=1\n");
   }
 }
 
@@ -277,17 +277,17 @@ TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together wit
 }
 
 TEST_CASE("a profile's text may name variables that nobody has set") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   auto plan = test::make_plan_for("srun");
   plan.caches.clear();
-  plan.command = {test::word_writer(folder)};
+  plan.command = {test::word_writer(directory)};
   plan.env.push_back({"BATCH", "$NOBODY_SETS_THIS:${NOR_THIS}:$HOME/x", true, model::Scope::batch, {}});
   plan.env.push_back({"TASK", "${NOR_THIS}x$SLURM_LOCALID", true, model::Scope::task, {}});
-  const auto result = test::run_script(render::render_script(plan), folder);
+  const auto result = test::run_script(render::render_script(plan), directory);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  auto env = test::seen_environment(folder);
-  CHECK(env["BATCH"] == "::" + folder.path().string() + "/x");
+  auto env = test::seen_environment(directory);
+  CHECK(env["BATCH"] == "::" + directory.path().string() + "/x");
   CHECK(env["TASK"] == "x3");
 }
 

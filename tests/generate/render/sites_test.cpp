@@ -144,12 +144,12 @@ std::string refused_by_sbatch(const std::string& script, const model::Site& site
 
 TEST_CASE("every script for every built-in site passes bash and shellcheck, and what is refused is refused "
           "on purpose") {
-  const auto folders = std::vector<std::string>{};
+  const auto directories = std::vector<std::string>{};
   std::set<std::string> listed;
   for (const auto& refusal : k_refusals) listed.insert(refusal.site);
   std::size_t number_of_scripts = 0;
-  for (const auto& id : config::list_sites(folders)) {
-    const auto load = config::load_site(id, folders);
+  for (const auto& id : config::list_sites(directories)) {
+    const auto load = config::load_site(id, directories);
     REQUIRE(load.site);
     if (load.site->state == model::SiteState::retired) continue;
     const bool known = listed.erase(id) > 0;

@@ -21,14 +21,14 @@ if [[ $1 == --force ]]; then force=yes; shift; fi
 cp -- "$1" "$2"
 )";
 
-model::Plan staged_plan(const TempDirectory& folder, const std::vector<std::string>& sources) {
+model::Plan staged_plan(const TempDirectory& directory, const std::vector<std::string>& sources) {
   auto plan = make_plan_for("srun");
   plan.caches.clear();
   plan.command = {"look"};
-  plan.stage = model::PlannedStage{folder.path().string() + "/local-$SLURM_JOB_ID", true, {}, {}};
+  plan.stage = model::PlannedStage{directory.path().string() + "/local-$SLURM_JOB_ID", true, {}, {}};
   for (const auto& source : sources) plan.stage->sources.push_back({source, {}});
-  put_program(folder, "sbcast", k_sbcast);
-  put_program(folder, "look",
+  put_program(directory, "sbcast", k_sbcast);
+  put_program(directory, "look",
               "find \"$HPCML_STAGE\" -mindepth 1 | sort > seen; echo \"$HPCML_STAGE\" > where\n");
   return plan;
 }
@@ -36,69 +36,69 @@ model::Plan staged_plan(const TempDirectory& folder, const std::vector<std::stri
 } // namespace
 
 TEST_CASE("files and folders lie on the node's disk while the ranks run, and are gone at the end") {
-  const TempDirectory folder;
-  fs::create_directories(folder / "my data/deep");
-  REQUIRE(util::write_file(folder / "my data/deep/file", "x"));
-  REQUIRE(util::write_file(folder / "labels.csv", "y"));
-  REQUIRE(util::write_file(folder / "set.tar", "z"));
-  const auto plan = staged_plan(folder, {(folder / "my data").string(), (folder / "labels.csv").string(),
-                                         (folder / "set.tar").string()});
+  const TempDirectory directory;
+  fs::create_directories(directory / "my data/deep");
+  REQUIRE(util::write_file(directory / "my data/deep/file", "x"));
+  REQUIRE(util::write_file(directory / "labels.csv", "y"));
+  REQUIRE(util::write_file(directory / "set.tar", "z"));
+  const auto plan = staged_plan(directory, {(directory / "my data").string(), (directory / "labels.csv").string(),
+                                         (directory / "set.tar").string()});
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
-  const auto result = run_script(script, folder);
+  const auto result = run_script(script, directory);
   INFO(script << result.err);
   REQUIRE(result.exit_code == 0);
-  const auto where = util::read_file(folder / "where").value_or("\n");
+  const auto where = util::read_file(directory / "where").value_or("\n");
   const auto root = where.substr(0, where.size() - 1);
-  CHECK(util::read_file(folder / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
+  CHECK(util::read_file(directory / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
                                                              "/my data/deep\n" + root +
                                                              "/my data/deep/file\n" + root + "/set.tar\n");
   CHECK_FALSE(fs::exists(root));
 }
 
 TEST_CASE("a packed environment is unpacked and active in the ranks") {
-  const TempDirectory folder;
-  fs::create_directories(folder / "packed/bin");
-  REQUIRE(util::write_file(folder / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
+  const TempDirectory directory;
+  fs::create_directories(directory / "packed/bin");
+  REQUIRE(util::write_file(directory / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
   REQUIRE(
-      util::write_file(folder / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
-  REQUIRE(util::write_file(folder / "packed/bin/look", "#!/bin/bash\necho \"$0\" > seen\n", 0755));
+      util::write_file(directory / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
+  REQUIRE(util::write_file(directory / "packed/bin/look", "#!/bin/bash\necho \"$0\" > seen\n", 0755));
   REQUIRE(util::run_process(
-              {"tar", "-C", (folder / "packed").string(), "-czf", (folder / "env.tar.gz").string(), "."},
+              {"tar", "-C", (directory / "packed").string(), "-czf", (directory / "env.tar.gz").string(), "."},
               util::EnvSnapshot::of_process())
               ->exit_code == 0);
-  auto plan = staged_plan(folder, {});
-  fs::remove(folder / "bin/look");
+  auto plan = staged_plan(directory, {});
+  fs::remove(directory / "bin/look");
   plan.python = {
-      model::PythonKind::packed, plan.stage->directory + "/env", {(folder / "env.tar.gz").string()}, {}};
+      model::PythonKind::packed, plan.stage->directory + "/env", {(directory / "env.tar.gz").string()}, {}};
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
-  const auto result = run_script(script, folder);
+  const auto result = run_script(script, directory);
   INFO(script << result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK_THAT(util::read_file(folder / "seen").value_or(""), Catch::EndsWith("/env/bin/look\n"));
-  CHECK(util::read_file(folder / "unpacked").value_or("") == "unpacked\n");
+  CHECK_THAT(util::read_file(directory / "seen").value_or(""), Catch::EndsWith("/env/bin/look\n"));
+  CHECK(util::read_file(directory / "unpacked").value_or("") == "unpacked\n");
 }
 
 TEST_CASE("a name of something to stage never runs as code") {
   for (const auto& hostile : hostile_texts()) {
     if (hostile.find('\xff') != std::string::npos) continue;
-    const TempDirectory folder;
-    const auto script = render::render_script(staged_plan(folder, {"/" + hostile}));
+    const TempDirectory directory;
+    const auto script = render::render_script(staged_plan(directory, {"/" + hostile}));
     INFO(script);
     CHECK(script_faults(script) == "");
-    run_script(script, folder);
-    CHECK_FALSE(fs::exists(folder / "pwned"));
+    run_script(script, directory);
+    CHECK_FALSE(fs::exists(directory / "pwned"));
   }
 }
 
 TEST_CASE("real Slurm brings data to every node's own disk", "[slurm]") {
-  const TempDirectory folder;
-  fs::create_directories(folder / "data");
-  REQUIRE(util::write_file(folder / "data/file", "precious\n"));
-  REQUIRE(util::write_file(folder / "labels", "seven\n"));
+  const TempDirectory directory;
+  fs::create_directories(directory / "data");
+  REQUIRE(util::write_file(directory / "data/file", "precious\n"));
+  REQUIRE(util::write_file(directory / "labels", "seven\n"));
   const auto env = util::EnvSnapshot::of_process();
-  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  const auto at = [&](const std::string& name) { return (directory / name).string(); };
   for (const char* launcher : {"hpcml", "srun"}) {
     const auto made =
         util::run_process({HPCML_BINARY,
@@ -130,17 +130,17 @@ TEST_CASE("real Slurm brings data to every node's own disk", "[slurm]") {
                            "-c",
                            "cat \"$HPCML_STAGE/data/file\" \"$HPCML_STAGE/labels\" > \"$1/$SLURMD_NODENAME\"",
                            "look",
-                           folder.path().string()},
+                           directory.path().string()},
                           env);
     INFO(made->err);
     REQUIRE(made->exit_code == 0);
     const auto ran = util::run_process({HPCML_BINARY, "emulate", "-q", "--site", "narval", "--nodes", "2",
                                         "--", "sbatch", "-W", at("job.sh")},
                                        env);
-    INFO(ran->err << util::read_file(folder / "out").value_or(""));
+    INFO(ran->err << util::read_file(directory / "out").value_or(""));
     REQUIRE(ran->exit_code == 0);
     unsigned nodes = 0;
-    for (const auto& entry : fs::directory_iterator(folder.path()))
+    for (const auto& entry : fs::directory_iterator(directory.path()))
       if (util::read_file(entry.path()).value_or("") == "precious\nseven\n")
         nodes += fs::remove(entry.path());
     CHECK(nodes == 2);

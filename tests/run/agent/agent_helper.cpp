@@ -21,7 +21,7 @@ std::string secret_of_agents() {
 
 namespace {
 
-launch::RuntimeContext surroundings(const std::string& host, bool has_key) {
+launch::RuntimeContext make_context(const std::string& host, bool has_key) {
   launch::RuntimeContext context;
   for (const auto* name : {"PATH", "HOME", "TMPDIR"})
     if (const char* value = ::getenv(name)) context.env.set(name, value);
@@ -65,7 +65,7 @@ AgentProcess::AgentProcess(const agent::AgentRequest& request, const std::string
     send_into((x_directory / "out").string(), STDOUT_FILENO);
     send_into((x_directory / "err").string(), STDERR_FILENO);
     for (const int signal : {SIGINT, SIGTERM, SIGABRT, SIGSEGV}) ::signal(signal, SIG_DFL);
-    ::_exit(agent::run_agent(request, surroundings(host, has_key)));
+    ::_exit(agent::run_agent(request, make_context(host, has_key)));
   }
 }
 

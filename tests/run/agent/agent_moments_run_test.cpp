@@ -19,14 +19,14 @@ using namespace hpcml::testing;
 using Catch::Contains;
 
 TEST_CASE("a node that cannot start its ranks ends those of the others") {
-  test::TempDirectory folder;
-  std::filesystem::create_directory(folder / "test");
-  REQUIRE(util::write_file((folder / "test/attempt_0").string(), "no folder"));
+  test::TempDirectory directory;
+  std::filesystem::create_directory(directory / "test");
+  REQUIRE(util::write_file((directory / "test/attempt_0").string(), "no folder"));
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "exec sleep 300", 2);
   request.place->node_rank = 0;
   AgentProcess good(request, "node0");
   request.place->node_rank = 1;
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   AgentProcess bad(request, "node1");
   const auto end = good.wait();
   CHECK(end.code == 125);
@@ -44,7 +44,7 @@ TEST_CASE("an agent that has heard its last order takes no processor time while 
 }
 
 TEST_CASE("the ranks of each attempt find signals and limits as those of the first") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   rlimit before{}, low{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   low = before;
@@ -53,12 +53,12 @@ TEST_CASE("the ranks of each attempt find signals and limits as those of the fir
   auto request = agent_of(1, "echo first >&2; sleep 0.2; grep -E 'SigIgn|SigBlk' /proc/self/status;"
                              "ulimit -n; test $TORCHELASTIC_RESTART_COUNT = 1");
   request.max_restarts = 1;
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   request.run_id = "run";
   CHECK(run_one(request).code == 0);
   ::setrlimit(RLIMIT_NOFILE, &before);
   const auto of_attempt = [&](const std::string& number) {
-    return util::read_file((folder / ("run/attempt_" + number + "/0/stdout.log")).string()).value_or("");
+    return util::read_file((directory / ("run/attempt_" + number + "/0/stdout.log")).string()).value_or("");
   };
   const auto raised = std::max<rlim_t>(100, std::min<rlim_t>(before.rlim_max, 65536));
   CHECK_THAT(of_attempt("0"), Contains("SigIgn") && Contains("\n" + std::to_string(raised) + "\n"));
@@ -81,23 +81,23 @@ TEST_CASE("ranks that end by a signal that was sent to their agent are not start
 
 TEST_CASE("an agent that waits for the others outlives a signal for its ranks, and ends by one for itself") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "exit 0", 2);
   request.place->node_rank = 1;
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   AgentProcess agent(request);
   // Made once signals are waited for.
-  for (int i = 0; i < 6000 && !std::filesystem::exists(folder / "test"); ++i) ::usleep(10000);
+  for (int i = 0; i < 6000 && !std::filesystem::exists(directory / "test"); ++i) ::usleep(10000);
   ::kill(agent.pid(), SIGUSR1);
   ::kill(agent.pid(), signal);
   CHECK(agent.wait().code == 128 + signal);
 }
 
 TEST_CASE("ranks whose store's process is killed are started again with another, and the run says it") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request = agent_of(2, "echo up $TORCHELASTIC_RESTART_COUNT $HPCML_STORE_ADDR;"
                              "test $TORCHELASTIC_RESTART_COUNT = 1 || exec sleep 300");
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   request.run_id = "run";
   const bool again = GENERATE(true, false);
   request.max_restarts = again ? 1 : 0;
@@ -113,20 +113,20 @@ TEST_CASE("ranks whose store's process is killed are started again with another,
   CHECK_THAT(end.err, Contains("hpcml itself failed on node0") &&
                           Contains("the process of the rendezvous store was killed by SIGKILL") &&
                           Contains(again ? "restart 1 of 1" : "all ranks were stopped because of this"));
-  const auto record = util::read_file((folder / "run/record-0.jsonl").string()).value_or("");
+  const auto record = util::read_file((directory / "run/record-0.jsonl").string()).value_or("");
   CHECK_THAT(record, Contains(R"("class":"launcher","rank":null)"));
 }
 
 TEST_CASE("an agent that is killed while it has no ranks leaves no folder") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   const std::string before = ::getenv("TMPDIR") != nullptr ? ::getenv("TMPDIR") : "/tmp";
-  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  ::setenv("TMPDIR", directory.path().c_str(), 1);
   // It waits for a second node that does not come.
   AgentProcess agent(agent_at(static_cast<unsigned>(test::free_port()), 1, "exit 0", 2));
   ::setenv("TMPDIR", before.c_str(), 1);
   REQUIRE(test::find_serving_child(agent.pid()) > 0); // the folder is made before
   const auto has_left = [&] {
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
       if (entry.path().filename().string().starts_with("hpcml-agent.")) return true;
     return false;
   };

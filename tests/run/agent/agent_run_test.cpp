@@ -51,10 +51,10 @@ TEST_CASE("an agent's ranks find torchrun's whole contract") {
 }
 
 TEST_CASE("all ranks start again where one fails, as often as is allowed") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   // Rank 1 fails until it was started three times.
   const auto script =
-      "cd " + folder.path().string() +
+      "cd " + directory.path().string() +
       "; echo started $RANK $TORCHELASTIC_RESTART_COUNT; up=up$TORCHELASTIC_RESTART_COUNT;"
       "if test $RANK = 0; then touch $up; while ! test -e done; do sleep 0.05; done; exit 0; fi;"
       "while ! test -e $up; do sleep 0.05; done;"
@@ -111,8 +111,8 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
 }
 
 TEST_CASE("all nodes start again where a rank of one fails") {
-  test::TempDirectory folder;
-  const auto script = "cd " + folder.path().string() +
+  test::TempDirectory directory;
+  const auto script = "cd " + directory.path().string() +
                       "; test $RANK = 3 -a $TORCHELASTIC_RESTART_COUNT = 0 && exit 1;"
                       "test $TORCHELASTIC_RESTART_COUNT = 0 && exec sleep 300; echo $RANK again";
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 2, script, 2);
@@ -184,9 +184,9 @@ TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
   const auto words = util::split(util::split(agent.out(), '\n')[0], ' ');
   ::kill(agent.pid(), SIGKILL);
   CHECK(agent.wait().code == 137);
-  const auto folder = std::filesystem::path(words[2]).parent_path().parent_path().parent_path();
-  for (int i = 0; i < 6000 && std::filesystem::exists(folder); ++i) ::usleep(10000);
-  CHECK_FALSE(std::filesystem::exists(folder));
+  const auto directory = std::filesystem::path(words[2]).parent_path().parent_path().parent_path();
+  for (int i = 0; i < 6000 && std::filesystem::exists(directory); ++i) ::usleep(10000);
+  CHECK_FALSE(std::filesystem::exists(directory));
   CHECK(is_lost(words[1]));
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("a signal to an agent ends its ranks and those of the others, whose ow
 }
 
 TEST_CASE("what ranks have started in sessions of their own is gone before they start again") {
-  test::TempDirectory folder;
-  auto request = agent_of(1, "cd " + folder.path().string() +
+  test::TempDirectory directory;
+  auto request = agent_of(1, "cd " + directory.path().string() +
                                  "; test -e pid && { kill -0 $(cat pid) 2>/dev/null && echo alive; exit 0; };"
                                  "setsid sleep 300 & echo $! > new; mv new pid; exit 1");
   request.max_restarts = 1;
@@ -219,16 +219,16 @@ TEST_CASE("what ranks have started in sessions of their own is gone before they 
 }
 
 TEST_CASE("each attempt has a folder for every rank, and nothing stays where nothing is to be kept") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request =
       agent_of(2, "test $TORCHELASTIC_RESTART_COUNT = 1; code=$?; echo $TORCHELASTIC_ERROR_FILE; exit $code");
   request.max_restarts = 1;
   SECTION("kept") {
-    request.log_directory = folder.path().string();
+    request.log_directory = directory.path().string();
     request.run_id = "a/b";
     CHECK(run_one(request).code == 0);
     for (const auto* path : {"a_b/attempt_0/0", "a_b/attempt_0/1", "a_b/attempt_1/0", "a_b/attempt_1/1"})
-      CHECK(std::filesystem::is_directory(folder / path));
+      CHECK(std::filesystem::is_directory(directory / path));
   }
   SECTION("not kept") {
     const auto end = run_one(request);
@@ -266,12 +266,12 @@ TEST_CASE("one run after another meets at the same port") {
 
 TEST_CASE("the record of a run names when each rank's process had begun, had met and spoke first, and the "
           "slowest") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request = agent_of(2, "test $RANK = 0 || sleep 0.3; echo word");
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   request.run_id = "phases";
   CHECK(run_one(request).code == 0);
-  const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");
+  const auto text = util::read_file((directory / "phases/record-0.jsonl").string()).value_or("");
   CHECK_THAT(text, Contains(R"("event":"phase_summary")"));
   unsigned words = 0, rendezvous_events = 0;
   for (const auto& line : util::split(text, '\n')) {

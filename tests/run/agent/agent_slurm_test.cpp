@@ -233,10 +233,10 @@ void check_stall(const Evening& evening) {
   const auto output = evening.read("stalls.out");
   INFO(output);
   CHECK_THAT(output, Contains("no output from any rank for 1 s") && Contains("\nExitCode=124:0\n"));
-  const auto folder = evening.run_of("stalls") + "attempt_0/";
-  CHECK_THAT(evening.read(folder + "stacks.txt"), Contains("sleep"));
+  const auto directory = evening.run_of("stalls") + "attempt_0/";
+  CHECK_THAT(evening.read(directory + "stacks.txt"), Contains("sleep"));
   for (const char* node : {"0", "1", "2"})
-    CHECK_THAT(evening.read(folder + "stacks-node" + node + ".txt"), Contains("sleep"));
+    CHECK_THAT(evening.read(directory + "stacks-node" + node + ".txt"), Contains("sleep"));
 }
 
 void check_steps(const Evening& evening) {

@@ -126,10 +126,10 @@ TEST_CASE("agents with and without a key reject each other") {
 }
 
 TEST_CASE("agents use the key file that --rdzv-conf sets") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto port = test::free_port();
   auto request = agent_at(port, 1, "echo ran $RANK of $WORLD_SIZE", 2);
-  request.key_file = (folder / "key").string();
+  request.key_file = (directory / "key").string();
   REQUIRE(store::make_user_key(request.key_file));
   AgentProcess first(request, "node001", false);
   REQUIRE(is_open(port));

@@ -56,7 +56,7 @@ public:
     event.failure.reported_age = age;
     send_event(agent, event);
   }
-  void say(AgentId agent, AgentEvent::Kind kind, unsigned attempt) {
+  void send(AgentId agent, AgentEvent::Kind kind, unsigned attempt) {
     AgentEvent event;
     event.kind = kind;
     event.attempt = attempt;
@@ -82,7 +82,7 @@ public:
       x_now += step;
       time -= step;
       if (x_beats)
-        for (const auto agent : std::set(x_alive)) say(agent, AgentEvent::Kind::heartbeat, 0);
+        for (const auto agent : std::set(x_alive)) send(agent, AgentEvent::Kind::heartbeat, 0);
       x_coordinator.tick(x_now);
       collect();
     }

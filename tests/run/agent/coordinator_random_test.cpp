@@ -34,7 +34,7 @@ TEST_CASE("a run ends for every agent after random events") {
           attempt[node] = order.attempt;
           if (order.kind == AgentCommand::Kind::serve) play.serving(order.attempt);
           if (order.kind == AgentCommand::Kind::stop) play.ended(node, order.attempt, false);
-          if (order.kind == AgentCommand::Kind::look) play.say(node, AgentEvent::Kind::looked, order.attempt);
+          if (order.kind == AgentCommand::Kind::look) play.send(node, AgentEvent::Kind::looked, order.attempt);
           if (order.kind != AgentCommand::Kind::end && order.kind != AgentCommand::Kind::lost) continue;
           ++ends[node];
           joined[node] = false;
@@ -46,7 +46,7 @@ TEST_CASE("a run ends for every agent after random events") {
         if (what == 1) play.ended(node, attempt[node], true);
         if (what == 2 && step > 100) play.leaves(node, 15);
         if (what == 3 && node > 0 && chance(random, 10)) joined[node] = false, play.lose(node);
-        if (what == 4) play.say(node, AgentEvent::Kind::quiet, attempt[node]);
+        if (what == 4) play.send(node, AgentEvent::Kind::quiet, attempt[node]);
         if (what == 5 && chance(random, 5)) joined[node] = false, silent.insert(node), play.silence(node);
         if (what == 6 && chance(random, 2)) play.pause(seconds(40));
       }

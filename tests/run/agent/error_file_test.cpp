@@ -70,16 +70,16 @@ TEST_CASE("what is told is bounded, the message from its beginning, the tracebac
 }
 
 TEST_CASE("an error file is read where it is a file, and never waited for") {
-  const test::TempDirectory folder;
-  REQUIRE(util::write_file(folder / "error.json", k_recorded));
-  CHECK(read_error_file((folder / "error.json").string())->message == "ValueError: no übung");
-  CHECK_FALSE(read_error_file((folder / "missing").string()));
-  CHECK_FALSE(read_error_file(folder.path().string()));
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK_FALSE(read_error_file((folder / "pipe").string()));
+  const test::TempDirectory directory;
+  REQUIRE(util::write_file(directory / "error.json", k_recorded));
+  CHECK(read_error_file((directory / "error.json").string())->message == "ValueError: no übung");
+  CHECK_FALSE(read_error_file((directory / "missing").string()));
+  CHECK_FALSE(read_error_file(directory.path().string()));
+  REQUIRE(::mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  CHECK_FALSE(read_error_file((directory / "pipe").string()));
   CHECK_FALSE(read_error_file("/dev/zero"));
-  REQUIRE(util::write_file(folder / "large", R"({"message": ")" + std::string(5U << 20U, 'x') + "\"}"));
-  CHECK_FALSE(read_error_file((folder / "large").string()));
+  REQUIRE(util::write_file(directory / "large", R"({"message": ")" + std::string(5U << 20U, 'x') + "\"}"));
+  CHECK_FALSE(read_error_file((directory / "large").string()));
 }
 
 TEST_CASE("the last traceback of standard error is found with its message") {

@@ -169,8 +169,8 @@ TEST_CASE("a rank that takes its time to end is named over the one that saw it g
 }
 
 TEST_CASE("the earlier of two error files is named across nodes") {
-  test::TempDirectory folder;
-  const auto flag = [&](const char* name) { return (folder / name).string(); };
+  test::TempDirectory directory;
+  const auto flag = [&](const char* name) { return (directory / name).string(); };
   const auto script =
       "fail() { echo '{\"message\": {\"message\": \"ValueError: '$1'\", \"extraInfo\": {\"timestamp\": \"'"
       "$(date +%s)'\"}}}' > $TORCHELASTIC_ERROR_FILE; }; "

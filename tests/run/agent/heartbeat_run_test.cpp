@@ -172,8 +172,8 @@ TEST_CASE("description of a process names its state and file") {
 }
 
 TEST_CASE("a run continues when all its processes were paused") {
-  test::TempDirectory folder;
-  const auto go = (folder / "go").string();
+  test::TempDirectory directory;
+  const auto go = (directory / "go").string();
   auto request = request_of(2, "echo pid $$; until test -e " + go + "; do sleep 0.1; done; echo done");
   const auto first = start_agent(request, 0), second = start_agent(request, 1);
   REQUIRE(first->shows("pid "));

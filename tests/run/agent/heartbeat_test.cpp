@@ -161,7 +161,7 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
   }
   CHECK(play.only_order(0).lost == std::vector<std::string>{"node2"});
   // What it sends when it works again changes nothing, nor does the end of its connection.
-  play.say(2, AgentEvent::Kind::heartbeat, 0);
+  play.send(2, AgentEvent::Kind::heartbeat, 0);
   play.ended(2, 0, true);
   play.lose(2);
   CHECK(play.take(0).empty());
@@ -266,13 +266,13 @@ TEST_CASE("an agent that reads stacks is not lost") {
   some.stall_timeout = "60 s";
   Play play(some);
   begin(play, 2);
-  for (const AgentId node : {0, 1}) play.say(node, AgentEvent::Kind::quiet, 0);
+  for (const AgentId node : {0, 1}) play.send(node, AgentEvent::Kind::quiet, 0);
   CHECK(play.only_order(1).kind == AgentCommand::Kind::look);
-  play.say(0, AgentEvent::Kind::looked, 0);
+  play.send(0, AgentEvent::Kind::looked, 0);
   play.silence(1);
   play.pass(seconds(45));
   CHECK(play.take(1).empty());
-  play.say(1, AgentEvent::Kind::looked, 0);
+  play.send(1, AgentEvent::Kind::looked, 0);
   CHECK(play.only_order(1).kind == AgentCommand::Kind::stop);
 }
 

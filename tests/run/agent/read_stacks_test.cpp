@@ -93,14 +93,14 @@ bool calls_can_be_read() {
 }
 
 /// Only these programs are found: none of the machine's own.
-util::EnvSnapshot path_of(const test::TempDirectory& folder) {
+util::EnvSnapshot path_of(const test::TempDirectory& directory) {
   util::EnvSnapshot env;
-  env.set("PATH", folder.path().string());
+  env.set("PATH", directory.path().string());
   return env;
 }
 
-void put_program(const test::TempDirectory& folder, const std::string& name, const std::string& text) {
-  REQUIRE(util::write_file(folder / name, "#!/bin/sh\n" + text, 0755));
+void put_program(const test::TempDirectory& directory, const std::string& name, const std::string& text) {
+  REQUIRE(util::write_file(directory / name, "#!/bin/sh\n" + text, 0755));
 }
 
 } // namespace
@@ -202,12 +202,12 @@ TEST_CASE("the program of a rank is found below the shells that started it") {
 }
 
 TEST_CASE("what the tools print takes the place of what the kernel says") {
-  const test::TempDirectory folder;
-  put_program(folder, "gdb",
+  const test::TempDirectory directory;
+  put_program(directory, "gdb",
               "while [ \"$1\" != -p ]; do shift; done\n"
               "echo \"Thread 1 (Thread 0x7f (LWP $2) x):\"\necho '#0  0x01 in train (n=3) at a.c:7'\n");
   const Waiting child([] { become({"sleep", "1000"}); });
-  const auto stacks = read_stacks({{0, child.pid()}}, path_of(folder), std::chrono::seconds(60));
+  const auto stacks = read_stacks({{0, child.pid()}}, path_of(directory), std::chrono::seconds(60));
   REQUIRE(stacks[0].processes.size() == 1);
   CHECK(stacks[0].remarks.empty());
   CHECK(stacks[0].processes[0].tool == "gdb");
@@ -216,25 +216,25 @@ TEST_CASE("what the tools print takes the place of what the kernel says") {
 }
 
 TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
-  const test::TempDirectory folder;
-  put_program(folder, "gdb", "/bin/sleep 1000 & echo $! > '" + (folder / "pid").string() + "'; wait\n");
+  const test::TempDirectory directory;
+  put_program(directory, "gdb", "/bin/sleep 1000 & echo $! > '" + (directory / "pid").string() + "'; wait\n");
   const Waiting waiting([] { become({"sleep", "1000"}); });
   const Waiting second_waiting([] { become({"sleep", "1000"}); });
   const auto stacks =
-      read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(folder), std::chrono::seconds(2));
+      read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(directory), std::chrono::seconds(2));
   for (const auto& rank : stacks) {
     REQUIRE(rank.remarks.size() == 1);
     CHECK(
         (holds(rank.remarks[0], "gdb exceeded its time limit of") || holds(rank.remarks[0], "no time left")));
     CHECK(rank.processes.at(0).tool.empty());
   }
-  const auto pid = std::stoi(util::read_file(folder / "pid").value_or("0"));
+  const auto pid = std::stoi(util::read_file(directory / "pid").value_or("0"));
   CHECK(becomes_true([&] {
     const auto stat = util::read_file("/proc/" + std::to_string(pid) + "/stat");
     return pid != 0 && (!stat || holds(*stat, ") Z ") || holds(*stat, ") X "));
   }));
-  put_program(folder, "gdb", "echo 'warning: x' >&2; echo 'ptrace: Operation not permitted.' >&2; exit 1\n");
-  CHECK(read_stacks({{0, waiting.pid()}}, path_of(folder), std::chrono::seconds(60))[0].remarks ==
+  put_program(directory, "gdb", "echo 'warning: x' >&2; echo 'ptrace: Operation not permitted.' >&2; exit 1\n");
+  CHECK(read_stacks({{0, waiting.pid()}}, path_of(directory), std::chrono::seconds(60))[0].remarks ==
         std::vector<std::string>{"gdb: ptrace: Operation not permitted."});
 }
 

@@ -32,32 +32,32 @@ testing::AgentEnd run_in(const std::string& log_directory) {
 } // namespace
 
 TEST_CASE("the directory of a run belongs to the caller alone") {
-  const test::TempDirectory folder;
-  CHECK(run_in(folder.path().string()).code == 0);
+  const test::TempDirectory directory;
+  CHECK(run_in(directory.path().string()).code == 0);
   for (const char* name : {"r", "r/attempt_0", "r/attempt_0/0"}) {
     CAPTURE(name);
     struct stat found {};
-    REQUIRE(::stat((folder / name).c_str(), &found) == 0);
+    REQUIRE(::stat((directory / name).c_str(), &found) == 0);
     CHECK((found.st_mode & 07777U) == 0700);
   }
-  CHECK(run_in(folder.path().string()).code == 0); // a second run of that name, as of a job that was requeued
+  CHECK(run_in(directory.path().string()).code == 0); // a second run of that name, as of a job that was requeued
 }
 
 TEST_CASE("an agent does not follow links that others have planted") {
-  const test::TempDirectory folder;
-  REQUIRE(util::write_file(folder / "precious", "text"));
-  fs::create_directories(folder / "elsewhere");
+  const test::TempDirectory directory;
+  REQUIRE(util::write_file(directory / "precious", "text"));
+  fs::create_directories(directory / "elsewhere");
   const auto rejected = [&](const std::string& link, const std::string& target, const std::string& why) {
     CAPTURE(link);
-    fs::remove_all(folder / "logs");
-    fs::create_directories((folder / "logs" / link).parent_path());
-    fs::create_symlink(folder / target, folder / "logs" / link);
-    const auto end = run_in((folder / "logs").string());
+    fs::remove_all(directory / "logs");
+    fs::create_directories((directory / "logs" / link).parent_path());
+    fs::create_symlink(directory / target, directory / "logs" / link);
+    const auto end = run_in((directory / "logs").string());
     CHECK(end.code == 125);
     CHECK(end.out.empty());
     CHECK_THAT(end.err, Contains(why) && Contains("--log-dir"));
-    CHECK(util::read_file(folder / "precious").value_or("") == "text");
-    CHECK(fs::is_empty(folder / "elsewhere"));
+    CHECK(util::read_file(directory / "precious").value_or("") == "text");
+    CHECK(fs::is_empty(directory / "elsewhere"));
   };
   rejected("r", "elsewhere", "is a symbolic link");
   rejected("r/attempt_0", "elsewhere", "is a symbolic link");
@@ -68,21 +68,21 @@ TEST_CASE("an agent does not follow links that others have planted") {
 
 TEST_CASE("an agent rejects a run directory of another user") {
   if (::geteuid() != 0) return test::skip("only root can give a directory away");
-  const test::TempDirectory folder;
-  fs::create_directories(folder / "r");
-  REQUIRE(::chown((folder / "r").c_str(), k_other_user, k_other_user) == 0);
-  const auto end = run_in(folder.path().string());
+  const test::TempDirectory directory;
+  fs::create_directories(directory / "r");
+  REQUIRE(::chown((directory / "r").c_str(), k_other_user, k_other_user) == 0);
+  const auto end = run_in(directory.path().string());
   CHECK(end.code == 125);
   CHECK_THAT(end.err, Contains("belongs to another user (uid 65534)"));
-  CHECK(fs::is_empty(folder / "r"));
+  CHECK(fs::is_empty(directory / "r"));
 }
 
 TEST_CASE("a log directory loop or long name is an error") {
-  const test::TempDirectory folder;
-  fs::create_symlink("loop", folder / "loop");
+  const test::TempDirectory directory;
+  fs::create_symlink("loop", directory / "loop");
   for (const auto& [name, why] :
-       {std::pair((folder / "loop").string(), "Too many levels of symbolic links"),
-        std::pair((folder / std::string(300, 'x')).string(), "File name too long")}) {
+       {std::pair((directory / "loop").string(), "Too many levels of symbolic links"),
+        std::pair((directory / std::string(300, 'x')).string(), "File name too long")}) {
     const auto end = run_in(name);
     CHECK(end.code == 125);
     CHECK_THAT(end.err, Contains("cannot create directory " + name) && Contains(why));

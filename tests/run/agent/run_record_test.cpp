@@ -110,8 +110,8 @@ TEST_CASE("an event says when it was, in UTC and since the start") {
 }
 
 TEST_CASE("a record whose folder is removed goes on in a new one, with the run's facts, which is said once") {
-  const test::TempDirectory folder;
-  const auto path = folder / "run" / "record-0.jsonl";
+  const test::TempDirectory directory;
+  const auto path = directory / "run" / "record-0.jsonl";
   fs::create_directory(path.parent_path());
   auto record = opened(path);
   REQUIRE(record.add(RunFacts{.run_id = "7.0"}));
@@ -131,8 +131,8 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
 }
 
 TEST_CASE("a record tells of a run from its beginning to its end") {
-  const test::TempDirectory folder;
-  const auto path = folder / record_name(3);
+  const test::TempDirectory directory;
+  const auto path = directory / record_name(3);
   CHECK(path.filename() == "record-3.jsonl");
   {
     auto record = opened(path);
@@ -162,8 +162,8 @@ TEST_CASE("a record tells of a run from its beginning to its end") {
 TEST_CASE("a writer that is killed at any time leaves all lines but the last one whole") {
   std::mt19937 random(17);
   for (int round = 0; round < 12; ++round) {
-    const test::TempDirectory folder;
-    const auto path = folder / "record";
+    const test::TempDirectory directory;
+    const auto path = directory / "record";
     const auto most = test::pick(random, 1000, 400'000);
     const pid_t writer = ::fork();
     if (writer == 0) write_for_ever(path, 0);
@@ -180,8 +180,8 @@ TEST_CASE("a writer that is killed at any time leaves all lines but the last one
 }
 
 TEST_CASE("a record that ends in the midst of a line goes on with a new one") {
-  const test::TempDirectory folder;
-  const auto path = folder / "record";
+  const test::TempDirectory directory;
+  const auto path = directory / "record";
   REQUIRE(util::write_file(path, "{\"event\":\"run\",\"ver"));
   REQUIRE(opened(path).add(RunEnded{}));
   REQUIRE(opened(path).add(RunEnded{}));
@@ -192,8 +192,8 @@ TEST_CASE("a record that ends in the midst of a line goes on with a new one") {
 }
 
 TEST_CASE("a full disk is said once, and the lines after it are whole again") {
-  const test::TempDirectory folder;
-  const auto path = folder / "record";
+  const test::TempDirectory directory;
+  const auto path = directory / "record";
   const pid_t child = ::fork(); // the limit is of a process
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -222,8 +222,8 @@ TEST_CASE("a full disk is said once, and the lines after it are whole again") {
 }
 
 TEST_CASE("a record that cannot be is said by its name, and nothing waits for a reader") {
-  const test::TempDirectory folder;
-  const auto record = RunRecord::open((folder / "none" / "record").string());
+  const test::TempDirectory directory;
+  const auto record = RunRecord::open((directory / "none" / "record").string());
   REQUIRE_FALSE(record);
   CHECK(test::holds(record.error().what, "none/record', so that the run continues without it: No such file"));
   CHECK_FALSE(RunRecord::open("/dev/full").value().add(RunEnded{}));

@@ -76,8 +76,8 @@ TEST_CASE("an agent never hears what was meant for one that had its number befor
   AgentEvent serving;
   serving.kind = AgentEvent::Kind::serving;
   play.send_event(7, serving);
-  const bool is_asked = GENERATE(true, false);
-  if (is_asked) CHECK(play.ask(8)->kind == AgentCommand::Kind::start);
+  const bool is_polled = GENERATE(true, false);
+  if (is_polled) CHECK(play.ask(8)->kind == AgentCommand::Kind::start);
   play.service.left(8, "", "", play.now);
   // The same node comes back, by the connection that is free.
   play.register_agent(8, 1, false);

@@ -66,10 +66,10 @@ TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all 
 }
 
 TEST_CASE("ranks that stall are looked at, then stopped, and start again where they may") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request = agent_of(2, "echo up; test $TORCHELASTIC_RESTART_COUNT = 1 && exit 0; exec sleep 300");
   request.stall_timeout = seconds(1);
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   request.run_id = "stalled";
   SECTION("once") {
     request.max_restarts = 1;
@@ -83,17 +83,17 @@ TEST_CASE("ranks that stall are looked at, then stopped, and start again where t
     CHECK(end.code == 124);
     CHECK_THAT(end.err, Contains("no output from any rank for 1 s") && Contains("stacks.txt"));
   }
-  const auto run = folder / "stalled/attempt_0";
+  const auto run = directory / "stalled/attempt_0";
   CHECK_THAT(util::read_file((run / "stacks.txt").string()).value_or(""), Contains("sleep"));
   CHECK_THAT(util::read_file((run / "stacks-node0.txt").string()).value_or(""), Contains("sleep"));
 }
 
 TEST_CASE(
     "ranks of several nodes stall when nothing has come of any, and the first node says where each is") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "echo up; exec sleep 300", 2);
   request.stall_timeout = seconds(1);
-  request.log_directory = folder.path().string();
+  request.log_directory = directory.path().string();
   request.run_id = "stalled";
   request.place->node_rank = 0;
   AgentProcess first(request, "node0");
@@ -105,7 +105,7 @@ TEST_CASE(
   CHECK(second.wait().code == 124);
   CHECK_THAT(end.err, Contains("no output from any rank for 1 s"));
   for (const char* name : {"stacks-node0.txt", "stacks-node1.txt", "stacks.txt"})
-    CHECK_THAT(util::read_file((folder / "stalled/attempt_0" / name).string()).value_or(""),
+    CHECK_THAT(util::read_file((directory / "stalled/attempt_0" / name).string()).value_or(""),
                Contains("sleep"));
 }
 

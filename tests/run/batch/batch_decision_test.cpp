@@ -195,7 +195,7 @@ TEST_CASE("decide requeues the job when saving takes too long") {
 
 TEST_CASE("decide does not requeue a cancelled job") {
   const auto facts = make_facts();
-  const auto asks = make_facts_after("preempted,time-limit");
+  const auto requests = make_facts_after("preempted,time-limit");
   check_running({
       {"scancel", facts, {k_job_ending, steps_ended(0), script_ended(143)}, k_saves + ", end_script, end 0"},
       {"Slurm has also ended the shell",
@@ -211,7 +211,7 @@ TEST_CASE("decide does not requeue a cancelled job") {
        {k_job_ending, script_ended(6), steps_ended(3)},
        k_saves + ", end 6"},
       {"scancel, preemption is asked for",
-       asks,
+       requests,
        {k_job_ending, k_not_preempted, steps_ended(0), script_ended(143)},
        "read_preemption, ask_to_save, await_steps, end_script, end 0"},
       {"while the ranks save",

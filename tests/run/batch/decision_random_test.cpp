@@ -74,7 +74,7 @@ private:
     case ActionKind::ask_to_save:
       // Steps outlive a script that SIGTERM has ended.
       REQUIRE((x_steps_run || !x_is_faithful));
-      REQUIRE((x_facts.saves && !std::exchange(x_has_asked, true)));
+      REQUIRE((x_facts.saves && !std::exchange(x_has_requested, true)));
       break;
     case ActionKind::end_script:
       REQUIRE(x_script_runs);
@@ -97,7 +97,7 @@ private:
     REQUIRE_FALSE(x_is_requeued);
     REQUIRE(x_facts.restarts + x_starts_again <= std::max(x_facts.restarts, x_facts.max_restarts));
     x_script_runs = x_steps_run = true;
-    x_has_asked = x_must_end_script = false;
+    x_has_requested = x_must_end_script = false;
     x_failure = "none";
   }
 
@@ -125,7 +125,7 @@ private:
   bool x_is_faithful;
   std::deque<ActionKind> x_questions;
   bool x_script_runs = false, x_steps_run = false, x_awaits_steps = false, x_must_end_script = false;
-  bool x_has_asked = false, x_is_requeuing = false, x_is_requeued = false, x_slurm_ends_it = false;
+  bool x_has_requested = false, x_is_requeuing = false, x_is_requeued = false, x_slurm_ends_it = false;
   unsigned x_starts_again = 0, x_ends = 0;
   std::string x_failure = "none", x_events;
 };

@@ -73,31 +73,31 @@ TEST_CASE("save_times keeps a tenth for the requeue") {
 }
 
 TEST_CASE("is_preempted recognizes a preemption of this start") {
-  const auto asks = [](const std::string& output, const std::string& restarts, int code = 0) {
+  const auto requests = [](const std::string& output, const std::string& restarts, int code = 0) {
     const ScriptedCommands commands({{"scontrol show job 70", {code, output, ""}}});
     return is_preempted(commands, "70", restarts);
   };
   const std::string time = "2026-11-26T10:20:00";
-  CHECK(asks(record_of("3", time), "3"));
-  CHECK_FALSE(asks(record_of("3", time), "2")); // of a start before
-  CHECK_FALSE(asks(record_of("3", time), "0"));
-  CHECK_FALSE(asks(record_of("3", "None"), "3"));
-  CHECK_FALSE(asks(record_of("2", "None"), "2")); // its name does not count
-  CHECK_FALSE(asks("", "3"));
-  CHECK_FALSE(asks(record_of("3", time), "3", 1));
-  CHECK(asks("JobId=70 Restarts=0 PreemptTime=2026-11-26T10:20:00\n", ""));
+  CHECK(requests(record_of("3", time), "3"));
+  CHECK_FALSE(requests(record_of("3", time), "2")); // of a start before
+  CHECK_FALSE(requests(record_of("3", time), "0"));
+  CHECK_FALSE(requests(record_of("3", "None"), "3"));
+  CHECK_FALSE(requests(record_of("2", "None"), "2")); // its name does not count
+  CHECK_FALSE(requests("", "3"));
+  CHECK_FALSE(requests(record_of("3", time), "3", 1));
+  CHECK(requests("JobId=70 Restarts=0 PreemptTime=2026-11-26T10:20:00\n", ""));
   const ScriptedCommands silent({});
   CHECK_FALSE(is_preempted(silent, "70", "2"));
 }
 
 TEST_CASE("is_cancelled recognizes a user's scancel") {
-  const auto asks = [](const std::string& output, int code = 0) {
+  const auto requests = [](const std::string& output, int code = 0) {
     const ScriptedCommands commands({{"scontrol show job 70", {code, output, ""}}});
     return is_cancelled(commands, "70");
   };
-  CHECK(asks("JobId=70 JobName=a\n   JobState=CANCELLED Reason=None Dependency=(null)\n"));
-  CHECK_FALSE(asks("JobId=70 JobName=a\n   JobState=TIMEOUT Reason=TimeLimit Dependency=(null)\n"));
-  CHECK_FALSE(asks(record_of("0", "None")));
-  CHECK_FALSE(asks("JobId=70 JobName=a\n   JobState=CANCELLED Reason=None\n", 1));
-  CHECK_FALSE(asks(""));
+  CHECK(requests("JobId=70 JobName=a\n   JobState=CANCELLED Reason=None Dependency=(null)\n"));
+  CHECK_FALSE(requests("JobId=70 JobName=a\n   JobState=TIMEOUT Reason=TimeLimit Dependency=(null)\n"));
+  CHECK_FALSE(requests(record_of("0", "None")));
+  CHECK_FALSE(requests("JobId=70 JobName=a\n   JobState=CANCELLED Reason=None\n", 1));
+  CHECK_FALSE(requests(""));
 }

@@ -44,12 +44,12 @@ public:
     const bool is = found != x_files.end() && found->second.starts_with("->");
     return is ? std::optional(found->second.substr(2)) : std::nullopt;
   }
-  std::vector<std::string> names(const std::string& folder) const override {
+  std::vector<std::string> names(const std::string& directory) const override {
     ++calls;
     std::set<std::string> found;
     for (const auto& [path, text] : x_files)
-      if (path.starts_with(folder + "/")) {
-        const auto rest = path.substr(folder.size() + 1);
+      if (path.starts_with(directory + "/")) {
+        const auto rest = path.substr(directory.size() + 1);
         found.insert(rest.substr(0, rest.find('/')));
       }
     return {found.begin(), found.end()};
@@ -66,10 +66,10 @@ std::string version_py(const std::string& version) {
   return "debug = False\n__version__ = '" + version + "'\n";
 }
 
-void add_torch(std::map<std::string, std::string>& files, const std::string& folder,
+void add_torch(std::map<std::string, std::string>& files, const std::string& directory,
                const std::string& version) {
-  files[folder + "/torch/__init__.py"] = "";
-  files[folder + "/torch/version.py"] = version_py(version);
+  files[directory + "/torch/__init__.py"] = "";
+  files[directory + "/torch/version.py"] = version_py(version);
 }
 
 void write(const std::filesystem::path& path, const std::string& text, bool runs = false) {
@@ -78,22 +78,22 @@ void write(const std::filesystem::path& path, const std::string& text, bool runs
   if (runs) std::filesystem::permissions(path, std::filesystem::perms(0755));
 }
 
-void put_torch(const std::filesystem::path& folder, const std::string& version) {
-  write(folder / "torch/__init__.py", "from .version import __version__\n");
-  write(folder / "torch/version.py", version_py(version));
+void put_torch(const std::filesystem::path& directory, const std::string& version) {
+  write(directory / "torch/__init__.py", "from .version import __version__\n");
+  write(directory / "torch/version.py", version_py(version));
 }
 
 std::string text_of(const TorchFound& found) {
   return found.kind == Kind::found ? found.text : found.kind == Kind::none ? "none" : "unknown: " + found.why;
 }
 
-constexpr const char* k_tell = R"(import importlib.util, re
+constexpr const char* k_print_version = R"(import importlib.util, re
 spec = importlib.util.find_spec("torch")
 print(re.search("__version__ = '(.*)'", open(spec.origin.replace("__init__", "version")).read())[1] if spec else "none")
 )";
 
 /// What the command's own Python imports: its script is one that tells.
-std::string told_by_python(const Words& command, const EnvSnapshot& env, const std::string& cwd) {
+std::string read_with_python(const Words& command, const EnvSnapshot& env, const std::string& cwd) {
   Words words = {"env", "-C", cwd};
   words.insert(words.end(), command.begin(), command.end());
   const auto output = util::run_process(words, env);
@@ -106,8 +106,8 @@ std::string told_by_python(const Words& command, const EnvSnapshot& env, const s
 } // namespace
 
 TEST_CASE("the torch that is found is the one that Python imports, wherever it lies") {
-  const test::TempDirectory folder;
-  const std::string at = folder.path();
+  const test::TempDirectory directory;
+  const std::string at = directory.path();
   const std::string path = "/usr/bin:/bin";
   const auto make = [&](const std::string& python, const std::string& name, bool system) {
     Words words = {python, "-m", "venv", "--without-pip", at + "/" + name};
@@ -133,14 +133,14 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
   put_torch(at + "/module", "2.8.0a0+git1");
   put_torch(at + "/beside", "2.1.2");
   write(packages("noted") + "/others.pth", "# a comment\nimport sys\n" + at + "/module\n");
-  const std::string tell = k_tell;
-  for (const auto* script : {"/tell.py", "/beside/tell.py"}) write(at + script, tell);
+  const std::string reader = k_print_version;
+  for (const auto* script : {"/tell.py", "/beside/tell.py"}) write(at + script, reader);
   std::filesystem::create_symlink(at + "/beside/tell.py", at + "/linked.py");
   std::filesystem::create_symlink(at + "/own/bin/python", at + "/mypython3");
-  write(at + "/own/bin/tool", "#!" + at + "/own/bin/python\n" + tell, true);
+  write(at + "/own/bin/tool", "#!" + at + "/own/bin/python\n" + reader, true);
   write(at + "/own/bin/long",
-        "#!/bin/sh\n'''exec' \"" + at + "/own/bin/python\" \"$0\" \"$@\"\n' '''\n" + tell, true);
-  write(at + "/own/bin/env-tool", "#!/usr/bin/env python3\n" + tell, true);
+        "#!/bin/sh\n'''exec' \"" + at + "/own/bin/python\" \"$0\" \"$@\"\n' '''\n" + reader, true);
+  write(at + "/own/bin/env-tool", "#!/usr/bin/env python3\n" + reader, true);
   struct Row {
     Words command;
     std::map<std::string, std::string> env;
@@ -153,7 +153,7 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
       {{own, "-u", "-W", "ignore", "-Xutf8", script, "-I"}, {}},
       {{own, "-m", "tell"}, {}, at},
       {{own, "-m", "tell"}, {}, at + "/beside"},
-      {{own, "-c", tell}, {}, at + "/beside"},
+      {{own, "-c", reader}, {}, at + "/beside"},
       {{own, at + "/beside/tell.py"}, {}},
       {{own, at + "/linked.py"}, {}},
       {{own, "linked.py"}, {}, at},
@@ -193,7 +193,7 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
     const EnvSnapshot env(variables);
     const auto cwd = row.cwd.empty() ? at + "/own" : row.cwd;
     INFO(util::join(row.command, " ") << " with " << util::join(env.to_envp(), " ") << " in " << cwd);
-    CHECK(text_of(find_torch::find_torch(row.command, env, cwd)) == told_by_python(row.command, env, cwd));
+    CHECK(text_of(find_torch::find_torch(row.command, env, cwd)) == read_with_python(row.command, env, cwd));
   }
 }
 
@@ -372,7 +372,7 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     StoreChoice choice;
     const char* torch;
     const char* agent_store; ///< empty: rank 0's program serves
-    bool say;
+    bool is_reported;
   };
   using enum StoreChoice;
   const Row rows[] = {{automatic, "2.13.0+cpu", "1", false},
@@ -399,7 +399,7 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     CHECK(words.agent_store == (variable.empty()  ? store::AgentStore::unset
                                 : variable == "1" ? store::AgentStore::allowed
                                                   : store::AgentStore::always));
-    CHECK(words.is_reported == row.say);
+    CHECK(words.is_reported == row.is_reported);
     CHECK_FALSE(words.reason.empty());
   }
 }

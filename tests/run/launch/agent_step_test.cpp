@@ -35,8 +35,8 @@ const char* const k_show = R"sh(#!/bin/bash
 )sh";
 
 /// Writes the job of `gen` at LUMI whose ranks show what they have in the folder `name`.
-void write_job(const std::string& folder, const std::string& name, const std::vector<std::string>& more) {
-  REQUIRE(std::filesystem::create_directory(folder + "/" + name));
+void write_job(const std::string& directory, const std::string& name, const std::vector<std::string>& more) {
+  REQUIRE(std::filesystem::create_directory(directory + "/" + name));
   std::vector<std::string> words = {"gen",
                                     "--site",
                                     "lumi",
@@ -49,13 +49,13 @@ void write_job(const std::string& folder, const std::string& name, const std::ve
                                     "--hpcml-path",
                                     HPCML_BINARY,
                                     "--output",
-                                    folder + "/" + name + ".log"};
+                                    directory + "/" + name + ".log"};
   words.insert(words.end(), more.begin(), more.end());
-  words.insert(words.end(), {"--", "bash", folder + "/show.sh", folder + "/" + name});
+  words.insert(words.end(), {"--", "bash", directory + "/show.sh", directory + "/" + name});
   const auto script = run_hpcml(words, cluster_environment());
   INFO(script.err);
   REQUIRE(script.exit_code == 0);
-  REQUIRE(util::write_file(folder + "/" + name + ".sh", script.out));
+  REQUIRE(util::write_file(directory + "/" + name + ".sh", script.out));
 }
 
 } // namespace
@@ -124,31 +124,31 @@ TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have 
           "two emulated "
           "LUMI nodes",
           "[slurm]") {
-  const std::string folder = make_directory();
-  REQUIRE(util::write_file(folder + "/show.sh", k_show));
-  REQUIRE(util::write_file(folder + "/image.sif", ""));
-  const std::vector<std::string> in_image = {"--container", folder + "/image.sif", "--bind", folder};
-  write_job(folder, "tasks", {});
-  write_job(folder, "agents", {"--agent"});
-  write_job(folder, "tasks-in-image", in_image);
+  const std::string directory = make_directory();
+  REQUIRE(util::write_file(directory + "/show.sh", k_show));
+  REQUIRE(util::write_file(directory + "/image.sif", ""));
+  const std::vector<std::string> in_image = {"--container", directory + "/image.sif", "--bind", directory};
+  write_job(directory, "tasks", {});
+  write_job(directory, "agents", {"--agent"});
+  write_job(directory, "tasks-in-image", in_image);
   auto both = in_image;
-  both.insert(both.end(), {"--log-dir", folder + "/logs", "--nnodes", "1:2"});
-  write_job(folder, "agents-in-image", both);
+  both.insert(both.end(), {"--log-dir", directory + "/logs", "--nnodes", "1:2"});
+  write_job(directory, "agents-in-image", both);
   const auto output =
       run_hpcml({"emulate", "--quiet", "--site", "lumi", "--nodes", "2", "--", "bash", "-c",
-                 "cd " + folder +
+                 "cd " + directory +
                      " && for job in tasks agents tasks-in-image agents-in-image; do sbatch -W $job.sh || "
                      "echo $job $?; done"},
                 cluster_environment());
   std::string logs;
   for (const auto* name : {"tasks", "agents", "tasks-in-image", "agents-in-image"})
     logs +=
-        std::string("== ") + name + "\n" + util::read_file(folder + "/" + name + ".log").value_or("none\n");
+        std::string("== ") + name + "\n" + util::read_file(directory + "/" + name + ".log").value_or("none\n");
   INFO(output.out << output.err << logs);
   CHECK(output.exit_code == 0);
   for (unsigned rank = 0; rank < 16; ++rank) {
     const auto has = [&](const std::string& name) {
-      return util::read_file(folder + "/" + name + "/" + std::to_string(rank)).value_or("nothing of " + name);
+      return util::read_file(directory + "/" + name + "/" + std::to_string(rank)).value_or("nothing of " + name);
     };
     CAPTURE(rank);
     CHECK(holds(has("tasks"),
@@ -157,5 +157,5 @@ TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have 
     CHECK(holds(has("tasks-in-image"), "image image.sif"));
     CHECK(has("agents-in-image") == has("tasks-in-image"));
   }
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }

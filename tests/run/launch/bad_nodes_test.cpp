@@ -10,8 +10,8 @@
 using namespace hpcml;
 
 TEST_CASE("a bad node is a line in the file that the script names, whose folder need not be there yet") {
-  const test::TempDirectory folder;
-  const auto file = (folder / "logs/bad-nodes-7").string();
+  const test::TempDirectory directory;
+  const auto file = (directory / "logs/bad-nodes-7").string();
   util::EnvSnapshot env;
   launch::report_bad_node({"n1", "its agent died"}, env);
   env.set(node_health::k_bad_nodes_variable, file);
@@ -22,9 +22,9 @@ TEST_CASE("a bad node is a line in the file that the script names, whose folder 
 
 TEST_CASE("the preflight's hosts at fault are those of its verdict, and none of a phase before the network "
           "was used") {
-  const std::string verdict =
+  const std::string result =
       R"({"event":"cause","phase":"all_reduce","ranks":[2,3],"hosts":["n2","n2"],"what":"w"})";
-  CHECK(launch::faulty_hosts("no JSON\n" + verdict + "\n") == std::vector<std::string>{"n2"});
+  CHECK(launch::faulty_hosts("no JSON\n" + result + "\n") == std::vector<std::string>{"n2"});
   CHECK(launch::faulty_hosts(R"({"event":"failed","phase":"all_reduce","hosts":["n2"]})").empty());
   CHECK(launch::faulty_hosts(R"({"event":"cause","phase":"rendezvous","hosts":["n2"]})").empty());
   CHECK(launch::faulty_hosts(R"({"event":"cause","phase":"all_reduce","hosts":[]})").empty());

@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const std::string k_say = "echo \"$MASTER_ADDR:$MASTER_PORT:$BASH_ENV:\"";
+const std::string k_print = "echo \"$MASTER_ADDR:$MASTER_PORT:$BASH_ENV:\"";
 
 std::string at(unsigned port) { return "at=127.0.0.1:" + std::to_string(port); }
 std::string job_word(unsigned job) {
@@ -132,7 +132,7 @@ TEST_CASE("clients without the key change nothing at a script's store") {
   CHECK_THAT(attack(with({"version"})), !Contains("welcome"));
   auto tasks = tasks_of(2, job);
   for (auto& task_env : tasks) task_env.set("HPCML_STORE_ADDR", script.place());
-  const auto results = run_step(tasks, launch_words(k_say, {"--store", "own"}));
+  const auto results = run_step(tasks, launch_words(k_print, {"--store", "own"}));
   for (const auto& result : results) {
     CHECK(result.out == script.place() + "::\n");
     CHECK_THAT(result.err, !Contains("rejected") && !Contains("stranger"));
@@ -151,7 +151,7 @@ TEST_CASE("with the key the same client decides for the ranks") {
   CHECK(impostor.read_line() == "welcome: 127.0.0.9:12345");
   auto tasks = tasks_of(2, job);
   tasks[1].set("HPCML_STORE_ADDR", script.place());
-  const auto results = run_step({tasks[1]}, launch_words(k_say, {"--store", "own"}));
+  const auto results = run_step({tasks[1]}, launch_words(k_print, {"--store", "own"}));
   CHECK(results[0].out == "127.0.0.9:12345::\n");
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
     const Attacker rogue({"port=" + std::to_string(port_of_job(job)), "file=/tmp/evil.sh", "answer"});
     auto tasks = has_key ? tasks_of(3, job) : without_key(tasks_of(3, job));
     const auto results =
-        run_step(tasks, launch_words(k_say, {"--store", "own", "--rendezvous-timeout", "20"}));
+        run_step(tasks, launch_words(k_print, {"--store", "own", "--rendezvous-timeout", "20"}));
     CAPTURE(has_key, results[0].err, results[1].err, results[2].err);
     if (has_key) {
       CHECK_THAT(results[0].out, Catch::StartsWith(util::read_host_name() + ":") &&
@@ -180,14 +180,14 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
 
 TEST_CASE("ranks skip a relay, and its record cannot be replayed") {
   const auto job = new_job();
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto ports = launch::rendezvous_ports(port_of_job(job));
-  const auto record = (folder / "record").string();
+  const auto record = (directory / "record").string();
   const Attacker relay({"port=" + std::to_string(ports[0]), at(ports[1]), "file=" + record, "relay"});
   std::vector<std::unique_ptr<Running>> ranks;
   for (const auto& task_env : tasks_of(2, job))
     ranks.push_back(std::make_unique<Running>(
-        Words{"launch", "--bind", "none", "--store", "own", "--", "bash", "-c", k_say + "; exec sleep 30"},
+        Words{"launch", "--bind", "none", "--store", "own", "--", "bash", "-c", k_print + "; exec sleep 30"},
         task_env));
   for (auto& rank : ranks) CHECK(rank->read_line() == util::trim(expected_place(ports[1])));
   CHECK_THAT(wait_for_record(record, "hpcml session request"), Contains("hpcml session request"));
@@ -198,8 +198,8 @@ TEST_CASE("ranks skip a relay, and its record cannot be replayed") {
 
 TEST_CASE("a recorded session is not accepted again") {
   const auto job = new_job();
-  const test::TempDirectory folder;
-  const auto record = (folder / "record").string();
+  const test::TempDirectory directory;
+  const auto record = (directory / "record").string();
   const ScriptOfJob script(job);
   // A user's own tunnel, which hpcml store show accepts.
   const auto tunnel = store::listen_at({"127.0.0.1"}, 0);
@@ -219,14 +219,14 @@ TEST_CASE("a recorded session is not accepted again") {
 
 TEST_CASE("ranks without a key compute the same place") {
   const auto job = new_job();
-  const auto results = run_step(without_key(tasks_of(3, job)), launch_words(k_say, {"--store", "own"}));
+  const auto results = run_step(without_key(tasks_of(3, job)), launch_words(k_print, {"--store", "own"}));
   for (const auto& result : results) {
     CHECK(result.out == expected_place(port_of_job(job)));
     CHECK(result.code == 0);
   }
   const auto env_job = new_job();
   const auto env_results =
-      run_step(without_key(tasks_of(3, env_job)), launch_words(k_say + "; echo $JAX_COORDINATOR_ADDRESS",
+      run_step(without_key(tasks_of(3, env_job)), launch_words(k_print + "; echo $JAX_COORDINATOR_ADDRESS",
                                                                {"--store", "env", "--jax-coordinator"}));
   const auto coordinator =
       util::read_host_name() + ":" + std::to_string(launch::side_port(port_of_job(env_job)));
@@ -237,7 +237,7 @@ TEST_CASE("ranks without a key compute the same place") {
 TEST_CASE("messages to keyless ranks do not change the step") {
   const auto job = new_job();
   const auto tasks = without_key(tasks_of(2, job));
-  Running first({"launch", "--bind", "none", "--store", "own", "--", "bash", "-c", k_say}, tasks[0], true);
+  Running first({"launch", "--bind", "none", "--store", "own", "--", "bash", "-c", k_print}, tasks[0], true);
   for (int i = 0; i < 6000 && !answers(port_of_job(job)); ++i) ::usleep(10'000);
   const Words who = {at(port_of_job(job)), job_word(job), "world=2"};
   const auto with = [&](Words more) {
@@ -248,7 +248,7 @@ TEST_CASE("messages to keyless ranks do not change the step") {
   CHECK(with({"rank=1", "failure"}) == "welcome: :0");
   CHECK(with({"rank=1", "size"}) == "refused: serves another run");
   CHECK_THAT(with({"show"}), !Contains("answered"));
-  const auto second = run_step({tasks[1]}, launch_words(k_say, {"--store", "own"}));
+  const auto second = run_step({tasks[1]}, launch_words(k_print, {"--store", "own"}));
   CHECK(second[0].out == expected_place(port_of_job(job)));
   std::string all;
   for (std::string line; !(line = first.read_line()).empty();) all += line + "\n";
@@ -309,12 +309,12 @@ TEST_CASE("one launch's ranks have a random key or the user's") {
   env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   auto results = run_step({env}, launch_words("true", {"--nproc-per-node", "2", "--report"})).front();
   CHECK(count(results.err, "key from this launch") == 2);
-  const test::TempDirectory folder;
-  env.set("HPCML_KEY_FILE", (folder / "key").string());
-  REQUIRE(store::make_user_key((folder / "key").string()));
+  const test::TempDirectory directory;
+  env.set("HPCML_KEY_FILE", (directory / "key").string());
+  REQUIRE(store::make_user_key((directory / "key").string()));
   results = run_step({env}, launch_words("true", {"--nproc-per-node", "2", "--report"})).front();
-  CHECK(count(results.err, "key from key file " + (folder / "key").string()) == 2);
-  REQUIRE(::chmod((folder / "key").c_str(), 0644) == 0);
+  CHECK(count(results.err, "key from key file " + (directory / "key").string()) == 2);
+  REQUIRE(::chmod((directory / "key").c_str(), 0644) == 0);
   results = run_step({env}, launch_words("true", {"--nproc-per-node", "2"})).front();
   CHECK(results.code == 125);
   CHECK_THAT(results.err, Contains("(mode 0644)") && Contains("chmod 600"));
@@ -322,13 +322,13 @@ TEST_CASE("one launch's ranks have a random key or the user's") {
 
 TEST_CASE("the key file protects a step without HPCML_JOB_SECRET") {
   const auto job = new_job();
-  const test::TempDirectory folder;
-  const auto path = (folder / "key").string();
+  const test::TempDirectory directory;
+  const auto path = (directory / "key").string();
   REQUIRE(store::make_user_key(path));
   auto tasks = without_key(tasks_of(2, job));
   for (auto& task_env : tasks) task_env.set("HPCML_KEY_FILE", path);
   const Attacker rogue({"port=" + std::to_string(port_of_job(job)), "file=/tmp/evil.sh", "answer"});
-  const auto results = run_step(tasks, launch_words(k_say, {"--store", "own", "--report"}));
+  const auto results = run_step(tasks, launch_words(k_print, {"--store", "own", "--report"}));
   CHECK(results[1].out == results[0].out);
   CHECK_THAT(results[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":"));
   CHECK_THAT(results[0].err, Contains("key from key file " + path));
@@ -353,7 +353,7 @@ TEST_CASE("simultaneous steps of a job do not mix") {
       if (has_script)
         for (auto& task_env : tasks) task_env.set("HPCML_STORE_ADDR", script.place());
       if (!has_key) tasks = without_key(std::move(tasks));
-      const auto results = run_step(tasks, launch_words(k_say, {"--store", "own"}));
+      const auto results = run_step(tasks, launch_words(k_print, {"--store", "own"}));
       CAPTURE(has_key, has_script, results[0].err, results[2].err);
       for (const auto& result : results) CHECK(result.code == 0);
       CHECK(results[0].out == results[1].out);

@@ -41,24 +41,24 @@ Lines shown_jobs(const std::string& text) {
 } // namespace
 
 TEST_CASE("three components of a job file are one job with one world of ranks", "[slurm]") {
-  const std::string folder = make_directory();
-  REQUIRE(util::write_file(folder + "/hpcml.json", k_job));
+  const std::string directory = make_directory();
+  REQUIRE(util::write_file(directory + "/hpcml.json", k_job));
   const auto env = util::EnvSnapshot::of_process();
   const auto script = util::run_process(
-      {"env", "-C", folder, HPCML_BINARY, "gen", "--hpcml-path", HPCML_BINARY, "-o", "job.sh"}, env);
+      {"env", "-C", directory, HPCML_BINARY, "gen", "--hpcml-path", HPCML_BINARY, "-o", "job.sh"}, env);
   REQUIRE(script);
   INFO(script->err);
   REQUIRE(script->exit_code == 0);
   auto outside = env;
   outside.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-  const auto run = util::run_process({"env", "-C", folder, HPCML_BINARY, "emulate", "--site", "lumi",
+  const auto run = util::run_process({"env", "-C", directory, HPCML_BINARY, "emulate", "--site", "lumi",
                                       "--nodes", "4", "--", "sbatch", "-W", "job.sh"},
                                      outside, std::chrono::seconds(900));
   REQUIRE(run);
-  const auto log = util::read_file(folder + "/log");
+  const auto log = util::read_file(directory + "/log");
   INFO(run->out << run->err << (log ? *log : log.error().what));
   CHECK(run->exit_code == 0);
-  CHECK(shown_jobs(util::read_file(folder + "/shown").value_or("")) ==
+  CHECK(shown_jobs(util::read_file(directory + "/shown").value_or("")) ==
         Lines{"Partition=small-g NumNodes=1 NumTasks=2 MinMemoryNode=60G TresPerNode=gres:gpu:2",
               "Partition=small-g NumNodes=1 NumTasks=3 MinMemoryNode=60G",
               "Partition=standard-g NumNodes=2 NumTasks=16 MinMemoryNode=480G TresPerNode=gres:gpu:8"});
@@ -77,5 +77,5 @@ TEST_CASE("three components of a job file are one job with one world of ranks", 
   std::sort(ranks.begin(), ranks.end());
   std::sort(expected.begin(), expected.end());
   CHECK(ranks == expected);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }

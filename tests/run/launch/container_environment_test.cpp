@@ -39,13 +39,13 @@ exec env "${clean[@]}" "${set[@]}" "$@"
 )sh";
 
 struct Engines {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   Engines() {
     for (const auto* name : {"apptainer", "singularity", "wrapper"})
-      REQUIRE(util::write_file(folder / name, k_engine, 0755));
+      REQUIRE(util::write_file(directory / name, k_engine, 0755));
   }
   util::ProcessOutput run(const std::vector<std::string>& launch_words, util::EnvSnapshot env) const {
-    env.set("PATH", folder.path().string() + ":" + env.get_or("PATH", ""));
+    env.set("PATH", directory.path().string() + ":" + env.get_or("PATH", ""));
     std::vector<std::string> all = {"launch"};
     all.insert(all.end(), launch_words.begin(), launch_words.end());
     return run_hpcml(all, env);

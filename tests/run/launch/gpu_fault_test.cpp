@@ -15,20 +15,20 @@ using Catch::Contains;
 namespace {
 
 /// Rank 1 ends so after that message; `before` the ranks start another one comes.
-util::ProcessOutput run_with(const std::string& folder, const std::string& message,
+util::ProcessOutput run_with(const std::string& directory, const std::string& message,
                              const std::string& before = "boot", const std::string& end = "exit 9",
                              const std::string& flags = "") {
-  const auto say = [](const std::string& text) { return "echo '3,1,1,-;" + text + "' >> /dev/kmsg"; };
-  REQUIRE(util::write_file(folder + "/rank.sh", "if [ \"$RANK\" = 0 ]; then exec sleep 60; fi\n" +
-                                                    say(message) + "\n" + end + "\n"));
+  const auto log_fault = [](const std::string& text) { return "echo '3,1,1,-;" + text + "' >> /dev/kmsg"; };
+  REQUIRE(util::write_file(directory + "/rank.sh", "if [ \"$RANK\" = 0 ]; then exec sleep 60; fi\n" +
+                                                    log_fault(message) + "\n" + end + "\n"));
   REQUIRE(util::write_file(
-      folder + "/node.sh",
-      "set -e; cd " + folder + "; : > kmsg; mount --bind kmsg /dev/kmsg\n" + say(before) +
+      directory + "/node.sh",
+      "set -e; cd " + directory + "; : > kmsg; mount --bind kmsg /dev/kmsg\n" + log_fault(before) +
           "\nmkdir bin; ln -s /usr/bin/bash /usr/bin/sleep bin; export PATH=$PWD/bin # no tool that looks "
           "into programs\n"
           "exec " HPCML_BINARY " launch --agent --log-dir logs --bind none --nproc-per-node 2 " +
           flags + " -- bash rank.sh\n"));
-  return run_line("unshare --mount bash " + folder + "/node.sh");
+  return run_line("unshare --mount bash " + directory + "/node.sh");
 }
 
 /// As root, and not in a container that has no /dev/kmsg.
@@ -63,9 +63,9 @@ TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, 
 
 TEST_CASE("where all ranks stall, what the kernel tells of a GPU is said") {
   if (!can_cover_the_log()) return;
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto stalled =
-      run_with(folder.path().string(), k_fault, "boot", "exec sleep 60", "--stall-timeout 2");
+      run_with(directory.path().string(), k_fault, "boot", "exec sleep 60", "--stall-timeout 2");
   INFO(stalled.err);
   CHECK(stalled.exit_code == 124);
   CHECK_THAT(stalled.err,

@@ -110,13 +110,13 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
   for (const auto& row :
        {Row{SIGTERM, "TERM"}, {SIGUSR1, "USR1"}, {SIGINT, "INT"}, {SIGQUIT, "QUIT"}, {SIGHUP, "HUP"}}) {
     CAPTURE(row.name);
-    const std::string folder = make_directory();
+    const std::string directory = make_directory();
     // The shell has no trap: it ends at once by the signal, and the program would go with it.
     const std::string program = "import signal, sys, time, os\n"
                                 "def save(*_):\n"
                                 "  time.sleep(0.4)\n"
                                 "  open(\"" +
-                                folder +
+                                directory +
                                 "/saved\" + os.environ[\"RANK\"], \"w\").write(\"yes\")\n"
                                 "  os._exit(0)\n"
                                 "signal.signal(signal.SIG" +
@@ -124,80 +124,80 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
                                 ", save)\n"
                                 "print(\"ready\", flush=True)\n"
                                 "while True: time.sleep(0.01)\n";
-    REQUIRE(util::write_file(folder + "/train.py", program));
+    REQUIRE(util::write_file(directory + "/train.py", program));
     Running launch(
-        {"launch", "--nproc-per-node", "2", "--", "bash", "-c", "python3 " + folder + "/train.py; exit $?"},
+        {"launch", "--nproc-per-node", "2", "--", "bash", "-c", "python3 " + directory + "/train.py; exit $?"},
         bare_environment());
     for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("ready"));
     launch.signal(row.number);
     launch.wait();
     for (const auto* rank : {"0", "1"})
-      CHECK(util::read_file(folder + "/saved" + rank).value_or("no") == "yes");
-    std::filesystem::remove_all(folder);
+      CHECK(util::read_file(directory + "/saved" + rank).value_or("no") == "yes");
+    std::filesystem::remove_all(directory);
   }
 }
 
 TEST_CASE("a failing rank's shell does not take the grace from the programs of the others") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   const auto output =
-      run_line(k_launch + "--nproc-per-node 2 -- bash -c 'if [ $RANK = 0 ]; then while ! test -e " + folder +
+      run_line(k_launch + "--nproc-per-node 2 -- bash -c 'if [ $RANK = 0 ]; then while ! test -e " + directory +
                "/ready; do sleep 0.02; done; exit 7; fi; "
                "sh -c \"trap \\\"sleep 0.5; touch " +
-               folder + "/saved; exit 0\\\" TERM; touch " + folder +
+               directory + "/saved; exit 0\\\" TERM; touch " + directory +
                "/ready; while :; do sleep 0.05; done\"; exit 0'");
   CHECK(output.exit_code == 7);
-  CHECK(std::filesystem::exists(folder + "/saved"));
-  std::filesystem::remove_all(folder);
+  CHECK(std::filesystem::exists(directory + "/saved"));
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("nothing of the ranks outlives a launch that is killed, wherever it went") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   Running launch({"launch", "--nproc-per-node", "2", "--", "bash", "-c",
-                  "sleep 300 & echo $! > " + folder + "/child$RANK; setsid sleep 301 & echo $! > " + folder +
-                      "/session$RANK; (setsid sh -c 'sleep 302 & echo $! > " + folder +
+                  "sleep 300 & echo $! > " + directory + "/child$RANK; setsid sleep 301 & echo $! > " + directory +
+                      "/session$RANK; (setsid sh -c 'sleep 302 & echo $! > " + directory +
                       "/orphan'$RANK'; exec sleep 303' &); wait"},
                  bare_environment());
   std::vector<pid_t> processes;
   for (const auto* rank : {"0", "1"})
     for (const auto* name : {"child", "session", "orphan"})
-      processes.push_back(number_in(folder + "/" + name + rank));
+      processes.push_back(number_in(directory + "/" + name + rank));
   for (const pid_t pid : processes) CHECK(is_there(pid));
   launch.signal(SIGKILL);
   launch.wait();
   for (const pid_t pid : processes) CHECK(is_lost(pid));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("nothing of the ranks outlives a launch whose rank fails") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   // A child in a session of its own, and a daemon whose parent is gone, both deaf to TERM.
   const auto output =
       run_line(k_launch + "--nproc-per-node 2 -- bash -c 'trap \"\" TERM; setsid sleep 301 & echo $! > " +
-               folder + "/session$RANK; (setsid sh -c \"sleep 302 & echo \\$! > " + folder +
-               "/daemon$RANK; wait\" > /dev/null 2>&1 &); for rank in 0 1; do until [ -s " + folder +
+               directory + "/session$RANK; (setsid sh -c \"sleep 302 & echo \\$! > " + directory +
+               "/daemon$RANK; wait\" > /dev/null 2>&1 &); for rank in 0 1; do until [ -s " + directory +
                "/daemon$rank ]; do sleep 0.02; done; done; trap - TERM; [ $RANK = 1 ] && exit 3; "
                "exec sleep 300'");
   CHECK(output.exit_code == 3);
   for (const auto* rank : {"0", "1"})
     for (const auto* name : {"session", "daemon"}) {
-      const pid_t pid = number_in(folder + "/" + name + rank);
+      const pid_t pid = number_in(directory + "/" + name + rank);
       CAPTURE(name, rank);
       CHECK_FALSE(is_there(pid));
       if (is_there(pid)) ::kill(pid, SIGKILL);
     }
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE(
     "a launch that ends leaves alone what a rank has left behind on purpose, and no process of its own") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   CHECK(run_line(k_launch + "--nproc-per-node 1 -- bash -c 'setsid sleep 20 >/dev/null 2>&1 & echo $! > " +
-                 folder + "/left'")
+                 directory + "/left'")
             .exit_code == 0);
-  const pid_t left = number_in(folder + "/left");
+  const pid_t left = number_in(directory + "/left");
   CHECK(is_there(left));
   ::kill(left, SIGKILL);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a launch that was asked to end ends by the signal, so that srun keeps the code of the rank that "

@@ -155,13 +155,13 @@ TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
   node.files = {"/job/hostfile"};
   CHECK(launch::find_inner_launcher(agent, none, node).value().joins_other_nodes());
   CHECK_FALSE(launch::find_inner_launcher({"torchrun", "x.py"}, none, node).value().joins_other_nodes());
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   const launch::RuntimeContext context;
   const launch::SystemQueries system(context);
-  CHECK_FALSE(system.has_file(folder + "/hostfile"));
-  REQUIRE(util::write_file(folder + "/hostfile", "nid001 slots=4\n"));
-  CHECK(system.has_file(folder + "/hostfile"));
-  std::filesystem::remove_all(folder);
+  CHECK_FALSE(system.has_file(directory + "/hostfile"));
+  REQUIRE(util::write_file(directory + "/hostfile", "nid001 slots=4\n"));
+  CHECK(system.has_file(directory + "/hostfile"));
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("the report tells a rank's own GPU from those that it sees") {
@@ -182,15 +182,15 @@ TEST_CASE("the report tells a rank's own GPU from those that it sees") {
 }
 
 TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
-  const std::string folder = make_directory(),
+  const std::string directory = make_directory(),
                     inner = std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- echo hi";
-  REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
+  REQUIRE(util::write_file(directory + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
   struct Row {
     std::string command;
     const char* expected;
   };
   for (const auto& row : {Row{inner, "hpcml launch starts the ranks of a node itself"},
-                          Row{folder + "/run.sh", "/2 of hpcml launch"}}) {
+                          Row{directory + "/run.sh", "/2 of hpcml launch"}}) {
     CAPTURE(row.command);
     const auto output =
         run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- " + row.command);
@@ -199,9 +199,9 @@ TEST_CASE("launch in launch is refused: each rank would have a world of its own"
     CHECK_THAT(output.err, Contains(row.expected));
   }
   // A world of one around it is none of two.
-  CHECK(run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 1 -- " + folder + "/run.sh")
+  CHECK(run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 1 -- " + directory + "/run.sh")
             .exit_code == 0);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("more ranks than GPUs are told, where it is certain") {

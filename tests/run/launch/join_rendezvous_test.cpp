@@ -24,7 +24,7 @@ using Catch::StartsWith;
 
 namespace {
 
-const std::string k_say_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADDR:";
+const std::string k_print_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADDR:";
 /// Says "served" where somebody answers at the place.
 const std::string k_try_place =
     "if exec 3<>/dev/tcp/$MASTER_ADDR/$MASTER_PORT; then echo served; else echo free; fi 2>/dev/null";
@@ -35,7 +35,7 @@ TEST_CASE("every rank of a step is told where hpcml serves, before any program r
   const auto job = new_job();
   const auto outputs = run_step(
       tasks_of(3, job),
-      launch_words(k_try_place + "; " + k_say_place + "$TORCHELASTIC_USE_AGENT_STORE", {"--store", "own"}));
+      launch_words(k_try_place + "; " + k_print_place + "$TORCHELASTIC_USE_AGENT_STORE", {"--store", "own"}));
   const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
   for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\n" + place + ":" + place + ":1\n");
 }
@@ -109,7 +109,7 @@ TEST_CASE("where the port is somebody else's the ranks meet at another one, all 
   for (const char* store : {"own", "env"}) {
     const auto job = new_job();
     const Squatter squatter(port_of_job(job));
-    const auto outputs = run_step(tasks_of(3, job), launch_words(k_say_place, {"--store", store}));
+    const auto outputs = run_step(tasks_of(3, job), launch_words(k_print_place, {"--store", store}));
     CHECK_THAT(outputs[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":") &&
                                    StartsWith(util::read_host_name() + ":"));
     CHECK(outputs[1].out == outputs[0].out);
@@ -122,7 +122,7 @@ TEST_CASE("two jobs on one node that begin at the same port do not meet each oth
   auto tasks = tasks_of(2, job);
   for (auto& rank_output : tasks_of(2, job + 17000)) tasks.push_back(rank_output);
   REQUIRE(port_of_job(job) == port_of_job(job + 17000));
-  const auto outputs = run_step(tasks, launch_words(k_say_place + "; sleep 1", {"--store", "own"}));
+  const auto outputs = run_step(tasks, launch_words(k_print_place + "; sleep 1", {"--store", "own"}));
   CHECK_THAT(outputs[0].out, StartsWith(util::read_host_name()));
   CHECK(outputs[0].out == outputs[1].out);
   CHECK_THAT(outputs[2].out, StartsWith(util::read_host_name()));
@@ -164,7 +164,7 @@ TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran o
   CHECK_THAT(alone[0].err,
              Contains("the name of rank 0's node, 'no-such-node.invalid', does not resolve on this node"));
   for (auto& rank_output : tasks) rank_output.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
-  const auto outputs = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
+  const auto outputs = run_step(tasks, launch_words(k_try_place + "; " + k_print_place, {"--store", "own"}));
   CHECK_THAT(outputs[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
   CHECK(outputs[0].out == outputs[1].out);
 }
@@ -302,7 +302,7 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
     auto tasks = tasks_of(2, job);
     for (auto& rank_output : tasks) rank_output.set("SLURM_RESTART_COUNT", std::to_string(run));
     const auto outputs =
-        run_step(tasks, launch_words(k_try_place + "; " + k_say_place,
+        run_step(tasks, launch_words(k_try_place + "; " + k_print_place,
                                      {"--store", "own", "--master-port", std::to_string(port_of_job(job))}));
     const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
     for (const auto& rank_output : outputs)

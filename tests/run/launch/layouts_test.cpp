@@ -155,10 +155,10 @@ struct Tally {
   std::vector<std::string> wrong;
 };
 
-void judge_layout(const DrawnLayout& layout, const std::string& folder, const std::string& name,
+void evaluate_layout(const DrawnLayout& layout, const std::string& directory, const std::string& name,
                   std::set<std::string>& ports, Tally& tally) {
   const auto read = [&](const char* what) {
-    return util::read_file(folder + "/" + what + name).value_or("");
+    return util::read_file(directory + "/" + what + name).value_or("");
   };
   const auto err = read("err-");
   LayoutChecker checker(layout, read_lines(read("out-")));
@@ -196,22 +196,22 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
   const bool has_mpi = util::find_program("mpirun", env).has_value();
   if (!has_mpi) test::skip_missing("mpirun");
   const auto jobs = draw_layouts(seed, count, has_mpi);
-  const std::string folder = make_directory();
-  REQUIRE(util::write_file(folder + "/show.sh", k_show, 0755));
+  const std::string directory = make_directory();
+  REQUIRE(util::write_file(directory + "/show.sh", k_show, 0755));
   // Ranks of a world are there together: Slurm forgets a component whose tasks have ended.
-  REQUIRE(util::write_file(folder + "/late.sh", std::string(k_show) + "sleep 2\n", 0755));
+  REQUIRE(util::write_file(directory + "/late.sh", std::string(k_show) + "sleep 2\n", 0755));
   std::string all;
   for (unsigned i = 0; i < jobs.size(); ++i) {
     const auto name = "job-" + std::to_string(i) + ".sh";
-    REQUIRE(util::write_file(folder + "/" + name, job_script(jobs[i], i), 0755));
+    REQUIRE(util::write_file(directory + "/" + name, job_script(jobs[i], i), 0755));
     const auto tasks = jobs[i].array > 0 ? " -a 1-" + std::to_string(jobs[i].array) : std::string();
     all += (jobs[i].script
                 ? "sbatch -W -o batch-" + std::to_string(i) + " -t 9" + tasks + jobs[i].request + " ./" + name
                 : "salloc -Q -t 9" + jobs[i].request + " bash ./" + name) +
            "\n";
   }
-  REQUIRE(util::write_file(folder + "/all.sh", all, 0755));
-  const auto output = util::run_process({"env", "-C", folder, HPCML_BINARY, "emulate", "--site", "generic",
+  REQUIRE(util::write_file(directory + "/all.sh", all, 0755));
+  const auto output = util::run_process({"env", "-C", directory, HPCML_BINARY, "emulate", "--site", "generic",
                                          "--nodes", "6", "--cpus-per-node", "32", "--", "bash", "./all.sh"},
                                         env, std::chrono::seconds(3000));
   REQUIRE(output);
@@ -221,18 +221,18 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
       std::set<std::string> ports;
       const std::string end = "." + (task > 0 ? std::to_string(task) : "");
       for (std::size_t k = 0; k < jobs[i].layouts.size(); ++k)
-        judge_layout(jobs[i].layouts[k], folder, std::to_string(i) + "-" + std::to_string(k) + end, ports,
+        evaluate_layout(jobs[i].layouts[k], directory, std::to_string(i) + "-" + std::to_string(k) + end, ports,
                      tally);
     }
   }
   INFO(output->err.substr(0, 2000));
-  const auto all_judged = tally.right + tally.refused + tally.wrong.size();
-  std::cout << "layouts, seed " << seed << ": " << tally.right << " of " << all_judged << " right, "
+  const auto evaluated = tally.right + tally.refused + tally.wrong.size();
+  std::cout << "layouts, seed " << seed << ": " << tally.right << " of " << evaluated << " right, "
             << tally.refused << " refused by srun itself, " << tally.wrong.size() << " wrong\n";
-  if (!tally.wrong.empty()) std::cout << "in " << folder << ":\n";
+  if (!tally.wrong.empty()) std::cout << "in " << directory << ":\n";
   for (const auto& wrong : tally.wrong) std::cout << "WRONG: " << wrong << "\n";
   CHECK(tally.wrong.empty());
-  CHECK(all_judged >= count); // arrays run theirs more than once
+  CHECK(evaluated >= count); // arrays run theirs more than once
   CHECK(tally.refused * 10 <= count);
-  if (tally.wrong.empty()) std::filesystem::remove_all(folder);
+  if (tally.wrong.empty()) std::filesystem::remove_all(directory);
 }

@@ -176,9 +176,9 @@ TEST_CASE("unfinished lines of many ranks are held in bounded memory, and nothin
 }
 
 TEST_CASE("a file that could not be written goes on at the beginning of a line, and says what is missing") {
-  test::TempDirectory folder;
-  const auto path = (folder / "a" / "b" / "stdout.log").string();
-  REQUIRE(util::write_file(folder / "before", "x"));
+  test::TempDirectory directory;
+  const auto path = (directory / "a" / "b" / "stdout.log").string();
+  REQUIRE(util::write_file(directory / "before", "x"));
   LogFile file;
   REQUIRE(file.open(path));
   CHECK(file.write("first\n").empty());
@@ -202,19 +202,19 @@ TEST_CASE("a file that could not be written goes on at the beginning of a line, 
 }
 
 TEST_CASE("a log file that is removed while it is written is said at its end") {
-  test::TempDirectory folder;
-  const auto path = (folder / "logs" / "stdout.log").string();
+  test::TempDirectory directory;
+  const auto path = (directory / "logs" / "stdout.log").string();
   LogFile file;
   REQUIRE(file.open(path));
   CHECK(file.write("one\n").empty());
-  std::filesystem::remove_all(folder / "logs");
+  std::filesystem::remove_all(directory / "logs");
   CHECK(file.write("two\n").empty());
   CHECK_THAT(file.close(), Contains(path) && Contains("was removed"));
 }
 
 TEST_CASE("a log file is appended to, and one that cannot be made is named with its reason") {
-  test::TempDirectory folder;
-  const auto path = (folder / "stdout.log").string();
+  test::TempDirectory directory;
+  const auto path = (directory / "stdout.log").string();
   for (const auto* text : {"one\n", "two"}) {
     LogFile file;
     REQUIRE(file.open(path));

@@ -115,10 +115,10 @@ std::string with_end(std::string text) {
 TEST_CASE("random binary pieces of many ranks arrive whole, in their files and in whole lines") {
   std::mt19937 random(4711);
   for (int round = 0; round < 40; ++round) {
-    test::TempDirectory folder;
+    test::TempDirectory directory;
     const unsigned count = test::pick(random, 1, 6), newlines = test::pick(random, 0, 5);
     OutputOptions output_options;
-    output_options.directory = folder.path().string();
+    output_options.directory = directory.path().string();
     for (unsigned i = 0; i < count; ++i) {
       if (test::chance(random, 50)) output_options.tee.named[i] = {true, true};
       if (test::chance(random, 30)) output_options.redirects.named[i] = {true, true};
@@ -139,7 +139,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
     pipes.finish();
     CHECK(pipes.printed.empty());
     for (unsigned i = 0; i < count; ++i) {
-      const auto file = util::read_file(folder / log_name(routes[i].rank, routes[i].is_error));
+      const auto file = util::read_file(directory / log_name(routes[i].rank, routes[i].is_error));
       if (routes[i].in_file != static_cast<bool>(file)) FAIL("round " << round << ": file of " << i);
       if (file && *file != sent[i]) FAIL("round " << round << ": bytes of " << i << " in its file");
       if (lines_of(pipes.shown, i) != (routes[i].shown ? with_end(sent[i]) : ""))
@@ -152,9 +152,9 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
 }
 
 TEST_CASE("a rank that is not shown does not wait for the reader of the others") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   OutputOptions output_options;
-  output_options.directory = folder.path().string();
+  output_options.directory = directory.path().string();
   output_options.redirects.named[1] = {true, true};
   Pipes pipes(output_options, 2, false);
   std::size_t taken = 0;
@@ -169,7 +169,7 @@ TEST_CASE("a rank that is not shown does not wait for the reader of the others")
   CHECK(pipes.write(1, "a line") == 6);
   const auto writing = std::chrono::steady_clock::now();
   pipes.stream.read_some();
-  CHECK(util::read_file(folder / "1/stdout.log").value_or("") == "a line");
+  CHECK(util::read_file(directory / "1/stdout.log").value_or("") == "a line");
   CHECK(pipes.stream.last_written(1).value_or(OutputStream::Clock::time_point{}) >= writing);
   // It may have much to say: it is us that it waits for.
   const auto now = std::chrono::steady_clock::now();
@@ -179,9 +179,9 @@ TEST_CASE("a rank that is not shown does not wait for the reader of the others")
 }
 
 TEST_CASE("what is in the pipes goes into the files also where the reader has been given up") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   OutputOptions output_options;
-  output_options.directory = folder.path().string();
+  output_options.directory = directory.path().string();
   Pipes pipes(output_options, 1, false);
   std::string sent;
   const std::string line = std::string(999, 'x') + "\n";
@@ -194,13 +194,13 @@ TEST_CASE("what is in the pipes goes into the files also where the reader has be
     sent += line.substr(0, taken);
   }
   pipes.stream.close_sources();
-  CHECK((util::read_file(folder / "0/stdout.log").value_or("") == sent));
+  CHECK((util::read_file(directory / "0/stdout.log").value_or("") == sent));
 }
 
 TEST_CASE("a reader that goes away ends the ranks without files, and not those with one") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   OutputOptions output_options;
-  output_options.directory = folder.path().string();
+  output_options.directory = directory.path().string();
   output_options.tee.named[1] = {true, true};
   Pipes pipes(output_options, 2, false);
   pipes.close_reader();
@@ -218,14 +218,14 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
   CHECK(pipes.write(0, "e\n") == 0); // as it would be without us
   CHECK(pipes.write(1, "f") == 1);
   pipes.stream.close_sources();
-  CHECK(util::read_file(folder / "1/stdout.log").value_or("") == "b\nd\nf");
+  CHECK(util::read_file(directory / "1/stdout.log").value_or("") == "b\nd\nf");
   CHECK(pipes.printed.size() == 1);
 }
 
 TEST_CASE("a stream of which everything is in files has no fault when its reader goes away") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   OutputOptions output_options;
-  output_options.directory = folder.path().string();
+  output_options.directory = directory.path().string();
   Pipes pipes(output_options, 1, false);
   pipes.close_reader();
   pipes.write(0, "a\n");

@@ -30,7 +30,7 @@ TEST_CASE("without /sys a program starts that nobody is to bind, and another is 
 }
 
 TEST_CASE("a program's name that is none gets the words that start it") {
-  const std::string folder = make_directory(), program = std::string(HPCML_BINARY) + " launch -- ";
+  const std::string directory = make_directory(), program = std::string(HPCML_BINARY) + " launch -- ";
   struct Row {
     const char* name;
     int code;
@@ -44,7 +44,7 @@ TEST_CASE("a program's name that is none gets the words that start it") {
                           {"none.py", 127, "use python none.py"}}) {
     CAPTURE(row.name);
     const auto output =
-        run_line("cd " + folder + " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
+        run_line("cd " + directory + " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
                  program + row.name);
     CHECK(output.exit_code == row.code);
     CHECK_THAT(output.err, Contains(row.hint));

@@ -18,7 +18,7 @@ namespace hpcml::testing {
 
 namespace {
 
-constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to hang
+constexpr unsigned k_timeout = 300; ///< seconds, until the ranks are taken to hang
 
 int run_overseen(const launch::LaunchRequest& request, const launch::RuntimeContext& context,
                  launch::RankObserver* overseer) {
@@ -31,7 +31,7 @@ int run_overseen(const launch::LaunchRequest& request, const launch::RuntimeCont
 }
 
 [[noreturn]] void become_launch(const RanksToStart& ranks) {
-  ::alarm(k_patience);
+  ::alarm(k_timeout);
   launch::LaunchRequest request;
   request.processes_per_node = ranks.count;
   request.bind = launch::BindMode::none;

@@ -50,9 +50,9 @@ private:
 
 const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
 
-launch::OutputOptions into(const std::filesystem::path& folder) {
+launch::OutputOptions into(const std::filesystem::path& directory) {
   launch::OutputOptions output_options;
-  output_options.directory = folder.string();
+  output_options.directory = directory.string();
   return output_options;
 }
 
@@ -68,42 +68,42 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("with a folder each rank's streams go into files of their own and are shown") {
-  test::TempDirectory folder;
-  const auto output = run_ranks({into(folder / "new/logs"), 2, in_shell(k_two_words)});
+  test::TempDirectory directory;
+  const auto output = run_ranks({into(directory / "new/logs"), 2, in_shell(k_two_words)});
   CHECK(output.exit_code == 0);
   CHECK(sorted_lines(output.out) == Lines{"[0] out0", "[1] out1"});
   CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
   for (const std::string rank : {"0", "1"}) {
-    CHECK(bytes_of(folder / "new/logs" / rank / "stdout.log") == "out" + rank + "\n");
-    CHECK(bytes_of(folder / "new/logs" / rank / "stderr.log") == "err" + rank + "\n");
+    CHECK(bytes_of(directory / "new/logs" / rank / "stdout.log") == "out" + rank + "\n");
+    CHECK(bytes_of(directory / "new/logs" / rank / "stderr.log") == "err" + rank + "\n");
   }
   // Once more: they are appended to.
-  CHECK(run_ranks({into(folder / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
-  CHECK(bytes_of(folder / "new/logs/0/stdout.log") == "out0\nmore");
+  CHECK(run_ranks({into(directory / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
+  CHECK(bytes_of(directory / "new/logs/0/stdout.log") == "out0\nmore");
 }
 
 TEST_CASE("redirected streams are in files only, teed ones in both, and the others are shown only") {
-  test::TempDirectory folder;
-  auto output_options = into(folder.path());
+  test::TempDirectory directory;
+  auto output_options = into(directory.path());
   output_options.redirects.others = {true, false};
   output_options.tee.named[1] = {true, false};
   const auto output = run_ranks({output_options, 2, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
-  CHECK(bytes_of(folder / "0/stdout.log") == "out0\n");
-  CHECK(bytes_of(folder / "1/stdout.log") == "out1\n");
-  CHECK(bytes_of(folder / "0/stderr.log") == "none");
-  CHECK(bytes_of(folder / "1/stderr.log") == "none");
+  CHECK(bytes_of(directory / "0/stdout.log") == "out0\n");
+  CHECK(bytes_of(directory / "1/stdout.log") == "out1\n");
+  CHECK(bytes_of(directory / "0/stderr.log") == "none");
+  CHECK(bytes_of(directory / "1/stderr.log") == "none");
 }
 
 TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
-  test::TempDirectory folder;
-  auto output_options = into(folder.path());
+  test::TempDirectory directory;
+  auto output_options = into(directory.path());
   output_options.shown = {1};
   auto output = run_ranks({output_options, 3, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(output.err == "[1] err1\n");
-  CHECK(bytes_of(folder / "2/stdout.log") == "out2\n");
+  CHECK(bytes_of(directory / "2/stdout.log") == "out2\n");
   output_options.directory.clear();
   output = run_ranks({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
   CHECK(output.exit_code == 0);
@@ -112,18 +112,18 @@ TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
 }
 
 TEST_CASE("shown lines have the prefix that is asked for, and files none") {
-  test::TempDirectory folder;
-  auto output_options = into(folder.path());
+  test::TempDirectory directory;
+  auto output_options = into(directory.path());
   output_options.prefix = "[${role_name}${local_rank}]:";
   output_options.role = "trainer";
   const auto output = run_ranks({output_options, 2, in_shell("printf 'a\\nb'")});
   CHECK(sorted_lines(output.out) == Lines{"[trainer0]:a", "[trainer0]:b", "[trainer1]:a", "[trainer1]:b"});
-  CHECK(bytes_of(folder / "1/stdout.log") == "a\nb");
+  CHECK(bytes_of(directory / "1/stdout.log") == "a\nb");
 }
 
 TEST_CASE("lines that hold one of the strings go into a file of all ranks, too") {
-  test::TempDirectory folder;
-  auto output_options = into(folder.path());
+  test::TempDirectory directory;
+  auto output_options = into(directory.path());
   output_options.out_filters = {"loss=", "epoch"};
   output_options.err_filters = {"Error"};
   output_options.redirects.others = {true, true};
@@ -133,18 +133,18 @@ TEST_CASE("lines that hold one of the strings go into a file of all ranks, too")
                           "'the epoch'")});
   CHECK(output.out.empty());
   CHECK(output.err.empty());
-  CHECK(sorted_lines(bytes_of(folder / "filtered_stdout.log")) ==
+  CHECK(sorted_lines(bytes_of(directory / "filtered_stdout.log")) ==
         Lines{"[0] loss=0", "[0] the epoch", "[1] loss=1", "[1] the epoch"});
-  CHECK(sorted_lines(bytes_of(folder / "filtered_stderr.log")) == Lines{"[0] Error", "[1] Error"});
-  CHECK(bytes_of(folder / "1/stdout.log") == "loss=1\nother\nthe epoch");
+  CHECK(sorted_lines(bytes_of(directory / "filtered_stderr.log")) == Lines{"[0] Error", "[1] Error"});
+  CHECK(bytes_of(directory / "1/stdout.log") == "loss=1\nother\nthe epoch");
 }
 
 TEST_CASE("binary output without a last newline is in the files byte by byte") {
-  test::TempDirectory folder;
-  auto output_options = into(folder / "logs");
+  test::TempDirectory directory;
+  auto output_options = into(directory / "logs");
   output_options.redirects.named[0] = {true, true};
   output_options.tee.others = {true, true};
-  const auto raw = (folder / "raw").string();
+  const auto raw = (directory / "raw").string();
   const auto output = run_ranks({output_options, 3,
                                  in_shell("head -c 2000000 /dev/urandom > " + raw + "$RANK; printf end >> " +
                                           raw + "$RANK; cat " + raw + "$RANK; cat " + raw + "$RANK >&2")});
@@ -152,18 +152,18 @@ TEST_CASE("binary output without a last newline is in the files byte by byte") {
   for (const std::string rank : {"0", "1", "2"}) {
     const auto expected = bytes_of(raw + rank);
     CHECK(expected.size() == 2000003);
-    CHECK((bytes_of(folder / "logs" / rank / "stdout.log") == expected));
+    CHECK((bytes_of(directory / "logs" / rank / "stdout.log") == expected));
     // Launch itself may warn in the rank's place before.
-    CHECK((bytes_of(folder / "logs" / rank / "stderr.log").ends_with(expected)));
+    CHECK((bytes_of(directory / "logs" / rank / "stderr.log").ends_with(expected)));
   }
 }
 
 TEST_CASE("many lines of eight ranks are whole and in order, shown and in files") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   std::string lines; // 30,000 of them, 240,000 of all ranks
   for (int i = 10000; i < 40000; ++i) lines += "line " + std::to_string(i) + " of a rank\n";
-  REQUIRE(util::write_file(folder / "lines", lines));
-  const auto output = run_ranks({into(folder / "logs"), 8, {"cat", (folder / "lines").string()}});
+  REQUIRE(util::write_file(directory / "lines", lines));
+  const auto output = run_ranks({into(directory / "logs"), 8, {"cat", (directory / "lines").string()}});
   CHECK(output.exit_code == 0);
   CHECK_THAT(output.err, !Contains("lost") && !Contains("cannot be written"));
   std::vector<std::string> shown(8);
@@ -179,36 +179,36 @@ TEST_CASE("many lines of eight ranks are whole and in order, shown and in files"
   CHECK(torn == 0);
   for (unsigned rank = 0; rank < 8; ++rank) {
     CHECK((shown[rank] == lines));
-    CHECK((bytes_of(folder / "logs" / std::to_string(rank) / "stdout.log") == lines));
+    CHECK((bytes_of(directory / "logs" / std::to_string(rank) / "stdout.log") == lines));
   }
 }
 
 TEST_CASE("a log file that cannot be written is said once with its error, ranks go on and are shown") {
   if (::geteuid() != 0) return test::skip("only root can mount a device in the file's place");
-  test::TempDirectory folder;
-  for (const auto* rank : {"0", "1"}) std::filesystem::create_directories(folder / rank);
-  REQUIRE(util::write_file(folder / "1/stdout.log", ""));
-  RanksToStart ranks{into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
+  test::TempDirectory directory;
+  for (const auto* rank : {"0", "1"}) std::filesystem::create_directories(directory / rank);
+  REQUIRE(util::write_file(directory / "1/stdout.log", ""));
+  RanksToStart ranks{into(directory.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
   ranks.before = [&] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("/dev/full", (folder / "1/stdout.log").c_str(), nullptr, MS_BIND, nullptr) != 0)
+        ::mount("/dev/full", (directory / "1/stdout.log").c_str(), nullptr, MS_BIND, nullptr) != 0)
       ::_exit(77);
   };
   const auto output = run_ranks(ranks);
   if (output.exit_code == 77) return test::skip("this machine allows no mounts");
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 2000);
-  const auto path = (folder / "1/stdout.log").string();
+  const auto path = (directory / "1/stdout.log").string();
   CHECK(count_of(output.err, "cannot write the log file " + path + ": disk full: No space left on device") ==
         1);
   CHECK(count_of(output.err, "the log file " + path + " lacks 3893 bytes of output: disk full") == 1);
-  CHECK(count_of(bytes_of(folder / "0/stdout.log"), "\n") == 1000);
+  CHECK(count_of(bytes_of(directory / "0/stdout.log"), "\n") == 1000);
 }
 
 TEST_CASE("on a disk that fills up the files keep what there was room for, and the rest is counted") {
   if (::geteuid() != 0) return test::skip("only root can mount a small disk");
-  test::TempDirectory folder;
-  const auto disk = (folder / "disk").string(), kept = (folder / "kept").string();
+  test::TempDirectory directory;
+  const auto disk = (directory / "disk").string(), kept = (directory / "kept").string();
   std::filesystem::create_directories(disk);
   RanksToStart ranks{into(disk), 1, {"seq", "100000", "199999"}};
   // A mount of this process alone: it is gone with it.
@@ -233,8 +233,8 @@ TEST_CASE("on a disk that fills up the files keep what there was room for, and t
 }
 
 TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it") {
-  test::TempDirectory folder;
-  RanksToStart ranks{into(folder.path()), 1, in_shell("seq 100000 199999; echo end")};
+  test::TempDirectory directory;
+  RanksToStart ranks{into(directory.path()), 1, in_shell("seq 100000 199999; echo end")};
   ranks.before = [] {
     rlimit small{100000, 100000};
     ::setrlimit(RLIMIT_FSIZE, &small);
@@ -243,30 +243,30 @@ TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it
   CHECK(output.exit_code == 0);
   CHECK(output.out.ends_with("[0] end\n"));
   CHECK(count_of(output.err, "stdout.log: File too large") == 1);
-  CHECK(bytes_of(folder / "0/stdout.log").size() == 100000);
+  CHECK(bytes_of(directory / "0/stdout.log").size() == 100000);
 }
 
 TEST_CASE("a log folder that cannot be made is an error before any rank starts") {
-  test::TempDirectory folder;
-  REQUIRE(util::write_file(folder / "file", "x"));
+  test::TempDirectory directory;
+  REQUIRE(util::write_file(directory / "file", "x"));
   const auto output =
-      run_ranks({into(folder / "file/logs"), 2, in_shell("touch " + (folder / "started").string())});
+      run_ranks({into(directory / "file/logs"), 2, in_shell("touch " + (directory / "started").string())});
   CHECK(output.exit_code == 125);
-  CHECK_THAT(output.err, Contains("cannot create directory " + (folder / "file/logs/0").string()));
-  CHECK_FALSE(std::filesystem::exists(folder / "started"));
+  CHECK_THAT(output.err, Contains("cannot create directory " + (directory / "file/logs/0").string()));
+  CHECK_FALSE(std::filesystem::exists(directory / "started"));
 }
 
 TEST_CASE("files are whole where our standard output is closed, full, or its reader goes away") {
-  test::TempDirectory folder;
-  RanksToStart closed{into(folder / "closed"), 2, in_shell("seq 1 20000")};
+  test::TempDirectory directory;
+  RanksToStart closed{into(directory / "closed"), 2, in_shell("seq 1 20000")};
   closed.before = [] { ::close(STDOUT_FILENO); };
   CHECK(run_ranks(closed).exit_code == 0);
-  RanksToStart full{into(folder / "full"), 2, in_shell("seq 1 20000")};
+  RanksToStart full{into(directory / "full"), 2, in_shell("seq 1 20000")};
   full.before = [] { ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO); };
   const auto kept = run_ranks(full);
   CHECK(kept.exit_code == 0);
   CHECK(count_of(kept.err, "cannot write to standard output any more (No space left on device)") == 1);
-  auto away = start_ranks({into(folder / "away"), 2, in_shell("seq 1 20000; echo end")});
+  auto away = start_ranks({into(directory / "away"), 2, in_shell("seq 1 20000; echo end")});
   char byte = 0;
   CHECK(::read(away.out, &byte, 1) == 1);
   ::close(away.out);
@@ -275,25 +275,25 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.err, "cannot write to standard output any more") == 1);
   for (const std::string rank : {"0", "1"}) {
-    CHECK(count_of(bytes_of(folder / "full" / rank / "stdout.log"), "\n") == 20000);
-    CHECK(count_of(bytes_of(folder / "closed" / rank / "stdout.log"), "\n") == 20000);
-    CHECK(count_of(bytes_of(folder / "away" / rank / "stdout.log"), "\n") == 20001);
+    CHECK(count_of(bytes_of(directory / "full" / rank / "stdout.log"), "\n") == 20000);
+    CHECK(count_of(bytes_of(directory / "closed" / rank / "stdout.log"), "\n") == 20000);
+    CHECK(count_of(bytes_of(directory / "away" / rank / "stdout.log"), "\n") == 20001);
   }
 }
 
 TEST_CASE("launch says what failed as it does without files, and the rank's last words are in its file") {
-  test::TempDirectory folder;
+  test::TempDirectory directory;
   const auto output =
-      run_ranks({into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
+      run_ranks({into(directory.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
   CHECK(output.exit_code == 7);
   CHECK_THAT(output.err, Contains("rank 1/2 (") && Contains(", local 1) exited with code 7"));
-  CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
+  CHECK(bytes_of(directory / "1/stderr.log") == "last\n");
 }
 
 TEST_CASE("who oversees the ranks knows the last words of one when it hears that it failed") {
-  test::TempDirectory folder;
-  const auto heard = (folder / "heard").string();
-  Listener listener(heard);
+  test::TempDirectory directory;
+  const auto received = (directory / "heard").string();
+  Listener listener(received);
   std::string expected = "it wrote\n";
   for (int i = 4982; i <= 5000; ++i) expected += std::to_string(i) + "\n";
   for (int round = 0; round < 10; ++round) { // it writes and ends at once: the one may be heard of before
@@ -302,17 +302,17 @@ TEST_CASE("who oversees the ranks knows the last words of one when it hears that
     if (round % 2 == 1) ranks.before = [] { ::dup2(STDERR_FILENO, STDOUT_FILENO); };
     ranks.overseer = &listener;
     CHECK(run_ranks(ranks).exit_code == 7);
-    CHECK(bytes_of(heard) == expected + "end\n");
+    CHECK(bytes_of(received) == expected + "end\n");
   }
   RanksToStart silent{{}, 1, in_shell("exit 3")};
   silent.overseer = &listener;
   CHECK(run_ranks(silent).exit_code == 3);
-  CHECK(bytes_of(heard) == "it wrote nothing\n");
+  CHECK(bytes_of(received) == "it wrote nothing\n");
 }
 
 TEST_CASE("however much eight ranks write, launch keeps little of it", "[time]") {
-  test::TempDirectory folder;
-  RanksToStart ranks{into(folder.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
+  test::TempDirectory directory;
+  RanksToStart ranks{into(directory.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
   long before = 0;
   ranks.before = [&] { before = memory("VmRSS"); };
   ranks.after = [&] {

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 namespace {
 
-const std::string k_say_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADDR:";
+const std::string k_print_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADDR:";
 
 /// Tasks that each have a GPU, but for one of them.
 std::vector<util::EnvSnapshot> one_broken(std::vector<util::EnvSnapshot> tasks, unsigned broken) {
@@ -129,14 +129,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a launcher of several ranks that cannot set them up tells those of the other nodes") {
-  const auto folder = make_directory();
-  REQUIRE(util::write_file(folder + "/cached.json",
+  const auto directory = make_directory();
+  REQUIRE(util::write_file(directory + "/cached.json",
                            R"({"schema": 1, "id": "cached", "name": "a site with a cache",
     "sources": {"here": {"url": "https://example.org", "checked": "2026-11-21"}},
     "state": {"is": "production", "source": "here"},
     "caches": [{"name": "kernels", "base": "$CACHES", "variables": {"KERNEL_CACHE": ""}, "source": "here"}]})"));
   std::vector<std::string> words = {
-      HPCML_BINARY, "--sites-dir",      folder, "launch", "--site", "cached", "--bind",
+      HPCML_BINARY, "--sites-dir",      directory, "launch", "--site", "cached", "--bind",
       "none",       "--nproc-per-node", "2",    "--",     "bash",   "-c",     "echo started; sleep 1"};
   // No such variable, and a place where nothing can be made.
   for (const char* caches : {"", "/proc/nowhere"})
@@ -150,7 +150,7 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
         env.set("SLURM_STEP_NODELIST", "127.0.0.[1-2]");
         env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
         env.set("SLURMD_NODENAME", "127.0.0." + std::to_string(node + 1));
-        env.set("CACHES", node == broken ? caches : folder);
+        env.set("CACHES", node == broken ? caches : directory);
         tasks.push_back(std::move(env));
       }
       const auto start = std::chrono::steady_clock::now();
@@ -166,7 +166,7 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
                  Contains("the step cannot start: rank " + std::to_string(broken * 2) + "/4 (127.0.0." +
                           std::to_string(broken + 1) + ", local 0) could not start: "));
     }
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a launch that starts all ranks itself and cannot leaves nobody behind to tell of it") {
@@ -183,7 +183,7 @@ TEST_CASE("a launch that starts all ranks itself and cannot leaves nobody behind
 
 TEST_CASE("a run that no number tells from the one before does not meet that one's store") {
   const auto tasks = tasks_of(2, new_job());
-  const auto words = launch_words(k_say_place, {"--store", "own"});
+  const auto words = launch_words(k_print_place, {"--store", "own"});
   const auto first = run_step(tasks, words),
              second = run_step(tasks, words); // the first's store is still there
   CHECK_THAT(second[0].out, StartsWith(util::read_host_name()));
@@ -192,7 +192,7 @@ TEST_CASE("a run that no number tells from the one before does not meet that one
 }
 
 TEST_CASE("a run of mpirun does not hear of the run before, whose first rank failed or was killed") {
-  const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
+  const auto words = launch_words(k_print_place, {"--store", "own", "--gpus-per-task", "1"});
   const bool has_key = GENERATE(true, false);
   for (const bool killed : {false, true})
     for (const char* first_comes : {"0", "0.7"}) {
@@ -222,7 +222,7 @@ TEST_CASE("a run of mpirun does not hear of one before it that failed at the scr
   const auto where = store.read_line();
   auto tasks = mpi_tasks(2, job);
   for (auto& environment : tasks) environment.set("HPCML_STORE_ADDR", where);
-  const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
+  const auto words = launch_words(k_print_place, {"--store", "own", "--gpus-per-task", "1"});
   const auto first = one_broken(tasks, 1);
   CHECK(run_step({first[1]}, words)[0].code == 125); // rank 0 was never there
   for (auto& environment : tasks) environment.set("CUDA_VISIBLE_DEVICES", "0,1");

@@ -67,7 +67,7 @@ Step draw(std::mt19937& random, Fault fault) {
   return step;
 }
 
-void judge(const Step& step) {
+void check(const Step& step) {
   std::string all;
   std::set<std::string> places;
   bool zero_started = false;
@@ -118,5 +118,5 @@ TEST_CASE("ranks come late or die or never come: nobody waits for ever, who star
       step.outputs = run_step(step.tasks, words);
     });
   for (auto& thread : runs) thread.join();
-  for (const auto& step : steps) judge(step);
+  for (const auto& step : steps) check(step);
 }

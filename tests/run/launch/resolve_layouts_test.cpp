@@ -170,7 +170,7 @@ TEST_CASE("a launch asks only what its decisions need") {
   RecordedNode queries;
   const auto alone = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(alone));
-  CHECK(queries.asked_for == std::vector<std::string>{"free_port", "network"});
+  CHECK(queries.queried == std::vector<std::string>{"free_port", "network"});
 
   environment.env = util::EnvSnapshot({{"SLURM_JOB_ID", "12"},
                                        {"SLURM_STEP_ID", "0"},
@@ -181,23 +181,23 @@ TEST_CASE("a launch asks only what its decisions need") {
                                        {"SLURM_STEP_NUM_TASKS", "2"},
                                        {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
                                        {"SLURMD_NODENAME", "n2"}});
-  queries.asked_for.clear();
+  queries.queried.clear();
   const auto task = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(task));
-  CHECK(queries.asked_for == std::vector<std::string>{"job_channel", "network", "torch"});
+  CHECK(queries.queried == std::vector<std::string>{"job_channel", "network", "torch"});
 
   queries.key = store::SecretKey::parse(std::string(64, 'a')); // then rank 0 decides for all
-  queries.asked_for.clear();
+  queries.queried.clear();
   const auto with_key = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(with_key));
-  CHECK(queries.asked_for == std::vector<std::string>{"job_channel", "network"});
+  CHECK(queries.queried == std::vector<std::string>{"job_channel", "network"});
 
   environment.env.set("MASTER_ADDR", "10.0.0.1");
-  queries.asked_for.clear();
+  queries.queried.clear();
   const auto refused = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::LaunchError>(refused));
   CHECK(std::get<launch::LaunchError>(refused).phase == "layout");
-  CHECK(queries.asked_for == std::vector<std::string>{"may_be_host"});
+  CHECK(queries.queried == std::vector<std::string>{"may_be_host"});
   queries.aliases = {"10.0.0.1"};
   const auto accepted = launch::resolve(request, environment, node_of_layouts(), queries);
   REQUIRE(std::holds_alternative<launch::ResolvedLaunch>(accepted));

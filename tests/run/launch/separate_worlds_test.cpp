@@ -37,7 +37,7 @@ with socket.create_connection(place) as store:
 constexpr const char* k_lightning =
     "print('Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1', flush=True)\n";
 
-util::EnvSnapshot meeting(util::EnvSnapshot env) {
+util::EnvSnapshot rendezvous(util::EnvSnapshot env) {
   env.set("HPCML_RENDEZVOUS_TIMEOUT", "60");
   return env;
 }
@@ -62,7 +62,7 @@ std::string alone(const std::string& program) { return "import sys; sys.argv.app
 std::string run_tasks(const std::string& program, const std::string& job) {
   std::vector<std::unique_ptr<Running>> tasks;
   for (unsigned rank = 0; rank < 2; ++rank) {
-    auto env = meeting(step_environment(rank, 2));
+    auto env = rendezvous(step_environment(rank, 2));
     env.set("SLURM_JOB_ID", job);
     env.set("SLURM_STEP_NODELIST", "localhost");
     tasks.push_back(std::make_unique<Running>(words({}, program), env, true));
@@ -81,13 +81,13 @@ TEST_CASE("supervised ranks that never connect are reported once") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "3"});
-  const auto separate = run_hpcml(words(flags, "pass"), meeting(bare_environment()));
+  const auto separate = run_hpcml(words(flags, "pass"), rendezvous(bare_environment()));
   INFO(separate.err);
   CHECK(separate.exit_code == 0);
   CHECK(warnings_in(separate.err) == 1);
   CHECK_THAT(separate.err,
              Contains("no program of the 3 ranks connected") && Contains("--rendezvous-timeout 0"));
-  const auto together = run_hpcml(words(flags, k_connect), meeting(bare_environment()));
+  const auto together = run_hpcml(words(flags, k_connect), rendezvous(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
   CHECK(warnings_in(together.err) == 0);
@@ -97,7 +97,7 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "3"});
-  const auto separate = run_hpcml(words(flags, alone(test::k_enter_group)), meeting(bare_environment()));
+  const auto separate = run_hpcml(words(flags, alone(test::k_enter_group)), rendezvous(bare_environment()));
   INFO(separate.err);
   CHECK(separate.exit_code == k_cannot_set_up);
   CHECK(errors_in(separate.err) == 1);
@@ -105,7 +105,7 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   CHECK_THAT(separate.err,
              Contains("hpcml: error: 3 programs each set up a world of 1 although WORLD_SIZE is 3") &&
                  Contains("hint: ") && Contains("the run exited with code 125: program"));
-  const auto together = run_hpcml(words(flags, test::k_enter_group), meeting(bare_environment()));
+  const auto together = run_hpcml(words(flags, test::k_enter_group), rendezvous(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
   CHECK(errors_in(together.err) == 0);
@@ -115,7 +115,7 @@ TEST_CASE("launch reports an error when ranks print separate worlds") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "2"});
-  const auto separate = run_hpcml(words(flags, k_lightning), meeting(bare_environment()));
+  const auto separate = run_hpcml(words(flags, k_lightning), rendezvous(bare_environment()));
   INFO(separate.err);
   CHECK(separate.exit_code == k_cannot_set_up);
   CHECK(errors_in(separate.err) == 1);
@@ -123,26 +123,26 @@ TEST_CASE("launch reports an error when ranks print separate worlds") {
              Contains("hpcml: error: ranks 0-1 each report a world of 1 although WORLD_SIZE is 2"));
   const auto partial =
       run_hpcml(words(flags, "import os\nif os.environ['RANK'] == '1':\n  " + std::string(k_lightning)),
-                meeting(bare_environment()));
+                rendezvous(bare_environment()));
   CHECK(partial.exit_code == k_cannot_set_up);
   CHECK_THAT(partial.err, Contains("hpcml: error: rank 1 reports a world of 1 although WORLD_SIZE is 2"));
   // What joined one world trained together, whatever one of its processes prints.
   const auto together =
-      run_hpcml(words(flags, std::string(test::k_enter_group) + k_lightning), meeting(bare_environment()));
+      run_hpcml(words(flags, std::string(test::k_enter_group) + k_lightning), rendezvous(bare_environment()));
   CHECK(together.exit_code == 0);
   flags.insert(flags.end(), {"--rendezvous-timeout", "0"});
-  CHECK(run_hpcml(words(flags, k_lightning), meeting(bare_environment())).exit_code == 0);
+  CHECK(run_hpcml(words(flags, k_lightning), rendezvous(bare_environment())).exit_code == 0);
 }
 
 TEST_CASE("launch keeps a failed rank's code despite separate worlds") {
   const auto failed =
       run_hpcml(words({"--nproc-per-node", "2"}, std::string(k_lightning) + "raise SystemExit(3)"),
-                meeting(bare_environment()));
+                rendezvous(bare_environment()));
   CHECK(failed.exit_code == 3);
 }
 
 TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") {
-  const auto env = meeting(bare_environment());
+  const auto env = rendezvous(bare_environment());
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "1"}, "pass"), env).err) == 0);
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2"}, "raise SystemExit(3)"), env).err) == 0);
   CHECK(warnings_in(

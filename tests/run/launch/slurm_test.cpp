@@ -17,19 +17,19 @@ namespace {
 
 /// Runs a job on two emulated LUMI nodes and returns what it wrote, as sorted lines per section ("== name").
 std::map<std::string, std::vector<std::string>> run_job(const std::string& body) {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   const std::string head =
       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --account=project_1 --time=5\n"
       "#SBATCH --partition=standard-g --output=" +
-      folder +
+      directory +
       "/log\n# Who serves the store is no matter here.\nexport HPCML_STORE=env\nH=" HPCML_BINARY "\n";
   std::map<std::string, std::vector<std::string>> sections;
-  if (!util::write_file(folder + "/job.sh", head + body)) return sections;
+  if (!util::write_file(directory + "/job.sh", head + body)) return sections;
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const auto output =
-      run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", folder + "/job.sh"}, env);
-  const auto log = util::read_file(folder + "/log");
+      run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", directory + "/job.sh"}, env);
+  const auto log = util::read_file(directory + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);
   std::string name;
@@ -42,7 +42,7 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
       sections[name].push_back(line);
   }
   for (auto& [ignored, lines] : sections) std::sort(lines.begin(), lines.end());
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
   return sections;
 }
 
@@ -239,16 +239,16 @@ TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
   script =
       util::replace_all(script, "python train.py",
                         "sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK $NODE_RANK $MASTER_ADDR'");
-  const std::string folder = make_directory();
-  REQUIRE(util::write_file(folder + "/job.sh", script));
+  const std::string directory = make_directory();
+  REQUIRE(util::write_file(directory + "/job.sh", script));
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   if (!has_key) env.set("HPCML_KEY_FILE", "/nowhere/key");
-  CHECK(run_hpcml({"check", "--site", "lumi", folder + "/job.sh"}, env).exit_code == 0);
+  CHECK(run_hpcml({"check", "--site", "lumi", directory + "/job.sh"}, env).exit_code == 0);
   const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "3", "--", "sbatch", "-W", "-o",
-                                 folder + "/log", folder + "/job.sh"},
+                                 directory + "/log", directory + "/job.sh"},
                                 env);
-  const auto log = util::read_file(folder + "/log").value_or("");
+  const auto log = util::read_file(directory + "/log").value_or("");
   INFO(output.out << output.err << log);
   CHECK(output.exit_code == 0);
   for (unsigned rank = 0; rank < 18; ++rank) {
@@ -262,13 +262,13 @@ TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
   std::size_t reports = 0;
   for (auto at = log.find(report); at != std::string::npos; at = log.find(report, at + 1)) ++reports;
   CHECK(reports == 18);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores "
           "has them on an emulated LUMI node",
           "[slurm]") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const std::vector<std::string> request = {"--site",
@@ -280,7 +280,7 @@ TEST_CASE("a generated job with both hardware threads of its cores and the GPUs 
                                             "--time",
                                             "5",
                                             "--output",
-                                            folder + "/log",
+                                            directory + "/log",
                                             "--threads-per-core",
                                             "2",
                                             "--rank-order",
@@ -299,10 +299,10 @@ TEST_CASE("a generated job with both hardware threads of its cores and the GPUs 
     gen.emplace_back(word);
   const auto script = run_hpcml(gen, env);
   REQUIRE(script.exit_code == 0);
-  REQUIRE(util::write_file(folder + "/job.sh", script.out));
+  REQUIRE(util::write_file(directory + "/job.sh", script.out));
   const auto output =
-      run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", folder + "/job.sh"}, env);
-  const auto log = util::read_file(folder + "/log");
+      run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", directory + "/job.sh"}, env);
+  const auto log = util::read_file(directory + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);
   auto lines = util::split(log ? *log : "", '\n');
@@ -313,5 +313,5 @@ TEST_CASE("a generated job with both hardware threads of its cores and the GPUs 
   CHECK(lines == std::vector<std::string>{"0 1-7,65-71 4 7", "1 9-15,73-79 5 7", "2 17-23,81-87 2 7",
                                           "3 25-31,89-95 3 7", "4 33-39,97-103 6 7", "5 41-47,105-111 7 7",
                                           "6 49-55,113-119 0 7", "7 57-63,121-127 1 7"});
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }

@@ -106,17 +106,17 @@ TEST_CASE("a killed rank is told by its signal") {
 }
 
 TEST_CASE("a rank that ignores TERM is killed after the grace, with its children") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   const auto output = run_ranks(2,
-                                "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + folder +
-                                    "/child; while :; do sleep 1; done; fi; while ! test -s " + folder +
+                                "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + directory +
+                                    "/child; while :; do sleep 1; done; fi; while ! test -s " + directory +
                                     "/child; do :; done; exit 3",
                                 {"--grace", "1"});
   CHECK(output.exit_code == 3);
-  const auto child = util::read_file(folder + "/child");
+  const auto child = util::read_file(directory + "/child");
   REQUIRE(child);
   CHECK(is_lost(std::stoi(*child)));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("signals reach every rank once") {
@@ -233,43 +233,43 @@ TEST_CASE("a reader that goes away ends the ranks as it ends any program") {
 }
 
 TEST_CASE("failures of launch itself have their own exit codes and a record") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   auto env = bare_environment();
-  env.set("HPCML_ERROR_DIR", folder);
+  env.set("HPCML_ERROR_DIR", directory);
   CHECK(run_hpcml({"launch", "--", "no such program;$(touch x)"}, env).exit_code == 127);
   CHECK(run_hpcml({"launch", "--", "/etc/passwd"}, env).exit_code == 126);
   CHECK(run_hpcml({"launch"}, env).exit_code == 125);
   CHECK(run_hpcml({"launch", "--site", "nowhere", "--", "true"}, env).exit_code == 125);
   CHECK(run_hpcml({"launch", "--address-of", "no0"}, env).exit_code == 125);
   std::size_t records = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
     records += entry.path().extension() == ".json" ? 1 : 0;
   CHECK(records >= 5);
   CHECK_FALSE(std::filesystem::exists("x"));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("an executable file with a hostile name runs as it is") {
-  const std::string folder = make_directory(), name = folder + "/a b;$(id)'\"\n*";
+  const std::string directory = make_directory(), name = directory + "/a b;$(id)'\"\n*";
   REQUIRE(util::write_file(name, "#!/bin/sh\necho \"$1\"\n", 0755));
   const auto output =
       run_hpcml({"launch", "--nproc-per-node", "1", "--", name, "$HOME `id` \\ "}, bare_environment());
   CHECK(output.out == "[0] $HOME `id` \\ \n");
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a script runs under the active Python, and its flags are its own") {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   REQUIRE(util::write_file(
-      folder + "/t.py",
+      directory + "/t.py",
       "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));
   const auto output =
-      run_hpcml({"launch", "--nproc-per-node", "1", folder + "/t.py", "--report", "--lr", "0.1", "--", "x"},
+      run_hpcml({"launch", "--nproc-per-node", "1", directory + "/t.py", "--report", "--lr", "0.1", "--", "x"},
                 bare_environment());
   CHECK(output.exit_code == 0);
   CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
   CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("add -- before it"));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("ranks whose store's process is killed are ended, and launch says it") {

@@ -84,15 +84,15 @@ std::size_t end_sleepers(const std::string& seconds) {
 /// Starts ranks that each start two that forget launch's mark and group, spoils the start of them half-way,
 /// and says what launch said. Nothing of them is left.
 std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
-  const std::string folder = make_directory();
+  const std::string directory = make_directory();
   std::string output;
   pid_t starter = 0;
   for (int turn = 0; turn < 30 && starter == 0; ++turn) {
     const std::string name = std::to_string(70 + turn) + std::to_string(::getpid());
-    REQUIRE(util::write_file(folder + "/rank.sh", "env -i /bin/sleep " + name +
+    REQUIRE(util::write_file(directory + "/rank.sh", "env -i /bin/sleep " + name +
                                                       " &\nsetsid env -i /bin/sleep " + name +
                                                       " &\nexec sleep " + name + "\n"));
-    Running launch({"launch", "--nproc-per-node", "300", "--", "sh", folder + "/rank.sh"}, bare_environment(),
+    Running launch({"launch", "--nproc-per-node", "300", "--", "sh", directory + "/rank.sh"}, bare_environment(),
                    true);
     starter = stop_starter(launch.pid(), 300);
     if (starter != 0)
@@ -107,7 +107,7 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
     CHECK(left == 0);
   }
   CHECK(starter != 0);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
   return output;
 }
 

@@ -55,19 +55,19 @@ over
 } // namespace
 
 TEST_CASE("a step that srun ends is not called preempted", "[slurm]") {
-  const test::TempDirectory folder;
-  const auto read = [&](const std::string& name) { return util::read_file(folder / name).value_or(""); };
-  REQUIRE(util::write_file(folder / "all.sh", "export H=" HPCML_BINARY + std::string(k_script)));
+  const test::TempDirectory directory;
+  const auto read = [&](const std::string& name) { return util::read_file(directory / name).value_or(""); };
+  REQUIRE(util::write_file(directory / "all.sh", "export H=" HPCML_BINARY + std::string(k_script)));
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const auto output =
-      util::run_process({"env", "-C", folder.path().string(), HPCML_BINARY, "emulate", "--quiet", "--site",
+      util::run_process({"env", "-C", directory.path().string(), HPCML_BINARY, "emulate", "--quiet", "--site",
                          "generic", "--nodes", "2", "--cpus-per-node", "4", "--", "bash", "./all.sh"},
                         env, std::chrono::seconds(500));
   REQUIRE(output);
   const auto failed = read("failed.log"), agent = read("agent.log");
   std::string record;
-  for (const auto& run : std::filesystem::directory_iterator(folder / "logs"))
+  for (const auto& run : std::filesystem::directory_iterator(directory / "logs"))
     record += util::read_file(run.path() / "record-0.jsonl").value_or("");
   INFO(output->out << output->err << "failed:\n"
                    << failed << "agent:\n"

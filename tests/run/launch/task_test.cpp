@@ -25,19 +25,19 @@ using Catch::Contains;
 namespace {
 
 /// A site whose only fact is a cache, in its own folder.
-std::string site_with_cache(const std::string& folder) {
+std::string site_with_cache(const std::string& directory) {
   const std::string text = R"({"schema": 1, "id": "cached", "name": "a site with a cache",
     "sources": {"here": {"url": "https://example.org", "checked": "2026-11-21"}},
     "state": {"is": "production", "source": "here"},
     "caches": [{"name": "kernels", "base": ")" +
-                           folder +
+                           directory +
                            R"(", "variables": {"KERNEL_CACHE": "a/b", "KERNEL_DB": ""}, "source": "here"}]})";
-  const auto written = util::write_file(folder + "/cached.json", text);
-  return written ? folder : "";
+  const auto written = util::write_file(directory + "/cached.json", text);
+  return written ? directory : "";
 }
 
-std::vector<std::string> words_with_site(const std::string& folder, const std::string& script) {
-  return {"--sites-dir", folder, "launch", "--site", "cached", "--", "sh", "-c", script};
+std::vector<std::string> words_with_site(const std::string& directory, const std::string& script) {
+  return {"--sites-dir", directory, "launch", "--site", "cached", "--", "sh", "-c", script};
 }
 
 /// The CPUs of this process if they are two at least: binding shows only then.
@@ -122,8 +122,8 @@ TEST_CASE("variables that are set already may agree, and are refused by name whe
 
 TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are told that nobody knows") {
   // As Slurm 22.05 gives it for a list of nid002, nid001, nid002.
-  const std::string folder = make_directory();
-  REQUIRE(util::write_file(folder + "/hosts", "nid002\nnid001\nnid002\n"));
+  const std::string directory = make_directory();
+  REQUIRE(util::write_file(directory + "/hosts", "nid002\nnid001\nnid002\n"));
   const auto address_for = [&](unsigned rank, const std::string& hosts) {
     auto env = step_environment(rank, 3);
     const bool second = rank != 1;
@@ -135,15 +135,15 @@ TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are
     if (!hosts.empty()) env.set("SLURM_HOSTFILE", hosts);
     return run_hpcml({"launch", "--", "sh", "-c", "echo $MASTER_ADDR"}, env);
   };
-  for (unsigned rank = 0; rank < 3; ++rank) CHECK(address_for(rank, folder + "/hosts").out == "nid002\n");
+  for (unsigned rank = 0; rank < 3; ++rank) CHECK(address_for(rank, directory + "/hosts").out == "nid002\n");
   // A file of another step's, or none: of two nodes the one that has not rank 0 knows the other.
-  REQUIRE(util::write_file(folder + "/others", "nid001\nnid001\nnid002\n"));
-  for (const auto& hosts : {std::string(), folder + "/others"})
+  REQUIRE(util::write_file(directory + "/others", "nid001\nnid001\nnid002\n"));
+  for (const auto& hosts : {std::string(), directory + "/others"})
     for (unsigned rank = 0; rank < 2; ++rank) CHECK(address_for(rank, hosts).out == "nid002\n");
-  const auto lost = address_for(2, folder + "/others");
+  const auto lost = address_for(2, directory + "/others");
   CHECK(lost.exit_code == 125);
   CHECK_THAT(lost.err, Contains("the node of rank 0 is unknown") && Contains("SLURM_HOSTFILE=FILE"));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("binding is what the kernel shows afterwards, and never wider than before") {
@@ -266,8 +266,8 @@ TEST_CASE("a rank that wants no GPU leaves those of the node alone") {
 TEST_CASE("launch chooses network variables by the command's image") {
   auto env = step_environment(0, 1);
   env.set("SLURM_JOB_GPUS", "0,1");
-  test::TempDirectory folder;
-  const auto engine = (folder / "apptainer").string();
+  test::TempDirectory directory;
+  const auto engine = (directory / "apptainer").string();
   REQUIRE(util::write_file(engine, "#!/bin/sh\necho ${NCCL_NET_GDR_LEVEL-none} ${FI_MR_CACHE_MONITOR-none}\n",
                            0755));
   const auto seen = [&](const std::string& image) {
@@ -324,26 +324,26 @@ TEST_CASE("interfaces that a node lacks are left out, and said once per node") {
 }
 
 TEST_CASE("dry run prints and does nothing") {
-  const std::string folder = make_directory();
-  auto words = words_with_site(site_with_cache(folder), "touch " + folder + "/ran");
+  const std::string directory = make_directory();
+  auto words = words_with_site(site_with_cache(directory), "touch " + directory + "/ran");
   words.insert(words.begin() + 3, "--dry-run");
   const auto output = run_hpcml(words, step_environment(0, 1));
   CHECK(output.exit_code == 0);
   CHECK_THAT(output.out, Contains("RANK=0\n") && Contains("MASTER_ADDR=nid001\n") &&
                              Contains("exec: sh -c ") && Contains("KERNEL_CACHE="));
-  CHECK_FALSE(std::filesystem::exists(folder + "/ran"));
-  CHECK_FALSE(std::filesystem::exists(folder + "/kernels-job4242-step0-node0"));
-  std::filesystem::remove_all(folder);
+  CHECK_FALSE(std::filesystem::exists(directory + "/ran"));
+  CHECK_FALSE(std::filesystem::exists(directory + "/kernels-job4242-step0-node0"));
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("eight ranks share one private cache directory, which goes with the last of them") {
-  const std::string folder = site_with_cache(make_directory());
-  REQUIRE_FALSE(folder.empty());
-  const std::string cache = folder + "/kernels-job4242-step0-node0";
+  const std::string directory = site_with_cache(make_directory());
+  REQUIRE_FALSE(directory.empty());
+  const std::string cache = directory + "/kernels-job4242-step0-node0";
   std::vector<std::unique_ptr<Running>> ranks;
   for (unsigned rank = 0; rank < 8; ++rank)
     ranks.push_back(std::make_unique<Running>(
-        words_with_site(folder, "touch $KERNEL_CACHE/$RANK && echo $KERNEL_CACHE $KERNEL_DB; exec sleep 60"),
+        words_with_site(directory, "touch $KERNEL_CACHE/$RANK && echo $KERNEL_CACHE $KERNEL_DB; exec sleep 60"),
         step_environment(rank, 8)));
   for (auto& rank : ranks) CHECK(rank->read_line() == cache + "/a/b " + cache);
   struct stat found {};
@@ -358,48 +358,48 @@ TEST_CASE("eight ranks share one private cache directory, which goes with the la
   ranks[7]->wait();
   CHECK(ranks[7]->read_line().empty()); // the end of the pipe: what removes the cache holds no output open
   CHECK(is_removed(cache));
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a cache directory in somebody else's hand is refused") {
-  const std::string folder = site_with_cache(make_directory()),
-                    cache = folder + "/kernels-job4242-step0-node0";
-  std::filesystem::create_directory(folder + "/elsewhere");
-  std::filesystem::create_symlink(folder + "/elsewhere", cache);
-  const auto linked = run_hpcml(words_with_site(folder, "true"), step_environment(0, 1));
+  const std::string directory = site_with_cache(make_directory()),
+                    cache = directory + "/kernels-job4242-step0-node0";
+  std::filesystem::create_directory(directory + "/elsewhere");
+  std::filesystem::create_symlink(directory + "/elsewhere", cache);
+  const auto linked = run_hpcml(words_with_site(directory, "true"), step_environment(0, 1));
   CHECK(linked.exit_code == 125);
   CHECK_THAT(linked.err, Contains("it is a link or a file"));
   std::filesystem::remove(cache);
   if (::geteuid() == 0) {
     std::filesystem::create_directory(cache);
     REQUIRE(::chown(cache.c_str(), 12345, 12345) == 0);
-    CHECK_THAT(run_hpcml(words_with_site(folder, "true"), step_environment(0, 1)).err,
+    CHECK_THAT(run_hpcml(words_with_site(directory, "true"), step_environment(0, 1)).err,
                Contains("belongs to user 12345"));
   }
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("caches that earlier steps left behind go with the next one") {
-  const std::string folder = site_with_cache(make_directory()), stale = folder + "/kernels-job17-step3-node0";
+  const std::string directory = site_with_cache(make_directory()), stale = directory + "/kernels-job17-step3-node0";
   std::filesystem::create_directories(stale + "/deep/er");
   std::filesystem::create_directory_symlink("/etc", stale + "/link");
-  std::filesystem::create_directory(folder + "/kernels-mine");
-  CHECK(run_hpcml(words_with_site(folder, "true"), step_environment(0, 1)).exit_code == 0);
+  std::filesystem::create_directory(directory + "/kernels-mine");
+  CHECK(run_hpcml(words_with_site(directory, "true"), step_environment(0, 1)).exit_code == 0);
   CHECK(is_removed(stale));
-  CHECK(is_removed(folder + "/kernels-job4242-step0-node0"));
+  CHECK(is_removed(directory + "/kernels-job4242-step0-node0"));
   CHECK(std::filesystem::exists("/etc/passwd"));
-  CHECK(std::filesystem::exists(folder + "/kernels-mine"));
-  std::filesystem::remove_all(folder);
+  CHECK(std::filesystem::exists(directory + "/kernels-mine"));
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("ranks that launch started have no cache left when it ends") {
-  const std::string folder = site_with_cache(make_directory());
-  auto words = words_with_site(folder, "test -d $KERNEL_CACHE");
+  const std::string directory = site_with_cache(make_directory());
+  auto words = words_with_site(directory, "test -d $KERNEL_CACHE");
   words.insert(words.begin() + 3, {"--nproc-per-node", "2"});
   CHECK(run_hpcml(words, bare_environment()).exit_code == 0);
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
     CHECK(entry.path().filename() == "cached.json");
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("several tasks on a node can't each start the node's ranks") {

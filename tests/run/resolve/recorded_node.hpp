@@ -23,7 +23,7 @@ public:
   launch::NetworkView network_view;      ///< to the other nodes
   find_torch::TorchFound torch_found;
   std::string fabric; ///< of the site
-  mutable std::vector<std::string> asked_for;
+  mutable std::vector<std::string> queried;
 
   bool has_file(const std::string& path) const override { return record("has_file"), files.count(path) > 0; }
   std::string text_of_file(const std::string&) const override { return record("text_of_file"), host_file; }
@@ -50,7 +50,7 @@ public:
   std::string site_fabric() const override { return record("site_fabric"), fabric; }
 
 private:
-  void record(const char* question) const { asked_for.emplace_back(question); }
+  void record(const char* question) const { queried.emplace_back(question); }
 };
 
 } // namespace hpcml::testing

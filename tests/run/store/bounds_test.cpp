@@ -84,9 +84,9 @@ bool is_served(std::uint16_t port) {
 } // namespace
 
 TEST_CASE("a store frees the memory of a long message", "[time]") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"},
-                     (folder / "errors").string());
+                     (directory / "errors").string());
   const auto port = util::parse_unsigned(server.read_line());
   REQUIRE(port);
   store::Client client("127.0.0.1", static_cast<std::uint16_t>(*port));
@@ -107,14 +107,14 @@ TEST_CASE("5,000 hostile connections cost a store at most 64 MB", "[time]") {
     test::skip("only " + std::to_string(most) + " connections: the limit of open files allows no more");
   for (const char* kind : {"silent", "half", "long", "own", "wait", "list", "ping"}) {
     CAPTURE(kind);
-    const test::TempDirectory folder;
-    const auto errors = (folder / "errors").string();
+    const test::TempDirectory directory;
+    const auto errors = (directory / "errors").string();
     const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"}, errors);
     const auto port = util::parse_unsigned(server.read_line());
     REQUIRE(port);
     const Child attacker({HPCML_HOSTILE_CLIENT, "at=127.0.0.1:" + std::to_string(*port),
                           "count=" + std::to_string(most), std::string("kind=") + kind, "seconds=4", "flood"},
-                         (folder / "attacker").string());
+                         (directory / "attacker").string());
     const auto report = attacker.read_line();
     CAPTURE(report);
     CHECK_THAT(report, Contains("flooded: " + std::to_string(most) + " connections"));

@@ -53,18 +53,18 @@ TEST_CASE("keys of other jobs, restarts and users differ") {
 
 TEST_CASE("HPCML_JOB_SECRET comes before the key file") {
   const test::TempDirectory directory;
-  const std::string folder = directory.path().string();
+  const std::string home = directory.path().string();
   util::EnvSnapshot env;
-  env.set("HOME", folder);
+  env.set("HOME", home);
   auto found = find(env);
   REQUIRE(found);
   CHECK_FALSE(found->key);
-  CHECK_THAT(found->origin, Contains(folder + "/.config/hpcml/key") && Contains("No such file"));
+  CHECK_THAT(found->origin, Contains(home + "/.config/hpcml/key") && Contains("No such file"));
   REQUIRE(make_user_key(user_key_path(env)));
   found = find(env);
   REQUIRE(found);
   REQUIRE(found->key);
-  CHECK(found->origin == "key file " + folder + "/.config/hpcml/key");
+  CHECK(found->origin == "key file " + home + "/.config/hpcml/key");
   const auto secret = SecretKey::make_random();
   env.set("HPCML_JOB_SECRET", secret.to_hex());
   found = find(env);
@@ -83,8 +83,8 @@ TEST_CASE("an invalid HPCML_JOB_SECRET is an error and is not printed") {
 
 TEST_CASE("HPCML_KEY_FILE and a named file replace the default path") {
   const test::TempDirectory directory;
-  const std::string folder = directory.path().string();
-  const auto own = write_key(folder + "/own");
+  const std::string home = directory.path().string();
+  const auto own = write_key(home + "/own");
   const util::EnvSnapshot env({{"HOME", "/nowhere"}, {"HPCML_KEY_FILE", own}});
   const auto found = find(env);
   REQUIRE(found);
@@ -94,32 +94,32 @@ TEST_CASE("HPCML_KEY_FILE and a named file replace the default path") {
   const auto named = find(secret, own);
   REQUIRE(named);
   CHECK(named->key == found->key);
-  CHECK_FALSE(find(secret, folder + "/missing"));
+  CHECK_FALSE(find(secret, home + "/missing"));
 }
 
 TEST_CASE("a key file that others could read is rejected") {
   const test::TempDirectory directory;
-  const std::string folder = directory.path().string();
+  const std::string home = directory.path().string();
   const auto rejected = [&](const std::string& path, const std::string& why) {
     const auto found = load_user_key(path);
     REQUIRE_FALSE(found);
     CHECK_THAT(found.error().what, Contains(path) && Contains(why));
   };
   for (const unsigned mode : {0640U, 0604U, 0620U, 0602U, 0644U, 0666U, 0610U})
-    rejected(write_key(folder + "/mode", k_bytes, mode), "other users may access it");
-  rejected(write_key(folder + "/short", k_bytes.substr(1)), "has 31 bytes");
-  rejected(write_key(folder + "/long", k_bytes + "0"), "has 33 bytes");
-  rejected(write_key(folder + "/empty", ""), "has 0 bytes");
-  const auto good = write_key(folder + "/good");
+    rejected(write_key(home + "/mode", k_bytes, mode), "other users may access it");
+  rejected(write_key(home + "/short", k_bytes.substr(1)), "has 31 bytes");
+  rejected(write_key(home + "/long", k_bytes + "0"), "has 33 bytes");
+  rejected(write_key(home + "/empty", ""), "has 0 bytes");
+  const auto good = write_key(home + "/good");
   CHECK(load_user_key(good)->key);
-  REQUIRE(::symlink(good.c_str(), (folder + "/link").c_str()) == 0);
-  rejected(folder + "/link", "symbolic link");
-  REQUIRE(::mkfifo((folder + "/fifo").c_str(), 0600) == 0);
-  rejected(folder + "/fifo", "not a regular file");
-  rejected(folder, "not a regular file");
+  REQUIRE(::symlink(good.c_str(), (home + "/link").c_str()) == 0);
+  rejected(home + "/link", "symbolic link");
+  REQUIRE(::mkfifo((home + "/fifo").c_str(), 0600) == 0);
+  rejected(home + "/fifo", "not a regular file");
+  rejected(home, "not a regular file");
   rejected("/dev/zero", "not a regular file");
   if (::geteuid() == 0) {
-    const auto foreign = write_key(folder + "/foreign");
+    const auto foreign = write_key(home + "/foreign");
     REQUIRE(::chown(foreign.c_str(), 12345, 12345) == 0);
     rejected(foreign, "belongs to another user (uid 12345)");
   }
@@ -127,8 +127,8 @@ TEST_CASE("a key file that others could read is rejected") {
 
 TEST_CASE("a key file is made once, with mode 0600") {
   const test::TempDirectory directory;
-  const std::string folder = directory.path().string();
-  const auto path = folder + "/a/b/hpcml/key";
+  const std::string home = directory.path().string();
+  const auto path = home + "/a/b/hpcml/key";
   std::vector<std::thread> makers;
   for (int i = 0; i < 8; ++i) makers.emplace_back([&] { (void)make_user_key(path); });
   for (auto& maker : makers) maker.join();
@@ -140,11 +140,11 @@ TEST_CASE("a key file is made once, with mode 0600") {
   struct stat found {};
   REQUIRE(::stat(path.c_str(), &found) == 0);
   CHECK((found.st_mode & 07777) == 0600);
-  REQUIRE(::stat((folder + "/a/b/hpcml").c_str(), &found) == 0);
+  REQUIRE(::stat((home + "/a/b/hpcml").c_str(), &found) == 0);
   CHECK((found.st_mode & 0777) == 0700);
   // Nothing else is left, and a file that exists stays as it is.
-  CHECK(std::distance(std::filesystem::directory_iterator(folder + "/a/b/hpcml"), {}) == 1);
-  const auto invalid = write_key(folder + "/invalid", "x");
+  CHECK(std::distance(std::filesystem::directory_iterator(home + "/a/b/hpcml"), {}) == 1);
+  const auto invalid = write_key(home + "/invalid", "x");
   CHECK(make_user_key(invalid));
   CHECK(util::read_file(invalid).value_or("") == "x");
   CHECK_FALSE(make_user_key(""));

@@ -31,30 +31,30 @@ JoinRequest block(unsigned rank) { return of_rank(rank, k_nodes[rank / 4], rank 
 JoinRequest cyclic(unsigned rank) { return of_rank(rank, k_nodes[rank % 4], rank / 4); }
 
 template <class Deal> RankRegistry all_but(const std::vector<unsigned>& absent, const Deal& deal) {
-  RankRegistry roster;
+  RankRegistry registry;
   for (unsigned rank = 0; rank < 16; ++rank)
     if (std::find(absent.begin(), absent.end(), rank) == absent.end())
-      CHECK(roster.announce(deal(rank), "10.0.0." + deal(rank).host.substr(3), k_start).empty());
-  return roster;
+      CHECK(registry.announce(deal(rank), "10.0.0." + deal(rank).host.substr(3), k_start).empty());
+  return registry;
 }
 
 } // namespace
 
 TEST_CASE("a rank that has not come is named with its node after 20 s, and later ever more rarely") {
-  auto roster = all_but({9}, block);
-  CHECK_FALSE(roster.complete());
-  CHECK(roster.due_messages(k_start + seconds(19), 0).empty());
-  CHECK(roster.due_messages(k_start + seconds(20), 0) ==
+  auto registry = all_but({9}, block);
+  CHECK_FALSE(registry.complete());
+  CHECK(registry.due_messages(k_start + seconds(19), 0).empty());
+  CHECK(registry.due_messages(k_start + seconds(20), 0) ==
         Lines{"rank 9/16 (nid3, local 1) has not connected for 20 s: its task has not started, has exited, "
               "or has not reached hpcml launch"});
-  CHECK(roster.due_messages(k_start + seconds(59), 0).empty());
-  CHECK(roster.due_messages(k_start + seconds(61), 0) ==
+  CHECK(registry.due_messages(k_start + seconds(59), 0).empty());
+  CHECK(registry.due_messages(k_start + seconds(61), 0) ==
         Lines{"rank 9/16 (nid3, local 1) has not connected for 61 s: its task has not started, has exited, "
               "or has not reached hpcml launch"});
-  CHECK(roster.announce(block(9), "10.0.0.3", k_start + seconds(75)) ==
+  CHECK(registry.announce(block(9), "10.0.0.3", k_start + seconds(75)) ==
         Lines{"rank 9/16 (nid3, local 1) connected, 75 s after the first rank"});
-  CHECK(roster.complete());
-  CHECK(roster.due_messages(k_start + seconds(1000), 0).empty());
+  CHECK(registry.complete());
+  CHECK(registry.due_messages(k_start + seconds(1000), 0).empty());
 }
 
 TEST_CASE("the place of a missing rank follows the order in which the others were dealt") {
@@ -66,15 +66,15 @@ TEST_CASE("the place of a missing rank follows the order in which the others wer
 }
 
 TEST_CASE("without rank 0 the place of a rank that has not come is not known") {
-  RankRegistry roster;
-  roster.announce(block(5), "10.0.0.2", k_start);
-  CHECK(roster.name(0) == "rank 0/16");
-  CHECK(roster.name(5) == "rank 5/16 (nid2, local 1)");
+  RankRegistry registry;
+  registry.announce(block(5), "10.0.0.2", k_start);
+  CHECK(registry.name(0) == "rank 0/16");
+  CHECK(registry.name(5) == "rank 5/16 (nid2, local 1)");
 }
 
 TEST_CASE("many missing ranks are named by their nodes") {
-  auto roster = all_but({3, 8, 9, 10, 11, 14}, block);
-  CHECK(roster.due_messages(k_start + seconds(25), 0) ==
+  auto registry = all_but({3, 8, 9, 10, 11, 14}, block);
+  CHECK(registry.due_messages(k_start + seconds(25), 0) ==
         Lines{"rank 3/16 (nid1) has not connected for 25 s: its task has not started, has exited, or has not "
               "reached hpcml launch",
               "ranks 8-11/16 (nid3) have not connected for 25 s: their tasks have not started, have exited, "
@@ -84,7 +84,7 @@ TEST_CASE("many missing ranks are named by their nodes") {
 }
 
 TEST_CASE("missing ranks after the first nodes are ranges") {
-  RankRegistry roster;
+  RankRegistry registry;
   for (const unsigned rank : {0U, 95U}) {
     JoinRequest who{"12.0", "0", rank, 96, rank % 8, "n" + std::to_string(10 + rank / 8), 1000 + rank};
     if (rank == 0) {
@@ -92,9 +92,9 @@ TEST_CASE("missing ranks after the first nodes are ranges") {
       for (unsigned node = 0; node < 12; ++node) who.nodes.push_back("n" + std::to_string(10 + node));
       who.tasks_per_node.assign(12, 8);
     }
-    CHECK(roster.announce(who, "10.0.0.1", k_start).empty());
+    CHECK(registry.announce(who, "10.0.0.1", k_start).empty());
   }
-  const auto lines = roster.due_messages(k_start + seconds(25), 0);
+  const auto lines = registry.due_messages(k_start + seconds(25), 0);
   REQUIRE(lines.size() == 9);
   CHECK(lines.front() == "ranks 1-7/96 (n10) have not connected for 25 s: their tasks have not started, have "
                          "exited, or have not reached hpcml launch");
@@ -103,32 +103,32 @@ TEST_CASE("missing ranks after the first nodes are ranges") {
 }
 
 TEST_CASE("a program that does not come although its task was started is told apart") {
-  auto roster = all_but({}, block);
-  CHECK(roster.complete());
+  auto registry = all_but({}, block);
+  CHECK(registry.complete());
   const auto first = k_start + seconds(30);
   for (unsigned rank = 0; rank < 16; ++rank)
     if (rank != 6)
-      CHECK(roster.program_came(100 + rank, "10.0.0." + std::to_string(rank / 4 + 1), 1000 + rank, first)
+      CHECK(registry.program_came(100 + rank, "10.0.0." + std::to_string(rank / 4 + 1), 1000 + rank, first)
                 .empty());
-  CHECK(roster.rank_of_client(107) == 7U);
-  CHECK(roster.known_clients() == 15);
-  CHECK(roster.due_messages(first + seconds(19), 0).empty());
-  CHECK(roster.due_messages(first + seconds(20), 1).empty()); // an unknown client may be its
-  CHECK(roster.due_messages(first + seconds(20), 0) ==
+  CHECK(registry.rank_of_client(107) == 7U);
+  CHECK(registry.known_clients() == 15);
+  CHECK(registry.due_messages(first + seconds(19), 0).empty());
+  CHECK(registry.due_messages(first + seconds(20), 1).empty()); // an unknown client may be its
+  CHECK(registry.due_messages(first + seconds(20), 0) ==
         Lines{"rank 6/16 (nid2, local 2) has not connected to the store 20 s after the first program: its "
               "task is running"});
-  CHECK(roster.program_came(106, "10.0.0.2", 1006, first + seconds(33)) ==
+  CHECK(registry.program_came(106, "10.0.0.2", 1006, first + seconds(33)) ==
         Lines{"the program of rank 6/16 (nid2, local 2) connected, 33 s after the first program"});
-  roster.client_left(106);
-  CHECK_FALSE(roster.rank_of_client(106));
-  CHECK(roster.members()[6].came);
-  CHECK_FALSE(roster.members()[6].program);
+  registry.client_left(106);
+  CHECK_FALSE(registry.rank_of_client(106));
+  CHECK(registry.members()[6].came);
+  CHECK_FALSE(registry.members()[6].program);
 }
 
 TEST_CASE("a process number says nothing without its node") {
-  auto roster = all_but({}, block);
-  CHECK(roster.program_came(50, "10.0.0.9", 1006, k_start).empty());
-  CHECK(roster.known_clients() == 0);
+  auto registry = all_but({}, block);
+  CHECK(registry.program_came(50, "10.0.0.9", 1006, k_start).empty());
+  CHECK(registry.known_clients() == 0);
 }
 
 TEST_CASE("an announcement and a welcome are read as they were written, and cut ones are none") {

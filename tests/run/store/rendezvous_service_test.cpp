@@ -58,7 +58,7 @@ public:
     return x_said;
   }
   /// Waits until this was said.
-  bool says(const std::string& text) {
+  bool reports(const std::string& text) {
     for (int i = 0; i < 12000 && output().find(text) == std::string::npos; ++i) ::usleep(5000);
     return output().find(text) != std::string::npos;
   }
@@ -158,7 +158,7 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
   REQUIRE_FALSE(waited);
   CHECK_THAT(waited.error().what,
              Contains("127.0.0.1:" + std::to_string(service.port())) && Contains("in time"));
-  CHECK(service.says("rank 2/3 has not connected for "));
+  CHECK(service.reports("rank 2/3 has not connected for "));
   CHECK_THAT(service.output(),
              Contains(" s: its task has not started, has exited, or has not reached hpcml launch"));
   // Late, but the answer to the question is still for it.
@@ -287,7 +287,7 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
   for (int i = 0; i < 20000; ++i) questions += std::string("\x0d\x01\x02\x03\x04", 5);
   ::fcntl(deaf, F_SETFL, O_NONBLOCK);
   (void)!::send(deaf, questions.data(), questions.size(), MSG_NOSIGNAL);
-  CHECK(service.says("rejected a client at 127.0.0.1: unknown operation 238"));
+  CHECK(service.reports("rejected a client at 127.0.0.1: unknown operation 238"));
   auto first = search_at(launcher(0, 2), {at(service.port())});
   REQUIRE(first);
   REQUIRE(search_at(launcher(1, 2), {at(service.port())}));
@@ -307,29 +307,29 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
   show.op = get.op = store::Op::get;
   show.keys = {store::k_missing_key};
   get.keys = {"default/0"};
-  const auto meeting_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
-    auto meeting =
+  const auto rendezvous_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
+    auto rendezvous =
         std::make_unique<store::RendezvousService>(store::RendezvousRules{"12.0", "0"}, [](const auto&) {});
-    meeting->stay_for_others({"10.0.0.1", "fd00::1"});
+    rendezvous->stay_for_others({"10.0.0.1", "fd00::1"});
     for (store::ClientId id = 0; id < clients.size(); ++id) {
-      meeting->connected(id, clients[id].first, now);
-      if (clients[id].second) (void)meeting->on_message(id, *clients[id].second, answers, now);
+      rendezvous->connected(id, clients[id].first, now);
+      if (clients[id].second) (void)rendezvous->on_message(id, *clients[id].second, answers, now);
     }
-    return meeting;
+    return rendezvous;
   };
-  CHECK_FALSE(meeting_of({})->outlasts_stop(now));
-  CHECK_FALSE(meeting_of({{"10.0.0.1", &ping}, {"fd00::1", &get}, {"127.0.0.1", &ping}, {"::1", &get}})
+  CHECK_FALSE(rendezvous_of({})->outlasts_stop(now));
+  CHECK_FALSE(rendezvous_of({{"10.0.0.1", &ping}, {"fd00::1", &get}, {"127.0.0.1", &ping}, {"::1", &get}})
                   ->outlasts_stop(now));
-  CHECK_FALSE(meeting_of({{"10.0.0.2", nullptr}, {"10.0.0.2", &show}})->outlasts_stop(now));
-  const auto meeting = meeting_of({{"10.0.0.2", &ping}, {"fd00::2", &get}, {"10.0.0.1", &ping}});
-  (void)meeting->on_message(0, get, answers, now + std::chrono::minutes(30));
-  CHECK(meeting->outlasts_stop(now));
-  CHECK(meeting->outlasts_stop(now + std::chrono::minutes(89)));
-  CHECK_FALSE(meeting->outlasts_stop(now + std::chrono::minutes(90))); // none has said anything for an hour
-  meeting->left(0, "10.0.0.2", {}, now);
-  CHECK(meeting->outlasts_stop(now));
-  meeting->left(1, "fd00::2", {}, now);
-  CHECK_FALSE(meeting->outlasts_stop(now));
+  CHECK_FALSE(rendezvous_of({{"10.0.0.2", nullptr}, {"10.0.0.2", &show}})->outlasts_stop(now));
+  const auto rendezvous = rendezvous_of({{"10.0.0.2", &ping}, {"fd00::2", &get}, {"10.0.0.1", &ping}});
+  (void)rendezvous->on_message(0, get, answers, now + std::chrono::minutes(30));
+  CHECK(rendezvous->outlasts_stop(now));
+  CHECK(rendezvous->outlasts_stop(now + std::chrono::minutes(89)));
+  CHECK_FALSE(rendezvous->outlasts_stop(now + std::chrono::minutes(90))); // none has said anything for an hour
+  rendezvous->left(0, "10.0.0.2", {}, now);
+  CHECK(rendezvous->outlasts_stop(now));
+  rendezvous->left(1, "fd00::2", {}, now);
+  CHECK_FALSE(rendezvous->outlasts_stop(now));
 }
 
 TEST_CASE("places are read as they are written") {

@@ -65,7 +65,7 @@ struct Served {
   }
   Table table;
   Watch watch;
-  RankRegistry roster;
+  RankRegistry registry;
   NoAnswers answers;
   std::set<ClientId> known;
 };
@@ -175,18 +175,18 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   served.receive(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 1);
   served.receive(5, Op::cancel_wait, "", 0, 5);
   served.receive(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 5);
-  auto report = served.watch.report(served.roster, 0, k_now + seconds(11));
+  auto report = served.watch.report(served.registry, 0, k_now + seconds(11));
   REQUIRE(report.stalls.size() == 1);
   CHECK(report.stalls[0].waited == seconds(10));
   CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(20)).empty());
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(21)).size() == 1);
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(59)).empty());
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(20)).empty());
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(21)).size() == 1);
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(59)).empty());
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(61)).size() == 1);
   served.receive(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
-  const auto over = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(71));
+  const auto over = served.watch.due_messages(served.registry, seconds(20), k_now + seconds(71));
   CHECK(over == std::vector<std::string>{"no rank waits for the default group any more"});
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(500)).empty());
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(500)).empty());
 }
 
 TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
@@ -196,12 +196,12 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
   served.receive(8, Op::ping, "", 101);
   served.receive(7, Op::set, key);
   served.receive(8, Op::set, key, 0, 1);
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(20)).empty());
-  const auto lines = served.watch.due_messages(served.roster, seconds(20), k_now + seconds(21));
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(20)).empty());
+  const auto lines = served.watch.due_messages(served.registry, seconds(20), k_now + seconds(21));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] == "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 both entered group 1 as member 2: "
                     "they create their groups in a different order, or with different ranks");
-  CHECK(served.watch.due_messages(served.roster, seconds(20), k_now + seconds(22)).empty());
+  CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(22)).empty());
 }
 
 TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {
@@ -212,7 +212,7 @@ TEST_CASE("two that take themselves for one member are said also where the first
   served.receive(7, Op::set, key);
   served.receive(7, Op::set, "/default_pg/0//2//cpu//0/3", 0, 1);
   served.receive(8, Op::set, key, 0, 2);
-  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  const auto stalls = served.watch.report(served.registry, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text.find("process 100 at 10.0.0.7 and process 101 at 10.0.0.8 both entered group 1") == 0);
 }
@@ -234,7 +234,7 @@ TEST_CASE("a member's key that is set again is no second member where it cannot 
   }
   SECTION("the first one has gone, and its connection's number is another's now") {
     served.receive(7, Op::set, key);
-    served.watch.left(7, served.roster, k_now);
+    served.watch.left(7, served.registry, k_now);
     served.watch.connected(7, "10.0.0.9");
     served.receive(8, Op::set, key, 0, 1);
     served.receive(7, Op::set, "mine", 0, 1);
@@ -244,7 +244,7 @@ TEST_CASE("a member's key that is set again is no second member where it cannot 
     served.receive(7, Op::set, "progress/0/6");
     served.receive(8, Op::set, "progress/0/5", 0, 1);
   }
-  CHECK(served.watch.report(served.roster, 0, k_now + seconds(50)).stalls.empty());
+  CHECK(served.watch.report(served.registry, 0, k_now + seconds(50)).stalls.empty());
 }
 
 TEST_CASE("of two that take themselves for one member the lower rank is named first, whoever came first") {
@@ -256,14 +256,14 @@ TEST_CASE("of two that take themselves for one member the lower rank is named fi
       who.nodes = {"nid1", "nid2"};
       who.tasks_per_node = {2, 2};
     }
-    (void)served.roster.announce(who, "10.0.0." + std::to_string(number), k_now);
+    (void)served.registry.announce(who, "10.0.0." + std::to_string(number), k_now);
   }
   for (const unsigned number : {3, 2}) {
     served.receive(number, Op::ping, "", 1000 + number);
-    (void)served.roster.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
+    (void)served.registry.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
     served.receive(number, Op::set, "/default_pg/0//cpu//0/2");
   }
-  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  const auto stalls = served.watch.report(served.registry, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text == "rank 2/4 (nid2, local 0) and rank 3/4 (nid2, local 1) both entered the default "
                           "group as member 2: they have the same RANK");
@@ -278,7 +278,7 @@ TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has n
     served.receive(client, Op::add, key, 1, 1);
     for (long at = 1; at < 40; at += 2) served.receive(client, Op::add, key, 0, at);
   }
-  const auto report = served.watch.report(served.roster, 0, k_now + seconds(40));
+  const auto report = served.watch.report(served.registry, 0, k_now + seconds(40));
   REQUIRE(report.stalls.size() == 1);
   CHECK(report.stalls[0].waiters == std::vector<std::string>{"0", "2"});
   CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
@@ -293,7 +293,7 @@ TEST_CASE("store counts programs that set up separate worlds") {
     CHECK(served.watch.worlds().worlds_of_one() == (client == 5 ? 0 : 2));
   }
   served.receive(5, Op::set, first); // again: the same program
-  CHECK(served.watch.report(served.roster, 0, k_now).worlds.worlds_of_one() == 2);
+  CHECK(served.watch.report(served.registry, 0, k_now).worlds.worlds_of_one() == 2);
   // Other groups than the default one may consist of any ranks.
   served.receive(8, Op::ping, "", 800);
   served.receive(8, Op::set, "/default_pg/0//3//cpu//0/0");

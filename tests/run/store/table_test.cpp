@@ -23,15 +23,15 @@ public:
 
 struct Store {
   Table table{1 << 20};
-  RecordedAnswers heard;
+  RecordedAnswers received;
 
-  std::string say(ClientId client, Op op, const std::string& body = {}, Dialect dialect = Dialect::torch2) {
+  std::string send(ClientId client, Op op, const std::string& body = {}, Dialect dialect = Dialect::torch2) {
     const std::string bytes = messages::op(op, body);
     Message message;
     Dialect reading = Dialect::torch2;
     REQUIRE(read_message(bytes, reading, {}, message).length == bytes.size());
-    fault = table.apply(client, dialect, message, heard);
-    return heard.take(client);
+    fault = table.apply(client, dialect, message, received);
+    return received.take(client);
   }
   std::string fault;
 };
@@ -42,69 +42,69 @@ const std::string k_ready("\0", 1), k_not_ready("\1", 1);
 
 TEST_CASE("one who waits is woken when the last of its keys has come") {
   Store store;
-  CHECK(store.say(1, Op::wait, u64(2) + text("a") + text("b")).empty());
-  CHECK(store.say(2, Op::wait, u64(1) + text("a")).empty());
+  CHECK(store.send(1, Op::wait, u64(2) + text("a") + text("b")).empty());
+  CHECK(store.send(2, Op::wait, u64(1) + text("a")).empty());
   CHECK(store.table.awaited_by(1) == std::vector<std::string>{"a", "b"});
-  store.say(3, Op::set, text("a") + text("1"));
-  CHECK(store.heard.take(2) == k_ready);
-  CHECK(store.heard.take(1).empty());
+  store.send(3, Op::set, text("a") + text("1"));
+  CHECK(store.received.take(2) == k_ready);
+  CHECK(store.received.take(1).empty());
   CHECK(store.table.awaited_by(1) == std::vector<std::string>{"b"});
-  store.say(3, Op::delete_key, text("a")); // it came: that it goes again changes nothing
-  store.say(3, Op::add, text("b") + u64(1));
-  CHECK(store.heard.take(1) == k_ready);
+  store.send(3, Op::delete_key, text("a")); // it came: that it goes again changes nothing
+  store.send(3, Op::add, text("b") + u64(1));
+  CHECK(store.received.take(1) == k_ready);
   CHECK(store.table.waiting().empty());
 }
 
 TEST_CASE("a wait that is given up is over, also for a client of the same number") {
   Store store;
-  store.say(1, Op::wait, u64(1) + text("a"));
-  CHECK(store.say(1, Op::cancel_wait) == k_not_ready);
-  store.say(2, Op::set, text("a") + text(""));
-  CHECK(store.heard.take(1).empty());
-  store.say(1, Op::wait, u64(1) + text("c"));
+  store.send(1, Op::wait, u64(1) + text("a"));
+  CHECK(store.send(1, Op::cancel_wait) == k_not_ready);
+  store.send(2, Op::set, text("a") + text(""));
+  CHECK(store.received.take(1).empty());
+  store.send(1, Op::wait, u64(1) + text("c"));
   store.table.forget_waits(1);
-  store.say(1, Op::wait, u64(1) + text("d"));
-  store.say(2, Op::set, text("c") + text(""));
-  CHECK(store.heard.take(1).empty());
+  store.send(1, Op::wait, u64(1) + text("d"));
+  store.send(2, Op::set, text("c") + text(""));
+  CHECK(store.received.take(1).empty());
 }
 
 TEST_CASE("a compare_set that changes nothing wakes nobody who waits for a key that is not there") {
   Store store;
-  store.say(1, Op::wait, u64(1) + text("a"));
-  CHECK(store.say(2, Op::compare_set, text("a") + text("old") + text("new")) == text("old"));
-  CHECK(store.heard.take(1).empty());
-  CHECK(store.say(2, Op::compare_set, text("a") + text("") + text("new")) == text("new"));
-  CHECK(store.heard.take(1) == k_ready);
+  store.send(1, Op::wait, u64(1) + text("a"));
+  CHECK(store.send(2, Op::compare_set, text("a") + text("old") + text("new")) == text("old"));
+  CHECK(store.received.take(1).empty());
+  CHECK(store.send(2, Op::compare_set, text("a") + text("") + text("new")) == text("new"));
+  CHECK(store.received.take(1) == k_ready);
 }
 
 TEST_CASE("an element of a queue wakes one, the first, and only once") {
   Store store;
-  for (const ClientId client : {1, 2}) store.say(client, Op::wait, u64(1) + text("q"));
-  store.say(3, Op::queue_push, text("q") + text("x"));
-  CHECK(store.heard.take(1) == k_ready);
-  CHECK(store.heard.take(2).empty());
-  CHECK(store.say(1, Op::queue_pop, text("q")) == u64(1) + text("x"));
-  CHECK(store.say(1, Op::queue_pop, text("q")) == u64(0));
-  store.say(1, Op::wait, u64(1) + text("other")); // torch's server still lists it under the queue
-  store.say(3, Op::queue_push, text("q") + text("y"));
-  CHECK(store.heard.take(1).empty());
-  CHECK(store.heard.take(2) == k_ready);
+  for (const ClientId client : {1, 2}) store.send(client, Op::wait, u64(1) + text("q"));
+  store.send(3, Op::queue_push, text("q") + text("x"));
+  CHECK(store.received.take(1) == k_ready);
+  CHECK(store.received.take(2).empty());
+  CHECK(store.send(1, Op::queue_pop, text("q")) == u64(1) + text("x"));
+  CHECK(store.send(1, Op::queue_pop, text("q")) == u64(0));
+  store.send(1, Op::wait, u64(1) + text("other")); // torch's server still lists it under the queue
+  store.send(3, Op::queue_push, text("q") + text("y"));
+  CHECK(store.received.take(1).empty());
+  CHECK(store.received.take(2) == k_ready);
 }
 
 TEST_CASE("a barrier lets all go with the last, and one who comes later at once") {
   Store store;
-  CHECK(store.say(1, Op::barrier, text("b") + u64(3)).empty());
-  CHECK(store.say(2, Op::barrier, text("b") + u64(3)).empty());
-  CHECK(store.say(3, Op::barrier, text("b") + u64(3)) == k_ready);
-  CHECK(store.heard.take(1) == k_ready);
-  CHECK(store.heard.take(2) == k_ready);
-  CHECK(store.say(4, Op::barrier, text("b") + u64(3)) == k_ready);
-  CHECK(store.say(4, Op::get, text("b")) == text("4"));
+  CHECK(store.send(1, Op::barrier, text("b") + u64(3)).empty());
+  CHECK(store.send(2, Op::barrier, text("b") + u64(3)).empty());
+  CHECK(store.send(3, Op::barrier, text("b") + u64(3)) == k_ready);
+  CHECK(store.received.take(1) == k_ready);
+  CHECK(store.received.take(2) == k_ready);
+  CHECK(store.send(4, Op::barrier, text("b") + u64(3)) == k_ready);
+  CHECK(store.send(4, Op::get, text("b")) == text("4"));
 }
 
 TEST_CASE("a value that is being sent stays what it was") {
   Store store;
-  store.say(1, Op::set, text("k") + text("before"));
+  store.send(1, Op::set, text("k") + text("before"));
   struct Keeping : Answers {
     void bytes(ClientId, std::string_view) override {}
     void value(ClientId, const SharedValue& value) override { kept = value; }
@@ -115,7 +115,7 @@ TEST_CASE("a value that is being sent stays what it was") {
   Dialect dialect = Dialect::torch2;
   read_message(ask, dialect, {}, message);
   store.table.apply(1, dialect, message, keeping);
-  store.say(1, Op::append, text("k") + text(", after"));
+  store.send(1, Op::append, text("k") + text(", after"));
   CHECK(*keeping.kept == "before");
   CHECK(*store.table.find("k") == "before, after");
 }
@@ -123,35 +123,35 @@ TEST_CASE("a value that is being sent stays what it was") {
 TEST_CASE("a full store refuses, and has room again for what was deleted") {
   Store store;
   const std::string half(500'000, 'x');
-  store.say(1, Op::set, text("a") + text(half));
-  store.say(1, Op::set, text("b") + text(half));
+  store.send(1, Op::set, text("a") + text(half));
+  store.send(1, Op::set, text("b") + text(half));
   CHECK(store.fault.empty());
-  store.say(2, Op::set, text("c") + text(half));
+  store.send(2, Op::set, text("c") + text(half));
   CHECK(store.fault == "the store is full: its values exceed the limit (1048576 bytes)");
-  CHECK(store.say(1, Op::get_num_keys) == u64(2));
-  store.say(1, Op::set, text("b") + text(half)); // in place of itself
+  CHECK(store.send(1, Op::get_num_keys) == u64(2));
+  store.send(1, Op::set, text("b") + text(half)); // in place of itself
   CHECK(store.fault.empty());
-  store.say(1, Op::delete_key, text("a"));
-  store.say(2, Op::set, text("c") + text(half));
+  store.send(1, Op::delete_key, text("a"));
+  store.send(2, Op::set, text("c") + text(half));
   CHECK(store.fault.empty());
-  store.say(1, Op::delete_key, text("b"));
-  store.say(1, Op::delete_key, text("c"));
+  store.send(1, Op::delete_key, text("b"));
+  store.send(1, Op::delete_key, text("c"));
   CHECK(store.table.bytes() == 0);
 }
 
 TEST_CASE("a key that is not there is empty for torch 2 and the end for torch 1") {
   Store store;
-  CHECK(store.say(1, Op::get, text("k")) == text(""));
+  CHECK(store.send(1, Op::get, text("k")) == text(""));
   CHECK(store.fault.empty());
-  store.say(1, Op::get, text("k"), Dialect::torch1);
+  store.send(1, Op::get, text("k"), Dialect::torch1);
   CHECK(store.fault == "it requested a key that does not exist");
-  CHECK(store.say(1, Op::multi_get, u64(2) + text("k") + text("l")) == text("") + text(""));
+  CHECK(store.send(1, Op::multi_get, u64(2) + text("k") + text("l")) == text("") + text(""));
 }
 
 TEST_CASE("what is no number cannot be counted up") {
   Store store;
-  store.say(1, Op::set, text("k") + text("one"));
-  store.say(1, Op::add, text("k") + u64(1));
+  store.send(1, Op::set, text("k") + text("one"));
+  store.send(1, Op::add, text("k") + u64(1));
   CHECK(store.fault == "the value to increment is not a number");
   CHECK(*store.table.find("k") == "one");
 }

@@ -41,7 +41,7 @@ unsigned ranks_of(const Words& words, const torchrun::TorchrunNode& node) {
   return good_plan(words, node).request.launch.processes_per_node.value_or(0);
 }
 
-bool says(const torchrun::TorchrunPlan& plan, const std::string& text) {
+bool reports(const torchrun::TorchrunPlan& plan, const std::string& text) {
   return util::join(plan.notes, "\n").find(text) != std::string::npos;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a node has as many ranks as the line counts") {
 
 TEST_CASE("without --nproc-per-node there is one rank, and where it leaves GPUs idle that is said") {
   CHECK(ranks_of({}, k_gpu_node) == 1);
-  CHECK(says(good_plan({}, k_gpu_node), "starting 1 rank on this node, the default of torchrun"));
+  CHECK(reports(good_plan({}, k_gpu_node), "starting 1 rank on this node, the default of torchrun"));
   CHECK(good_plan({}, k_cpu_node).notes.empty());
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   CHECK(plan.request.place->join_timeout == std::chrono::seconds(60));
   CHECK(plan.request.place->extra_nodes_timeout == std::chrono::seconds(5));
   CHECK(plan.request.place->node_rank == 0U);
-  CHECK_FALSE(says(plan, "read_timeout"));
-  CHECK(says(plan, "colour has no effect: it is unknown to torchrun and hpcml"));
+  CHECK_FALSE(reports(plan, "read_timeout"));
+  CHECK(reports(plan, "colour has no effect: it is unknown to torchrun and hpcml"));
   CHECK(good_plan({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=20"}).request.place->join_timeout ==
         std::chrono::seconds(20));
   CHECK(plan.request.heartbeat.interval == std::chrono::seconds(5));
@@ -147,9 +147,9 @@ TEST_CASE("--rdzv-conf ignores settings of the other backend") {
   const auto c10d = good_plan({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=n1:5",
                                "--rdzv-conf=last_call_timeout=5,timeout=not_a_number"});
   CHECK(c10d.request.place->extra_nodes_timeout == std::chrono::seconds(5));
-  CHECK_FALSE(says(c10d, "timeout"));
+  CHECK_FALSE(reports(c10d, "timeout"));
   const Words fixed = {"--nnodes=2", "--master-addr=n1", "--rdzv-conf=join_timeout=soon,store_type=file"};
-  CHECK_FALSE(says(good_plan(fixed), "join_timeout"));
+  CHECK_FALSE(reports(good_plan(fixed), "join_timeout"));
   CHECK(error_of({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=soon"})
             .find("timeout must be a number of seconds") != std::string::npos);
   CHECK(good_plan({"--standalone", "--rdzv-conf=timeout=soon"}).request.max_nodes == 1);
@@ -161,7 +161,7 @@ TEST_CASE("an endpoint that cannot be found by others is an error, one of this m
   CHECK(error_of({"--nnodes=2", "--rdzv-endpoint=n1"}).find("has no port") != std::string::npos);
   const auto plan = good_plan({"--nnodes=2"});
   CHECK(plan.request.place->host == "127.0.0.1");
-  CHECK(says(plan, "is on this machine"));
+  CHECK(reports(plan, "is on this machine"));
 }
 
 TEST_CASE("in a step of Slurm the endpoint may be left out") {
@@ -175,8 +175,8 @@ TEST_CASE("in a step of Slurm the endpoint may be left out") {
   CHECK(good_plan({"--nnodes=2", "--master-addr=n1"}, k_step_node).request.place);
   CHECK(good_plan({"--nnodes=1:4"}, k_step_node).request.max_nodes == 2);
   CHECK(error_of({"--nnodes=3"}, k_step_node).find("this step has 2") != std::string::npos);
-  CHECK(says(good_plan({"--nnodes=2", "--node-rank=1"}, k_step_node), "the Slurm step numbers its nodes"));
-  CHECK(says(good_plan({}, k_step_node), "set --nnodes 2 to join them"));
+  CHECK(reports(good_plan({"--nnodes=2", "--node-rank=1"}, k_step_node), "the Slurm step numbers its nodes"));
+  CHECK(reports(good_plan({}, k_step_node), "set --nnodes 2 to join them"));
   CHECK(error_of({"--nnodes=2", "--rdzv-backend=etcd"}).find("requires a server") != std::string::npos);
 }
 

@@ -136,10 +136,10 @@ TEST_CASE("every source of the helper is in the program, with all that it includ
 TEST_CASE("sources are compiled several at a time, and a failure brings the compiler's own words") {
   const auto compiler = find_compiler(process_env());
   REQUIRE(compiler);
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto step = [&](const std::string& name, const std::string& text) {
-    const auto source = put(folder / (name + ".cpp"), text);
-    const auto object = (folder / (name + ".o")).string();
+    const auto source = put(directory / (name + ".cpp"), text);
+    const auto object = (directory / (name + ".o")).string();
     return CompileStep{name, object, {*compiler, "-c", source, "-o", object}};
   };
   std::vector<CompileStep> steps;
@@ -154,7 +154,7 @@ TEST_CASE("sources are compiled several at a time, and a failure brings the comp
   REQUIRE(failures.size() == 1);
   CHECK(holds(first_errors(failures[0].output), "error:"));
   CHECK(holds(first_errors(failures[0].output), "nothing"));
-  CHECK_FALSE(fs::exists(folder / "late.o")); // after a failure no other begins
+  CHECK_FALSE(fs::exists(directory / "late.o")); // after a failure no other begins
 }
 
 TEST_CASE("a compiler that is too old for the torch is refused with its name and what to do") {
@@ -162,8 +162,8 @@ TEST_CASE("a compiler that is too old for the torch is refused with its name and
   REQUIRE(compiler);
   CHECK_FALSE(try_compiler(*compiler, 17, process_env()));
   CHECK_FALSE(try_compiler(*compiler, 20, process_env()));
-  const test::TempDirectory folder;
-  const auto old = put(folder / "old-c++", "#!/bin/sh\nexec " + *compiler + " \"$@\" -std=c++14\n", 0755);
+  const test::TempDirectory directory;
+  const auto old = put(directory / "old-c++", "#!/bin/sh\nexec " + *compiler + " \"$@\" -std=c++14\n", 0755);
   for (const unsigned standard : {17U, 20U}) {
     const auto refused = try_compiler(old, standard, process_env());
     REQUIRE(refused);
@@ -175,13 +175,13 @@ TEST_CASE("a compiler that is too old for the torch is refused with its name and
 }
 
 TEST_CASE("all that is missing is said at once: the torch, the compiler, a place to keep the build") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   auto env = process_env();
   env.set("CXX", "/nowhere/g++");
-  put(folder / "file", "");
+  put(directory / "file", "");
   const auto output =
-      util::run_process({HPCML_BINARY, "torch", "build", "--torch", (folder / "none").string(), "--cache",
-                         (folder / "file/cache").string()},
+      util::run_process({HPCML_BINARY, "torch", "build", "--torch", (directory / "none").string(), "--cache",
+                         (directory / "file/cache").string()},
                         env);
   REQUIRE(output);
   CHECK(output->exit_code == 5);
@@ -208,10 +208,10 @@ TEST_CASE("each engine runs a command in an image, with the cache at one place a
 }
 
 TEST_CASE("an image is run by an engine that can run such a one, and others are refused") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   auto env = process_env();
-  env.set("PATH", folder.path().string());
-  env.set("XDG_CACHE_HOME", (folder / "cache").string());
+  env.set("PATH", directory.path().string());
+  env.set("XDG_CACHE_HOME", (directory / "cache").string());
   const auto build = [&](const std::string& image, const std::string& engine) {
     std::vector<std::string> words = {HPCML_BINARY, "torch", "build", "--container", image};
     if (!engine.empty()) words.insert(words.end(), {"--engine", engine});
@@ -221,8 +221,8 @@ TEST_CASE("an image is run by an engine that can run such a one, and others are 
     return output->err;
   };
   CHECK(holds(build("docker.io/pytorch/pytorch", ""), "no container engine for docker.io/pytorch/pytorch"));
-  fs::create_directories(folder / "image");
-  CHECK(holds(build((folder / "image").string(), "podman"), "podman does not run a file or directory"));
+  fs::create_directories(directory / "image");
+  CHECK(holds(build((directory / "image").string(), "podman"), "podman does not run a file or directory"));
 }
 
 TEST_CASE(

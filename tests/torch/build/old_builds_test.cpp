@@ -44,11 +44,11 @@ TEST_CASE("a build is outlived when its torch is another one or gone, and nobody
 }
 
 TEST_CASE("outlived builds leave the cache whole, and all else stays") {
-  const test::TempDirectory folder;
-  const auto cache = folder / "cache";
+  const test::TempDirectory directory;
+  const auto cache = directory / "cache";
   TorchPackage package, gone;
-  package.lib = (folder / "here").string();
-  gone.lib = (folder / "gone").string();
+  package.lib = (directory / "here").string();
+  gone.lib = (directory / "gone").string();
   for (const auto* torch : {&package, &gone}) {
     fs::create_directory(torch->lib);
     REQUIRE(util::write_file(torch->lib + "/libtorch_cpu.so", "library"));
@@ -74,5 +74,5 @@ TEST_CASE("outlived builds leave the cache whole, and all else stays") {
   REQUIRE(util::write_file(package.lib + "/libtorch_cpu.so", "another library"));
   CHECK(remove_outlived_builds(cache.string(), now + hours(24 * 40)) ==
         std::vector<std::string>{"torch-1-here", "torch-4-image"});
-  CHECK(remove_outlived_builds((folder / "nowhere").string(), now).empty());
+  CHECK(remove_outlived_builds((directory / "nowhere").string(), now).empty());
 }

@@ -42,13 +42,13 @@ torch_build::TorchSearch find(const std::map<std::string, std::string>& variable
 } // namespace
 
 TEST_CASE("a torch is found by each variable that leads to it, and the first one in the order wins") {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto site = "lib/python3.11/site-packages/torch";
   for (const auto& [root, version] :
        std::map<std::string, std::string>{{"a", "2.4.1+cu124"}, {"b", "2.4.1+rocm6.0"}})
-    put_torch(folder / root / site, version, k_header_2_4);
-  put_torch(folder / "libtorch", "2.4.1+cpu", k_header_2_4);
-  const auto at = [&](const std::string& path) { return (folder / path).string(); };
+    put_torch(directory / root / site, version, k_header_2_4);
+  put_torch(directory / "libtorch", "2.4.1+cpu", k_header_2_4);
+  const auto at = [&](const std::string& path) { return (directory / path).string(); };
   struct Case {
     std::map<std::string, std::string> variables;
     std::string named, from, version;
@@ -69,7 +69,7 @@ TEST_CASE("a torch is found by each variable that leads to it, and the first one
       {{{"CONDA_PREFIX", at("b")}}, "", "CONDA_PREFIX", "2.4.1+rocm6.0"},
       {{{"LD_LIBRARY_PATH", "/nowhere:" + at("libtorch/lib")}}, "", "LD_LIBRARY_PATH", "2.4.1+cpu"},
   };
-  fs::create_directories(folder / "libtorch/share/cmake/Torch");
+  fs::create_directories(directory / "libtorch/share/cmake/Torch");
   for (const auto& test_case : cases) {
     const auto search = find(test_case.variables, test_case.named);
     INFO(test_case.from << " " << test_case.version);
@@ -82,8 +82,8 @@ TEST_CASE("a torch is found by each variable that leads to it, and the first one
 }
 
 TEST_CASE("a torch that cannot be built against is refused with every reason") {
-  const test::TempDirectory folder;
-  const auto root = put_torch(folder / "torch", "2.5.0+cpu", k_header_2_4);
+  const test::TempDirectory directory;
+  const auto root = put_torch(directory / "torch", "2.5.0+cpu", k_header_2_4);
   fs::remove(root / "include/torch/csrc/distributed/c10d/ProcessGroupGloo.hpp");
   const auto search = find({}, root.string());
   CHECK_FALSE(search.package);
@@ -92,7 +92,7 @@ TEST_CASE("a torch that cannot be built against is refused with every reason") {
   CHECK(holds(search.problems[0].what, "is 2.5.0+cpu"));
   CHECK(holds(search.problems[1].what, "ProcessGroupGloo.hpp"));
   for (const auto& problem : search.problems) CHECK_FALSE(problem.hint.empty());
-  const auto nothing = find({}, (folder / "empty").string());
+  const auto nothing = find({}, (directory / "empty").string());
   REQUIRE(nothing.problems.size() == 1);
   CHECK(holds(nothing.problems[0].what, "contains no torch with C++ headers"));
 }
@@ -110,14 +110,14 @@ TEST_CASE("version, standard and ABI are read as torch's files say them") {
 }
 
 TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and names them where not") {
-  const test::TempDirectory folder;
-  const auto root = put_torch(folder / "site-packages/torch", "2.4.1+cu124", k_header_2_4);
+  const test::TempDirectory directory;
+  const auto root = put_torch(directory / "site-packages/torch", "2.4.1+cu124", k_header_2_4);
   CHECK(holds(find({}, root.string()).package->no_nccl, "CPU build"));
   put(root / "lib/libtorch_cuda.so", "");
   for (const char* header : {"cuda_runtime_api.h", "cusparse.h", "cublas_v2.h"})
-    put(folder / "cuda/include" / header, "");
-  put(folder / "site-packages/nvidia/nccl/include/nccl.h", "");
-  const std::map<std::string, std::string> cuda = {{"CUDA_HOME", (folder / "cuda").string()}};
+    put(directory / "cuda/include" / header, "");
+  put(directory / "site-packages/nvidia/nccl/include/nccl.h", "");
+  const std::map<std::string, std::string> cuda = {{"CUDA_HOME", (directory / "cuda").string()}};
   const auto without = find(cuda, root.string());
   REQUIRE(without.package);
   if (!fs::exists("/usr/local/cuda/include/cusolverDn.h") && !fs::exists("/usr/include/cusolverDn.h")) {
@@ -126,7 +126,7 @@ TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and na
   }
   // What its headers include has a folder of its own in CUDA 13.
   for (const char* header : {"cusolverDn.h", "crt/host_config.h", "cccl/nv/target"})
-    put(folder / "cuda/include" / header, "");
+    put(directory / "cuda/include" / header, "");
   const auto with = find(cuda, root.string());
   REQUIRE(with.package);
   CHECK(with.package->gpu_defines == std::vector<std::string>{"USE_C10D_NCCL"});
@@ -136,8 +136,8 @@ TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and na
 }
 
 TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
-  const test::TempDirectory folder;
-  const auto root = put_torch(folder / "torch", "2.4.1+cpu", k_header_2_4);
+  const test::TempDirectory directory;
+  const auto root = put_torch(directory / "torch", "2.4.1+cpu", k_header_2_4);
   auto package = *find({}, root.string()).package;
   const auto sources = embedded::torch_sources();
   std::set<std::string> keys;
@@ -162,12 +162,12 @@ TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
 }
 
 TEST_CASE("what was built is found by nodes without a compiler, too, and half a build is not") {
-  const test::TempDirectory folder;
-  const auto cache = folder.path().string();
+  const test::TempDirectory directory;
+  const auto cache = directory.path().string();
   CHECK_FALSE(torch_build::find_built(cache, "torch-2.4.1-abi1-x"));
-  put(folder / "torch-2.4.1-abi1-x-1/build.json", "{}");
-  put(folder / "torch-2.4.1-abi0-x-1/hpcml-torch", "");
-  fs::permissions(folder / "torch-2.4.1-abi0-x-1/hpcml-torch", fs::perms::owner_all);
+  put(directory / "torch-2.4.1-abi1-x-1/build.json", "{}");
+  put(directory / "torch-2.4.1-abi0-x-1/hpcml-torch", "");
+  fs::permissions(directory / "torch-2.4.1-abi0-x-1/hpcml-torch", fs::perms::owner_all);
   CHECK_FALSE(torch_build::find_built(cache, "torch-2.4.1-abi1-x"));
   CHECK(torch_build::find_built(cache, "torch-2.4.1-abi0-x") == cache + "/torch-2.4.1-abi0-x-1");
 }

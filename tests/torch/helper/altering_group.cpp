@@ -11,8 +11,8 @@
 namespace {
 
 bool is_altered(const char* what) {
-  const char *own = std::getenv("RANK"), *rank = std::getenv("ALTER_RANK"), *wish = std::getenv("ALTER_WHAT");
-  return own && rank && wish && std::strcmp(own, rank) == 0 && std::strcmp(wish, what) == 0;
+  const char *own = std::getenv("RANK"), *rank = std::getenv("ALTER_RANK"), *option = std::getenv("ALTER_WHAT");
+  return own && rank && option && std::strcmp(own, rank) == 0 && std::strcmp(option, what) == 0;
 }
 
 void* next(const char* name) { return ::dlsym(RTLD_NEXT, name); }

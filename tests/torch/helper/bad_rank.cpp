@@ -22,14 +22,14 @@ int main(int argc, char** argv) {
   options.timeout = std::chrono::seconds(std::stoi(argv[3]));
   const auto env = hpcml::RankEnv::from_environment();
   try {
-    hpcml::helper::PhaseBarrier meeting(env, options.timeout);
-    meeting.enter("setup");
-    meeting.conclude("setup", "");
-    meeting.enter("connect");
-    hpcml::helper::Communicator group(meeting.store(), env, options);
-    meeting.conclude("connect", "");
+    hpcml::helper::PhaseBarrier barrier(env, options.timeout);
+    barrier.enter("setup");
+    barrier.conclude("setup", "");
+    barrier.enter("connect");
+    hpcml::helper::Communicator group(barrier.store(), env, options);
+    barrier.conclude("connect", "");
     if (how == "quit") ::kill(::getpid(), SIGKILL);
-    meeting.enter("all_reduce");
+    barrier.enter("all_reduce");
     if (how == "die") ::kill(::getpid(), SIGKILL);
     if (how == "hang") {
       std::this_thread::sleep_for(4 * options.timeout);
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         (env.rank + 1);
     tensor[5] += 1;
     group.all_reduce_sum(tensor);
-    meeting.conclude("all_reduce", "");
+    barrier.conclude("all_reduce", "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bad_rank: %s\n", error.what());
     return 6;

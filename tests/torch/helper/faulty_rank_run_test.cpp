@@ -27,7 +27,7 @@ std::string name_of(const Fault& fault) {
 }
 
 Run four_ranks_with(const Fault& fault) {
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   return run_ranks(4, {0, 1, 2, 3},
                    [](int) -> std::vector<std::string> {
                      return {helper_path(), "preflight", "--timeout", "20",
@@ -37,10 +37,10 @@ Run four_ranks_with(const Fault& fault) {
                     {"ALTER_RANK", std::to_string(fault.rank)},
                     {"ALTER_WHAT", fault.what},
                     {"ALTER_PEER", fault.peer},
-                    {"ALTER_FOLDER", folder.path().string()}});
+                    {"ALTER_FOLDER", directory.path().string()}});
 }
 
-nlohmann::json verdict(const Run& run) {
+nlohmann::json result(const Run& run) {
   for (int rank = 0; rank < 4; ++rank) CHECK(run.ranks.at(rank).exit_code == 6);
   const auto events = run.events(0, "cause");
   REQUIRE(events.size() == 1);
@@ -57,7 +57,7 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
                                              {tested_build().altering_group, "message", 2, ""}}));
   const auto run = four_ranks_with(fault);
   INFO(name_of(fault) << "\n" << run.transcript());
-  const auto found = verdict(run);
+  const auto found = result(run);
   CHECK(found.at("ranks") == nlohmann::json({fault.rank}));
   CHECK(found.at("hosts").size() == 1);
   CHECK(found.at("phase") == (fault.what == "message" ? "send_recv" : "all_reduce"));
@@ -73,7 +73,7 @@ TEST_CASE("a fault between two ranks alone names the two, and neither as guilty"
       {{tested_build().altering_socket, "send", 1, "3"}, {tested_build().altering_socket, "send", 0, "1"}}));
   const auto run = four_ranks_with(fault);
   INFO(name_of(fault) << "\n" << run.transcript());
-  const auto found = verdict(run);
+  const auto found = result(run);
   CHECK(found.at("ranks").empty());
   CHECK(found.at("hosts").empty());
   CHECK_THAT(found.at("what").get<std::string>(),

@@ -89,7 +89,7 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
 
 TEST_CASE("a rank in Python that alters what it sends is named, and no other", "[.probe]") {
   if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   const auto run =
       run_ranks(4, {0, 1, 2, 3},
                 [](int) {
@@ -99,7 +99,7 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
                  {"ALTER_RANK", "2"},
                  {"ALTER_WHAT", "send"},
                  {"ALTER_PEER", ""},
-                 {"ALTER_FOLDER", folder.path().string()}});
+                 {"ALTER_FOLDER", directory.path().string()}});
   INFO(run.transcript());
   REQUIRE(run.events(0, "cause").size() == 1);
   CHECK(run.events(0, "cause")[0].at("ranks") == nlohmann::json({2}));
@@ -108,16 +108,16 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
 
 TEST_CASE("hpcml preflight takes the Python that imports torch where no helper is, and names it") {
   if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
-  const test::TempDirectory folder;
+  const test::TempDirectory directory;
   auto env = util::EnvSnapshot::of_process();
-  std::filesystem::create_directories(folder / "bin"); // an hpcml without its helper beside it
-  std::filesystem::copy_file(tested_build().hpcml, folder / "bin/hpcml");
-  env.set("XDG_CACHE_HOME", (folder / "cache").string());
+  std::filesystem::create_directories(directory / "bin"); // an hpcml without its helper beside it
+  std::filesystem::copy_file(tested_build().hpcml, directory / "bin/hpcml");
+  env.set("XDG_CACHE_HOME", (directory / "cache").string());
   const auto python = std::filesystem::path(tested_build().python);
   env.set("PATH", python.parent_path().string() + ":/usr/bin:/bin");
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_JOB_ID", "SLURM_PROCID"}) env.unset(name);
   const auto output = util::run_process(
-      {(folder / "bin/hpcml").string(), "preflight", "--nproc-per-node", "2", "--backend", "gloo"}, env,
+      {(directory / "bin/hpcml").string(), "preflight", "--nproc-per-node", "2", "--backend", "gloo"}, env,
       std::chrono::seconds(600));
   REQUIRE(output);
   INFO(output->out << output->err);

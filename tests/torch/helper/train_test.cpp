@@ -34,13 +34,13 @@ Run train(int ranks, const std::vector<std::string>& flags) {
 
 TEST_CASE("ranks that each see only some digits learn all of them together and end with the same weights") {
   const int ranks = GENERATE(4, 12); // fewer and more ranks than classes
-  const ReportDirectory folder;
-  const auto run = train(ranks, {"--report-dir", folder.path.string()});
+  const ReportDirectory directory;
+  const auto run = train(ranks, {"--report-dir", directory.path.string()});
   INFO(run.transcript());
   std::set<std::string> hashes;
   for (int rank = 0; rank < ranks; ++rank) {
     CHECK(run.ranks.at(rank).exit_code == 0);
-    const auto report = folder.of(rank);
+    const auto report = directory.of(rank);
     hashes.insert(report.at("weights_hash").get<std::string>());
     CHECK(report.at("accuracy").get<double>() >= 0.93);
     CHECK(report.at("differing_bytes") == 0);
@@ -55,21 +55,21 @@ TEST_CASE("ranks that each see only some digits learn all of them together and e
 
 TEST_CASE(
     "without communication the same training fails: digits of other ranks are not learned, weights differ") {
-  const ReportDirectory folder;
-  const auto run = train(4, {"--no-communication", "--report-dir", folder.path.string()});
+  const ReportDirectory directory;
+  const auto run = train(4, {"--no-communication", "--report-dir", directory.path.string()});
   INFO(run.transcript());
   std::set<std::string> hashes;
   for (int rank = 0; rank < 4; ++rank) {
     CHECK(run.ranks.at(rank).exit_code == 1);
-    CHECK(folder.of(rank).at("accuracy").get<double>() < 0.5);
-    CHECK(folder.of(rank).at("differing_bytes").get<long long>() > 0);
-    hashes.insert(folder.of(rank).at("weights_hash").get<std::string>());
+    CHECK(directory.of(rank).at("accuracy").get<double>() < 0.5);
+    CHECK(directory.of(rank).at("differing_bytes").get<long long>() > 0);
+    hashes.insert(directory.of(rank).at("weights_hash").get<std::string>());
   }
   CHECK(hashes.size() == 4);
 }
 
 TEST_CASE("a training that stops goes on from its last checkpoint and ends as one that did not stop") {
-  const ReportDirectory folder;
+  const ReportDirectory directory;
   const auto last_line = [&](const std::vector<std::string>& flags) {
     const auto run = run_ranks(2, {0, 1}, [&](int) {
       std::vector<std::string> words = {resume_path(), "--steps", "60", "--save-every", "20"};
@@ -82,7 +82,7 @@ TEST_CASE("a training that stops goes on from its last checkpoint and ends as on
   };
   const auto whole = last_line({});
   CHECK_THAT(whole, StartsWith("60 steps, held-out accuracy 0.9"));
-  const std::vector<std::string> saved = {"--checkpoints", folder.path.string()};
+  const std::vector<std::string> saved = {"--checkpoints", directory.path.string()};
   const auto stopped = last_line({saved[0], saved[1], "--stop-after", "50"});
   CHECK(stopped == "stopped before step 50; the same command without --stop-after goes on\n");
   // Three epochs of 23 steps, one of 32 images each: step 40 is in the second one.
@@ -90,7 +90,7 @@ TEST_CASE("a training that stops goes on from its last checkpoint and ends as on
 }
 
 TEST_CASE("ranks of which one was asked to save all stop behind the same step, and go on from it") {
-  const ReportDirectory folder;
+  const ReportDirectory directory;
   const auto first_lines = [&](const std::string& start) {
     const auto run =
         run_ranks(2, {0, 1},
@@ -102,7 +102,7 @@ TEST_CASE("ranks of which one was asked to save all stop behind the same step, a
                         "bash",    "-c", "trap '' USR1; \"$@\" & " + ask + " wait $!", "bash", resume_path(),
                         "--steps", "60"};
                   },
-                  {{"HPCML_SAVE_SIGNAL", "USR1"}, {"HPCML_CHECKPOINT_DIR", folder.path.string()}});
+                  {{"HPCML_SAVE_SIGNAL", "USR1"}, {"HPCML_CHECKPOINT_DIR", directory.path.string()}});
     INFO(run.transcript());
     for (const auto& [rank, output] : run.ranks) CHECK(output.exit_code == 0);
     return run.ranks.at(0).out;
@@ -113,7 +113,7 @@ TEST_CASE("ranks of which one was asked to save all stop behind the same step, a
   const auto step = stopped.substr(19, stopped.find(',') - 19);
   const auto went_on = first_lines("");
   CHECK_THAT(went_on, StartsWith("goes on after step " + step + ", epoch "));
-  fs::remove_all(folder.path);
+  fs::remove_all(directory.path);
   CHECK_THAT(went_on, Catch::EndsWith("\n" + first_lines("")));
 }
 
@@ -123,11 +123,11 @@ TEST_CASE("a missing or damaged data file is named") {
   });
   CHECK(missing.ranks.at(0).exit_code == 1);
   CHECK_THAT(missing.ranks.at(0).err, Contains("/nowhere/digits.csv.gz"));
-  const ReportDirectory folder;
-  fs::create_directories(folder.path);
-  REQUIRE(util::write_file(folder.path / "bad.csv", "1,2,3\n"));
+  const ReportDirectory directory;
+  fs::create_directories(directory.path);
+  REQUIRE(util::write_file(directory.path / "bad.csv", "1,2,3\n"));
   const auto damaged = run_ranks(1, {0}, [&](int) {
-    return std::vector<std::string>{train_path(), "--data", (folder.path / "bad.csv").string()};
+    return std::vector<std::string>{train_path(), "--data", (directory.path / "bad.csv").string()};
   });
   CHECK(damaged.ranks.at(0).exit_code == 1);
   CHECK_THAT(damaged.ranks.at(0).err, Contains("bad.csv:1") && Contains("65 numbers"));
