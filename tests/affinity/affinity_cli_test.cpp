@@ -39,7 +39,9 @@ Run run_in(const std::string& directory, const std::string& arguments) {
   return run(arguments, "cd '" + directory + "' && ");
 }
 
-bool reports(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
+bool reports(const Run& result, const std::string& text) {
+  return result.text.find(text) != std::string::npos;
+}
 
 bool has_two_cpus() {
   return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0;
@@ -218,14 +220,14 @@ TEST_CASE(
   CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
   CHECK_FALSE(reports(bind("--site lumi"), "warning"));
   CHECK(reports(bind("--site lumi --partition small-g"),
-             shared + "the profile does not state that partition small-g allocates whole nodes"));
+                shared + "the profile does not state that partition small-g allocates whole nodes"));
   CHECK(reports(bind("--site deltaai"),
-             shared + "the profile names no partition that allocates such nodes whole"));
+                shared + "the profile names no partition that allocates such nodes whole"));
   CHECK_FALSE(reports(bind("--site perlmutter"), "warning"));
   CHECK(reports(bind("--site perlmutter --partition shared_gpu_ss11"),
-             shared + "the profile does not state that partition shared_gpu_ss11 allocates whole nodes"));
+                shared + "the profile does not state that partition shared_gpu_ss11 allocates whole nodes"));
   CHECK(reports(bind("--site leonardo"),
-             "hpcml: warning: the NUMA nodes of GPUs 0-3 are unknown, so cores may be far from them"));
+                "hpcml: warning: the NUMA nodes of GPUs 0-3 are unknown, so cores may be far from them"));
   CHECK_FALSE(reports(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");
@@ -246,9 +248,10 @@ TEST_CASE("A JSON node whose number of cores is not that of its lists is planned
   const auto notes = [](const std::string& json) {
     return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
   };
-  CHECK(reports(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
-             "note: 'cores' in the topology file is 2, but its CPU lists have 4 cores with 1 hardware thread "
-             "each: hpcml uses the lists"));
+  CHECK(reports(
+      notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
+      "note: 'cores' in the topology file is 2, but its CPU lists have 4 cores with 1 hardware thread "
+      "each: hpcml uses the lists"));
   CHECK_FALSE(
       reports(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
@@ -333,9 +336,9 @@ TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader a
       "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": "
       "{\"numa\": 0, \"pci\": \"0000:c1:00.0\", \"partition\": 1}}}' | ";
   CHECK(reports(run("affinity --topology /dev/stdin --format tree", parts),
-             "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
+                "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
   CHECK(reports(run("affinity --topology /dev/stdin --format svg", parts),
-             ">GPU 0 for rank 0</text>\n<text x=\"6\" y=\"28\" style=\"fill:#111\">0000:c1:00.0 part 0<"));
+                ">GPU 0 for rank 0</text>\n<text x=\"6\" y=\"28\" style=\"fill:#111\">0000:c1:00.0 part 0<"));
 }
 
 TEST_CASE("Links between GPUs cross no label of the drawing") {
@@ -402,7 +405,7 @@ TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
                   "/sys/bus/pci/drivers/nvidia") == 0)
     return test::skip("this machine has GPUs");
   CHECK(reports(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "),
-             "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
+                "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
   for (const char* none : {"", "-1", "NoDevFiles"})
     CHECK_FALSE(
         reports(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));

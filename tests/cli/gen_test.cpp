@@ -221,8 +221,8 @@ TEST_CASE("folders of profiles are found from home and from here, and named whol
   fs::create_directory(workspace / "sites");
   workspace.put("sites/mine.json", R"({"schema": 1, "id": "mine", "sources": {}})");
   for (const auto* directory : {"sites", "./sites", "~/sites"}) {
-    const auto result =
-        workspace.hpcml({"gen", "--sites-dir", directory, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
+    const auto result = workspace.hpcml(
+        {"gen", "--sites-dir", directory, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
     CAPTURE(directory, result.err);
     REQUIRE(result.exit_code == 0);
     CHECK_THAT(result.out, Catch::Contains("--sites-dir " + home + "/sites"));

@@ -172,7 +172,8 @@ TEST_CASE("names that are no steps are none") {
 TEST_CASE("a checkpoint that cannot be written says why, and leaves the last one and nothing half") {
   const test::TempDirectory directory;
   write_checkpoint(directory.path(), 1, {{"state.pt", "x"}});
-  CHECK_THROWS_WITH(write_checkpoint(directory.path(), 2, {{"no/such/folder", "x"}}), Contains("No such file"));
+  CHECK_THROWS_WITH(write_checkpoint(directory.path(), 2, {{"no/such/folder", "x"}}),
+                    Contains("No such file"));
   CHECK(names_in(directory.path()) == std::vector<std::string>{"step-1"});
   REQUIRE(util::write_file(directory / "file", ""));
   CHECK_THROWS_WITH(write_checkpoint(directory / "file", 2, {{"state.pt", "x"}}), Contains("cannot create"));

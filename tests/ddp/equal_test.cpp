@@ -83,9 +83,9 @@ TEST_CASE("ranks without batches follow passes without gradients and in no_sync"
   std::string kinds;
   for (int i = 0; i < 5; ++i) kinds += "11111 01010 11010 11101 10111 00000 11101 11111 11000 11111 ";
   REQUIRE(util::write_file(directory / "kinds", kinds));
-  const auto run =
-      run_all_ranks(3, {ddp_rank(), "forwards"},
-                    {"--join", "--kinds", (directory / "kinds").string(), "--write", (directory / "out").string()});
+  const auto run = run_all_ranks(
+      3, {ddp_rank(), "forwards"},
+      {"--join", "--kinds", (directory / "kinds").string(), "--write", (directory / "out").string()});
   INFO(run.transcript());
   std::set<std::string> ends;
   for (int rank = 0; rank < 3; ++rank) {

@@ -14,8 +14,8 @@ namespace {
 void check_named(const std::string& how, int bad, const std::string& words, const std::string& timeout = "10",
                  const std::vector<std::string>& more = {}) {
   const auto run = run_ranks(3, {0, 1, 2}, [&](int) {
-    std::vector<std::string> command{ddp_rank(), "fail",           "--how",     how,
-                                     "--bad",    std::to_string(bad), "--timeout", timeout};
+    std::vector<std::string> command{ddp_rank(),          "fail",      "--how", how, "--bad",
+                                     std::to_string(bad), "--timeout", timeout};
     command.insert(command.end(), more.begin(), more.end());
     return command;
   });

@@ -20,7 +20,8 @@ namespace {
 
 constexpr int k_ranks = 2;
 
-Run train(const fs::path& directory, int seed, const std::string& optimizer, int kill_at, int last_killed = 1) {
+Run train(const fs::path& directory, int seed, const std::string& optimizer, int kill_at,
+          int last_killed = 1) {
   return run_ranks(k_ranks, {0, 1}, [&](int rank) {
     return std::vector<std::string>{ddp_rank(),    "resume",
                                     "--folder",    directory.string(),

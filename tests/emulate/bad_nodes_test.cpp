@@ -111,7 +111,8 @@ sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//
                    "slurm_load_jobs error: Invalid job id specified\n");
   CHECK_THAT(output, Contains("cannot change the exclude list of job 1_4; "
                               "submitted job 3_4 as its replacement\n") &&
-                         Contains("begin 1 restart 1 on ") && Contains("done 1 " + directory.path() + "/1_4\n"));
+                         Contains("begin 1 restart 1 on ") &&
+                         Contains("done 1 " + directory.path() + "/1_4\n"));
 }
 
 TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, it runs on healthy ones",

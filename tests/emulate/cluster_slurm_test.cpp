@@ -67,8 +67,9 @@ TEST_CASE("a user without privileges gets the same cluster under his own name", 
   fs::copy_file(HPCML_BINARY, directory.path() / "hpcml"); // the build folder may be closed to others
   REQUIRE(util::write_file(directory.path() / "image.sif", ""));
   const auto result = util::run_process(
-      {"env", "-C", directory.path().string(), "HOME=" + directory.path().string(), "setpriv", "--reuid=65534",
-       "--regid=65534", "--clear-groups", "./hpcml", "emulate", "--site", "lumi", "--", "bash", "-c",
+      {"env", "-C", directory.path().string(), "HOME=" + directory.path().string(), "setpriv",
+       "--reuid=65534", "--regid=65534", "--clear-groups", "./hpcml", "emulate", "--site", "lumi", "--",
+       "bash", "-c",
        "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif "
        "bash -c "
        "'echo $(id -u) $(hostname) $ROCR_VISIBLE_DEVICES $(ls /workdir)'"},

@@ -25,7 +25,7 @@ TEST_CASE("a machine's own module system does not reach a job that reads the log
   write("again.sh", "module() { echo \"the machine's module: $*\"; }\n");
   write("profile.d/modules.sh", ". " + again + "; export -f module; export BASH_ENV=" + again + "\n");
   const std::string commands = "type -t module; module load StdEnv/2023 && echo loaded; module load nowhere; "
-                           "echo $?; command -v sacct; echo ${SCRATCH##*/}\n";
+                               "echo $?; command -v sacct; echo ${SCRATCH##*/}\n";
   write("job.sh",
         "#!/bin/bash -l\n#SBATCH --time=5 --account=def-me --mem=1G --export=NONE --output=out\n" + commands);
   write("login.sh", commands);
@@ -49,7 +49,8 @@ TEST_CASE("the login file gives every shell the site's module, its folders and t
   auto site = test::rich_site();
   site.storage.scratch = "$SCRATCH/runs";
   const auto state = installed.directory.path().string();
-  REQUIRE(util::write_file(installed.directory / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
+  REQUIRE(
+      util::write_file(installed.directory / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
   for (const auto* shell : {"bash", "sh"}) {
     const auto output = util::run_process(
         {"env", "-i", "PATH=/usr/bin:/bin", shell, "-c",

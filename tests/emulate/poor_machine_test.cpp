@@ -116,8 +116,8 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
         std::tuple{"--keep-logs", "file/logs",
                    "cannot write Slurm's logs to file/logs (--keep-logs): Not a directory"}}) {
     const auto result =
-        util::run_process({"env", "-C", cluster.directory().path().string(), HPCML_BINARY, "emulate", "--site",
-                           "lumi", "-q", option, place, "--", "touch", "started"},
+        util::run_process({"env", "-C", cluster.directory().path().string(), HPCML_BINARY, "emulate",
+                           "--site", "lumi", "-q", option, place, "--", "touch", "started"},
                           util::EnvSnapshot::of_process(), std::chrono::seconds(600));
     REQUIRE(result);
     CAPTURE(option, place, result->err);

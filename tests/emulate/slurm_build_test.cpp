@@ -44,8 +44,8 @@ struct Workshop {
                                     (directory / "builds").string() +
                                     "\n\tcp built $(DESTDIR)$(PREFIX)/sbin/slurmctld\n");
     const auto packed = util::run_process(
-        {"tar", "-C", directory.path().string(), "-czf", (directory / (tree + ".tar.gz")).string(), tree}, env,
-        std::chrono::seconds(60));
+        {"tar", "-C", directory.path().string(), "-czf", (directory / (tree + ".tar.gz")).string(), tree},
+        env, std::chrono::seconds(60));
     REQUIRE(packed);
     REQUIRE(packed->exit_code == 0);
     return (directory / (tree + ".tar.gz")).string();

@@ -137,7 +137,7 @@ TEST_CASE("programs that speak SSH themselves reach the nodes of the user's job,
                                        {"/client_asyncssh.py", k_asyncssh}})
         REQUIRE(util::write_file(directory + name, text));
       // The clients log in as $USER, which belongs to who runs the tests.
-      std::vector<std::string> words = {"env",     "-u", "USER", "-u",
+      std::vector<std::string> words = {"env",     "-u", "USER",    "-u",
                                         "LOGNAME", "-C", directory, "HOME=" + directory + "/home"};
       words.insert(words.end(), before.begin(), before.end());
       for (const auto* word :

@@ -379,8 +379,9 @@ TEST_CASE(
     const char* name;
     const char* directory; ///< its own below envs
   };
-  for (const auto& [name, directory] : {Case{"my_pytorch_cuda12.8", "my_pytorch_cuda12.8"}, Case{"base", "base"},
-                                     Case{"/project/me/envs/torch", "_project_me_envs_torch"}}) {
+  for (const auto& [name, directory] :
+       {Case{"my_pytorch_cuda12.8", "my_pytorch_cuda12.8"}, Case{"base", "base"},
+        Case{"/project/me/envs/torch", "_project_me_envs_torch"}}) {
     CAPTURE(name);
     const auto result =
         installed.bash("set -eu; module load miniforge3; conda activate " + std::string(name) +

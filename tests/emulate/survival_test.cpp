@@ -77,10 +77,14 @@ print("done", rank, flush=True)
 /// Writes a script that saves and requeues.
 void generate(const Cluster& cluster, const SharedDirectory& directory, const std::string& name,
               const std::vector<std::string>& flags, const std::vector<std::string>& words) {
-  std::vector<std::string> all = {
-      "--site",    "generic",   "--gpus-per-node",  "0",           "--time",   "10",          "--save-before",
-      "1m",        "--requeue", "--checkpoint-dir", directory.path(), "--output", name + ".out", "-o",
-      name + ".sh"};
+  std::vector<std::string> all = {"--site",          "generic",
+                                  "--gpus-per-node", "0",
+                                  "--time",          "10",
+                                  "--save-before",   "1m",
+                                  "--requeue",       "--checkpoint-dir",
+                                  directory.path(),  "--output",
+                                  name + ".out",     "-o",
+                                  name + ".sh"};
   all.insert(all.end(), flags.begin(), flags.end());
   cluster.generate_training(all, words);
 }

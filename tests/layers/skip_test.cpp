@@ -65,9 +65,9 @@ TEST_CASE("a directory is not taken for a Python module") {
   std::filesystem::create_directory(directory / "torch");
   const std::string code = "import torch";
   const auto tried = [&](const std::string& python) {
-    return util::run_process(
-        {"env", "-C", directory.path().string(), "PYTHONPATH=" + directory.path().string(), python, "-c", code},
-        util::EnvSnapshot::of_process());
+    return util::run_process({"env", "-C", directory.path().string(),
+                              "PYTHONPATH=" + directory.path().string(), python, "-c", code},
+                             util::EnvSnapshot::of_process());
   };
   const auto python = test::test_python();
   if (!std::filesystem::exists(python)) return test::skip_missing("tests/requirements.txt");

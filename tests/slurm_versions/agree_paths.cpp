@@ -113,9 +113,9 @@ void print_paths(const slurm::JobOptions& r, Version version, unsigned component
   // Of the standard name the folder is taken as it is.
   const bool late = version >= Version::v25_11;
   const std::string directory = late && r.text("chdir").empty() ? k_work : work;
-  const std::string out =
-      r.has("output") ? path(r.text("output"))
-                      : directory + (late && directory.back() == '/' ? "" : "/") + expand(standard, version, name);
+  const std::string out = r.has("output") ? path(r.text("output"))
+                                          : directory + (late && directory.back() == '/' ? "" : "/") +
+                                                expand(standard, version, name);
   if (out != std::string(k_work) + "/slurm-JOBID.out" || component > 0) fields["StdOut"] = out;
   if (r.has("error") && path(r.text("error"), true) != out) fields["StdErr"] = path(r.text("error"), true);
   if (r.has("input") && path(r.text("input")) != "/dev/null") fields["StdIn"] = path(r.text("input"));

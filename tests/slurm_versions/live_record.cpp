@@ -158,7 +158,8 @@ Record read_job(const std::string& line, const Shown& shown) {
     const std::string key(field);
     const auto found = record.find(key);
     if (found == record.end()) continue;
-    const auto value = normalised(key, found->second, id, shown.directory, only_tasks, shown.version >= "23.02");
+    const auto value =
+        normalised(key, found->second, id, shown.directory, only_tasks, shown.version >= "23.02");
     const auto plain = shown.plain.find(key);
     // Of the second component on it is always written down.
     const bool log = shown.is_later && key == "StdOut";

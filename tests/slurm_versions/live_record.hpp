@@ -16,7 +16,7 @@ using Record = std::map<std::string, std::string>;
 /// Where and beside what a job was shown.
 struct Shown {
   const std::string& version; ///< "22.05"
-  std::string directory;         ///< of the cluster
+  std::string directory;      ///< of the cluster
   const Record& plain;        ///< a job that asks for nothing; empty: all fields are written down
   bool is_later = false;      ///< a component behind the first
 };

@@ -65,7 +65,8 @@ TEST_CASE("A profile with 100,000 nested lists is rejected", "[spec]") {
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
-  const auto text = testing::all_text(config::load_site_file((k_directory / "bad_pattern.json").string(), {}));
+  const auto text =
+      testing::all_text(config::load_site_file((k_directory / "bad_pattern.json").string(), {}));
   CHECK_THAT(text,
              Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") +
                              std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));

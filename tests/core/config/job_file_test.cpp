@@ -120,7 +120,8 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
         ":6:35: error: a component sets \"container\", which only the whole job can set"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
-  const auto loaded = config::load_job_file(directory.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
+  const auto loaded =
+      config::load_job_file(directory.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
   CHECK_THAT(all_text(loaded), Catch::Contains("\"components\" has one component, but needs two or more"));
 }
 

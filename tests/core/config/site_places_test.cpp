@@ -84,7 +84,8 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->id == "mine");
   CHECK(mine.site->flags.at("partition").policy == model::Policy::discouraged);
-  CHECK(mine.site->state_origin.source == directory.path() + "/mine.json"); // no source given: the file itself
+  CHECK(mine.site->state_origin.source ==
+        directory.path() + "/mine.json"); // no source given: the file itself
 }
 
 TEST_CASE("unknown site is reported with a near name and hints", "[spec]") {
@@ -129,10 +130,13 @@ TEST_CASE("A broken profile in a directory is not passed over for the built-in o
 
 TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
   const TempDir directory;
-  directory.write("a/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
-  directory.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": "
-                           "\"n\",\n  \"id\": \"x\"\n}\n");
-  directory.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
+  directory.write("a/x.json",
+                  R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
+  directory.write("b/x.json",
+                  "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": "
+                  "\"n\",\n  \"id\": \"x\"\n}\n");
+  directory.write("c/x.json",
+                  R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
   const auto hash = [&](const std::string& sub) {
     return config::load_site("x", {directory.path() + "/" + sub}).site->hash;
   };
@@ -145,14 +149,14 @@ TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
 TEST_CASE("A profile that is given as a file finds the layers that lie beside it", "[spec]") {
   const TempDir directory;
   directory.write("centre.json",
-               R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
+                  R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
   directory.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
   const auto load = config::load_site_file(directory.path() + "/a.json", {});
   INFO(all_text(load));
   REQUIRE(load.site);
   CHECK(load.site->shebang == "#!/bin/bash -l");
   directory.write("lumi.json",
-               R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
+                  R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
   const auto mine = config::load_site_file(directory.path() + "/lumi.json", {});
   INFO(all_text(mine));
   REQUIRE(mine.site);
@@ -204,16 +208,17 @@ TEST_CASE("a layer that many layers share is read once, and a chain without an e
 
 TEST_CASE("A profile takes comments as a job file does, and a mistake behind them has its place") {
   const hpcml::testing::TempDir directory;
-  directory.write("mine.json",
-               "// our cluster\n{\n  \"id\": \"mine\", // as the file\n  // \"name\": \"x\",\n"
-               "  \"sources\": {\"a\": {\"url\": \"https://x.org // y\", \"checked\": \"2026-01-02\"}}\n}\n");
+  directory.write(
+      "mine.json",
+      "// our cluster\n{\n  \"id\": \"mine\", // as the file\n  // \"name\": \"x\",\n"
+      "  \"sources\": {\"a\": {\"url\": \"https://x.org // y\", \"checked\": \"2026-01-02\"}}\n}\n");
   const auto load = config::load_site_file(directory.path() + "/mine.json", {});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
   REQUIRE(load.site.has_value());
   CHECK(load.site->sources.at(0).url == "https://x.org // y");
 
   directory.write("slip.json",
-               "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
+                  "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
   const auto typo = config::load_site_file(directory.path() + "/slip.json", {});
   REQUIRE_FALSE(typo.diagnostics.empty());
   CHECK(typo.diagnostics[0].span.line == 4);

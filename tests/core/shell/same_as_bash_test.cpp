@@ -64,9 +64,10 @@ std::vector<Seen> run_all(const TestDirectory& directory, unsigned count) {
   directory.write("runner", k_runner, true);
   util::EnvSnapshot env(
       {{"PATH", directory.path().string() + ":/usr/bin:/bin"}, {"LC_ALL", "C"}, {"TIMEFORMAT", ""}});
-  const auto output = util::run_process(
-      {"/bin/bash", "-c", "cd " + directory.path().string() + " && exec bash driver " + std::to_string(count)},
-      env);
+  const auto output =
+      util::run_process({"/bin/bash", "-c",
+                         "cd " + directory.path().string() + " && exec bash driver " + std::to_string(count)},
+                        env);
   REQUIRE(output.ok());
   REQUIRE(output->exit_code == 0);
   Words fields;

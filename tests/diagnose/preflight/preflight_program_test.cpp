@@ -87,7 +87,8 @@ TEST_CASE(
 TEST_CASE("a Python that is a wrapper is asked for its torch, which it does not import for that") {
   Place place;
   const auto packages = (place.directory / "venv/lib/python3.11/site-packages").string();
-  put(place.directory / "venv/lib/python3.11/site-packages/torch/__init__.py", "raise SystemExit('imported')\n");
+  put(place.directory / "venv/lib/python3.11/site-packages/torch/__init__.py",
+      "raise SystemExit('imported')\n");
   put(place.directory / "tools/python3",
       "#!/bin/sh\nPYTHONPATH='" + packages + "' exec /usr/bin/python3 \"$@\"\n", 0755);
   place.env.set("PATH", (place.directory / "tools").string());

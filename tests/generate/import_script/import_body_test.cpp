@@ -129,7 +129,7 @@ TEST_CASE("Comments go with the lines that they spoke of, and no others") {
 
 TEST_CASE("A module that the new site loads in another version is said") {
   CHECK(reports(ported(job("--gpus-per-node=1", "module load python3/3.11\npython x.py"), "lonestar6"),
-             "port/module", "is replaced: the script for lonestar6 loads python3/3.9.7"));
+                "port/module", "is replaced: the script for lonestar6 loads python3/3.9.7"));
 }
 
 TEST_CASE("An environment that the script makes is the only one") {
@@ -141,7 +141,7 @@ TEST_CASE("An environment that the script makes is the only one") {
   CHECK(script.find("virtualenv") == script.rfind("virtualenv"));
   CHECK(has(script, "module load python/3.11"));
   CHECK(reports(ported(job("", "pip install --no-index torch\npython x.py"), "lumi"), "port/wheels",
-             "--no-index"));
+                "--no-index"));
 }
 
 TEST_CASE("The account is said to go only where another one comes") {

@@ -32,7 +32,7 @@ inline import_script::ImportResult ported(const std::string& text, const std::st
 
 /// Whether a finding of that code holds the words.
 inline bool reports(const import_script::ImportResult& result, const std::string& code,
-                 const std::string& words) {
+                    const std::string& words) {
   return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
     return finding.code == code && finding.message.find(words) != std::string::npos;
   });

@@ -230,7 +230,7 @@ TEST_CASE("a launch in an unnamed image is refused") {
 
 TEST_CASE("several programs in one launch are refused") {
   CHECK(reports(ported(job(k_two_nodes, "mpirun -np 4 python a.py : -np 4 python b.py")), "port/launch",
-             "several programs"));
+                "several programs"));
 }
 
 TEST_CASE("intents show environment, modules and variables side by side") {

@@ -99,7 +99,7 @@ TEST_CASE("What the old step set for its program is set, or missed with a word, 
 TEST_CASE("An image that was started with one maker's libraries is said at the other's GPUs") {
   const auto image = [](const std::string& flag, const std::string& at) {
     return reports(ported(job(k_four, "srun apptainer exec " + flag + " /x/pt.sif python x.py"), at),
-                "port/image-gpu", "starts image '/x/pt.sif' with " + flag);
+                   "port/image-gpu", "starts image '/x/pt.sif' with " + flag);
   };
   CHECK(image("--nv", "lumi"));
   CHECK(image("--rocm", "leonardo"));
@@ -109,11 +109,12 @@ TEST_CASE("An image that was started with one maker's libraries is said at the o
 
 TEST_CASE("How an agent watches its processes stays with it, and goes with a word") {
   const std::string rendezvous = "--nnodes=2 --nproc_per_node=4 --rdzv_endpoint=$H:1 ";
-  const auto kept =
-      written(job(k_four, "srun torchrun " + rendezvous + "--max-restarts=4 --monitor_interval=3 --role=w x.py"),
-              "narval");
+  const auto kept = written(
+      job(k_four, "srun torchrun " + rendezvous + "--max-restarts=4 --monitor_interval=3 --role=w x.py"),
+      "narval");
   CHECK(has(kept, "--max-restarts=4 --monitor_interval=3 --role=w"));
-  const auto gone = ported(job(k_four, "srun torchrun " + rendezvous + "--monitor-interval 3 x.py"), "narval");
+  const auto gone =
+      ported(job(k_four, "srun torchrun " + rendezvous + "--monitor-interval 3 x.py"), "narval");
   CHECK(reports(gone, "port/launcher", "--monitor-interval are removed"));
   CHECK_FALSE(has(written(job(k_four, "srun torchrun " + rendezvous + "--monitor-interval 3 x.py"), "narval"),
                   "monitor"));
@@ -142,9 +143,10 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
     INFO(row.line);
     CHECK(has(written(job(k_four, row.line), "narval"), row.part));
   }
-  CHECK(reports(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
-                    "narval"),
-             "port/launch", "pip"));
+  CHECK(
+      reports(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
+                     "narval"),
+              "port/launch", "pip"));
 }
 
 TEST_CASE("An image is found wherever the script names it") {
@@ -182,11 +184,11 @@ TEST_CASE("An image that the site's engine cannot run is refused, one for other 
   CHECK(reports(
       ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch-rocm.sif python x.py"), "narval"),
       "port/image-gpu", "AMD"));
-  CHECK(
-      reports(ported(job("-N 1 --gres=gpu:1", "srun singularity exec docker://nvcr.io/a:b python x.py"), "lumi"),
-           "port/image-gpu", "NVIDIA"));
+  CHECK(reports(
+      ported(job("-N 1 --gres=gpu:1", "srun singularity exec docker://nvcr.io/a:b python x.py"), "lumi"),
+      "port/image-gpu", "NVIDIA"));
   CHECK(reports(ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch.sif python x.py"), "vista"),
-             "port/image-arch", "aarch64"));
+                "port/image-arch", "aarch64"));
 }
 
 TEST_CASE("binds stay with another image and are reported without") {
@@ -202,7 +204,8 @@ TEST_CASE("binds stay with another image and are reported without") {
   chosen.container = false;
   const auto host = ported(text, "narval", chosen);
   CHECK(host.job.binds.empty());
-  CHECK(reports(host, "port/container", "bind '/data:/in' is removed: the program runs outside of a container"));
+  CHECK(reports(host, "port/container",
+                "bind '/data:/in' is removed: the program runs outside of a container"));
   CHECK(reports(host, "port/container", "x:/y' is removed"));
   const auto shifter =
       ported(job("-N 1 --gres=gpu:4 --image=a/b:c", "srun shifter -V /d:/in python x.py"), "zurada", chosen);
@@ -272,7 +275,7 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
   CHECK(has(written(own, "narval"), " $IMAGE python x.py"));
   CHECK(diag::has_errors(ported(own, "perlmutter").findings));
   CHECK(reports(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
-             "port/container", "known only when the script runs"));
+                "port/container", "known only when the script runs"));
 }
 
 TEST_CASE("A launcher that gen does not write is not kept, whatever its options") {
@@ -326,10 +329,11 @@ TEST_CASE("A line that is come to again with other words keeps its variables, or
   }
   const auto kept = ported(job(k_four, rows[3].lines), "narval");
   CHECK_FALSE(reports(kept, "port/variable", "ARGS"));
-  CHECK(reports(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
-                                "a.py --q\nrun b.py --r"),
-                    "narval"),
-             "port/launch", "several times with different arguments"));
+  CHECK(
+      reports(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
+                                 "a.py --q\nrun b.py --r"),
+                     "narval"),
+              "port/launch", "several times with different arguments"));
 }
 
 TEST_CASE("What ends a starter's options is not the program's, nor is hpcml's own launch") {

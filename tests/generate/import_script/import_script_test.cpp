@@ -189,9 +189,10 @@ TEST_CASE("options without a value or rejected by the site go") {
                  "srun python x.py"),
              "vista");
   CHECK_FALSE(diag::has_errors(result.findings));
-  CHECK(reports(result, "port/left-out", "'--mail-user=' is not written into the new script: without a value"));
+  CHECK(
+      reports(result, "port/left-out", "'--mail-user=' is not written into the new script: without a value"));
   CHECK(reports(result, "port/left-out",
-             "'--export=ALL' is removed: vista rejects --export, and ALL is the default"));
+                "'--export=ALL' is removed: vista rejects --export, and ALL is the default"));
   REQUIRE(result.job.sbatch.size() == 1);
   CHECK(result.job.sbatch.front().value == "--mail-type=ALL");
   CHECK(ported(job("-N 1 --gres=gpu:4 --export=ALL", "srun python x.py"), "lumi").job.sbatch.size() == 1);
@@ -201,19 +202,20 @@ TEST_CASE("a changed number of nodes in arithmetic is reported") {
   const std::string text = "B=$((1024 / SLURM_NNODES))\nsrun python x.py --batch $B";
   const auto sizes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
   CHECK(reports(ported(job(sizes, text), "lumi"), "port/numbers",
-             "keeps the numbers of the old job: SLURM_NNODES (2)"));
+                "keeps the numbers of the old job: SLURM_NNODES (2)"));
   const std::string index = "L=$((SLURM_NNODES - 1))\nsrun python x.py --last $L";
-  CHECK(reports(ported(job(sizes, index), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
+  CHECK(
+      reports(ported(job(sizes, index), "lumi"), "port/nodes", "SLURM_NNODES is 1 in the new job and was 2"));
   CHECK_FALSE(reports(ported(job(sizes, text), "narval"), "port/nodes", "SLURM_NNODES"));
-  CHECK_FALSE(
-      reports(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes", "SLURM_NNODES"));
+  CHECK_FALSE(reports(ported(job(sizes, "echo $SLURM_NNODES\nsrun python x.py"), "lumi"), "port/nodes",
+                      "SLURM_NNODES"));
 }
 
 TEST_CASE("import names the line of an unknown program") {
   const auto result =
       ported(job("-N 1 --gres=gpu:1", "srun $(head -n $SLURM_ARRAY_TASK_ID list | tail -n 1)"));
   REQUIRE(reports(result, "port/no-program",
-               "the program that srun starts in line 3 of old.sh is known only when the script runs"));
+                  "the program that srun starts in line 3 of old.sh is known only when the script runs"));
   for (const auto& finding : result.findings)
     if (finding.code == "port/no-program") CHECK(finding.span.line == 3);
 }

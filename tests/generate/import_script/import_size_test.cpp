@@ -118,13 +118,13 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK(with.job.gpus_per_node->value == 4);
   chosen.node_count = 1;
   CHECK(reports(ported(text, "zurada", chosen), "port/nodes",
-             "--nodes 1 gives 2 ranks on zurada, but the old job had 4"));
+                "--nodes 1 gives 2 ranks on zurada, but the old job had 4"));
   CHECK_FALSE(reports(ported(text, "narval", chosen), "port/nodes", "--nodes 1 gives"));
 }
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {
   CHECK(reports(ported(job("-N 1 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py"), "lumi"),
-             "port/idle-gpus", "leaves 4 GPUs of each node idle"));
+                "port/idle-gpus", "leaves 4 GPUs of each node idle"));
   const auto counted =
       ported(job("-N 2 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py --gpus=4 --nodes=2"), "lumi");
   CHECK(counted.job.nodes->value == 2);

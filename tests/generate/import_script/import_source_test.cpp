@@ -31,7 +31,8 @@ TEST_CASE("a CPU job stays a CPU job") {
   const auto result = ported("#!/bin/bash\n#SBATCH -p gg -N 2 -n 2 -t 10\nibrun python3 x.py\n", "vista");
   REQUIRE(result.job.gpus_per_node);
   CHECK(result.job.gpus_per_node->value == 0);
-  CHECK(reports(ported(job("--ntasks=1 --mem=4G", "python x.py"), "leonardo"), "port/gpus", "requests no GPUs"));
+  CHECK(reports(ported(job("--ntasks=1 --mem=4G", "python x.py"), "leonardo"), "port/gpus",
+                "requests no GPUs"));
 }
 
 TEST_CASE("modules stay on the site that they are of") {
@@ -81,9 +82,9 @@ TEST_CASE("programs in PATH of the old site are reported") {
       job("--partition=gpu --ntasks-per-node=4 --gres=gpu:v100:4", "srun apptainer_wrapper exec python x.py");
   CHECK(reports(ported(text, "raven"), "port/program", "apptainer_wrapper"));
   CHECK(reports(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun my_runner x.py"), "raven"),
-             "port/program", "my_runner"));
+                "port/program", "my_runner"));
   CHECK_FALSE(reports(ported(job("--gpus-per-node=4 --ntasks-per-node=4", "srun ./my_runner x.py"), "raven"),
-                   "port/program", "my_runner"));
+                      "port/program", "my_runner"));
 }
 
 TEST_CASE("variables of another scheduler get Slurm's values") {

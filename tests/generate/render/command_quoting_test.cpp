@@ -170,7 +170,8 @@ TEST_CASE("a rank keeps the GPU that the step gave to its task alone") {
   test::TempDirectory directory;
   auto plan = test::make_plan_for("srun");
   plan.command = {test::word_writer(directory)};
-  const auto result = test::run_script(render::render_script(plan), directory, {{"ROCR_VISIBLE_DEVICES", "5"}});
+  const auto result =
+      test::run_script(render::render_script(plan), directory, {{"ROCR_VISIBLE_DEVICES", "5"}});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(test::seen_environment(directory)["ROCR_VISIBLE_DEVICES"] == "5"); // local rank 3 of a list of one

@@ -117,8 +117,8 @@ TEST_CASE("a list of packages that is there already is not replaced") {
   CHECK_THAT(result.err, Catch::Contains("requirements.txt is there already"));
   CHECK(*util::read_file(directory / "requirements.txt") == "mine\n");
   // Given as the list to try, it is read, and another is written.
-  const auto tried =
-      run_script(script_of("narval", {SetupKind::wheelhouse, "requirements.txt", "", "", ""}, "x"), directory);
+  const auto tried = run_script(
+      script_of("narval", {SetupKind::wheelhouse, "requirements.txt", "", "", ""}, "x"), directory);
   INFO(tried.out << tried.err);
   CHECK(tried.exit_code == 0);
   CHECK(*util::read_file(directory / "requirements.txt") == "mine\n");
@@ -147,7 +147,8 @@ TEST_CASE("torch is imported only where it was installed") {
 TEST_CASE("LibTorch's environment: what a module sets is asked for first, and nothing later takes it away") {
   const TempDirectory directory;
   put_alliance(directory);
-  const auto script = script_of("narval", {SetupKind::libtorch, "", "", "", ""}, (directory / "env").string());
+  const auto script =
+      script_of("narval", {SetupKind::libtorch, "", "", "", ""}, (directory / "env").string());
   const auto unset = run_script(script, directory);
   CHECK(unset.exit_code != 0);
   CHECK_THAT(unset.err, Catch::Contains("EBROOTCUDA is not set"));

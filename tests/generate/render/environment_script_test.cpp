@@ -115,7 +115,8 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
       put_program(directory, "python",
                   "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho "
                   "\"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
-      put_program(directory, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
+      put_program(directory, "mksquashfs",
+                  works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
       const auto result = run_script(script_of(id, image, directory), directory);
       INFO(result.out << result.err);
       CHECK((result.exit_code == 0) == works);

@@ -205,7 +205,8 @@ TEST_CASE("caches are made once per node too where a step starts the tasks of al
   REQUIRE(result.exit_code == 0);
   const auto cache = cache_directory(directory);
   CHECK(text_of(directory / "mkdir.log") == "-m 700 " + cache + " " + cache + "/cache\n");
-  CHECK_THAT(text_of(directory / "rm.log"), Catch::StartsWith("-rf " + cache + "\n")); // all tasks may remove it
+  CHECK_THAT(text_of(directory / "rm.log"),
+             Catch::StartsWith("-rf " + cache + "\n")); // all tasks may remove it
   CHECK_FALSE(fs::exists(cache));
 }
 

@@ -256,7 +256,7 @@ fi
 
 std::string stand_in_hpcml(const TempDirectory& directory) {
   put(directory / "hpcml", std::string("#!/bin/bash\n") + k_batch_stand_in +
-                            "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+                               "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (directory / "hpcml").string();
 }
 
@@ -299,8 +299,8 @@ util::ProcessOutput run_script(const std::string& script, const TempDirectory& d
   env.set("SLURM_TMPDIR", directory.path().string());
   env.set("SIF", "image.sif"); // as a module that gives an image has it
   for (const auto& [name, value] : more) env.set(name, value);
-  const auto result = util::run_process({"/usr/bin/env", "-C", directory.path().string(), "bash", "job.sh"}, env,
-                                        std::chrono::seconds(300));
+  const auto result = util::run_process({"/usr/bin/env", "-C", directory.path().string(), "bash", "job.sh"},
+                                        env, std::chrono::seconds(300));
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
 }

@@ -34,9 +34,9 @@ const std::vector<std::string>& hostile_texts();
 /// Empty if `bash -n` and shellcheck have nothing to say about the script, else what they say.
 std::string script_faults(const std::string& script);
 
-/// Runs the script with real bash in `directory`, with srun and ibrun as programs that only drop their options
-/// and start the rest, and `hpcml` as a program that starts what stands behind "--". A program that the test
-/// has put into "bin" before is left there; `more` are variables beside Slurm's of rank 11 of 16.
+/// Runs the script with real bash in `directory`, with srun and ibrun as programs that only drop their
+/// options and start the rest, and `hpcml` as a program that starts what stands behind "--". A program that
+/// the test has put into "bin" before is left there; `more` are variables beside Slurm's of rank 11 of 16.
 util::ProcessOutput run_script(const std::string& script, const TempDirectory& directory,
                                const std::map<std::string, std::string>& more = {});
 /// Puts a bash script that programs of the job find in PATH.

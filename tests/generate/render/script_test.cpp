@@ -198,8 +198,8 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
       const std::string activation = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
       std::filesystem::create_directories(directory / "my env/bin");
       std::filesystem::create_directories(directory / "etc/profile.d");
-      REQUIRE(
-          util::write_file(directory / "my env/bin/activate", activation + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
+      REQUIRE(util::write_file(directory / "my env/bin/activate",
+                               activation + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
       REQUIRE(util::write_file(directory / "etc/profile.d/conda.sh",
                                "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + activation));
       test::put_program(directory, "conda", "echo \"" + directory.path().string() + "\"\n");

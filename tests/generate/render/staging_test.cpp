@@ -41,8 +41,9 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
   REQUIRE(util::write_file(directory / "my data/deep/file", "x"));
   REQUIRE(util::write_file(directory / "labels.csv", "y"));
   REQUIRE(util::write_file(directory / "set.tar", "z"));
-  const auto plan = staged_plan(directory, {(directory / "my data").string(), (directory / "labels.csv").string(),
-                                         (directory / "set.tar").string()});
+  const auto plan =
+      staged_plan(directory, {(directory / "my data").string(), (directory / "labels.csv").string(),
+                              (directory / "set.tar").string()});
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
   const auto result = run_script(script, directory);
@@ -50,9 +51,9 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
   REQUIRE(result.exit_code == 0);
   const auto where = util::read_file(directory / "where").value_or("\n");
   const auto root = where.substr(0, where.size() - 1);
-  CHECK(util::read_file(directory / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
-                                                             "/my data/deep\n" + root +
-                                                             "/my data/deep/file\n" + root + "/set.tar\n");
+  CHECK(util::read_file(directory / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" +
+                                                                root + "/my data/deep\n" + root +
+                                                                "/my data/deep/file\n" + root + "/set.tar\n");
   CHECK_FALSE(fs::exists(root));
 }
 
@@ -60,12 +61,12 @@ TEST_CASE("a packed environment is unpacked and active in the ranks") {
   const TempDirectory directory;
   fs::create_directories(directory / "packed/bin");
   REQUIRE(util::write_file(directory / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
-  REQUIRE(
-      util::write_file(directory / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
+  REQUIRE(util::write_file(directory / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n",
+                           0755));
   REQUIRE(util::write_file(directory / "packed/bin/look", "#!/bin/bash\necho \"$0\" > seen\n", 0755));
-  REQUIRE(util::run_process(
-              {"tar", "-C", (directory / "packed").string(), "-czf", (directory / "env.tar.gz").string(), "."},
-              util::EnvSnapshot::of_process())
+  REQUIRE(util::run_process({"tar", "-C", (directory / "packed").string(), "-czf",
+                             (directory / "env.tar.gz").string(), "."},
+                            util::EnvSnapshot::of_process())
               ->exit_code == 0);
   auto plan = staged_plan(directory, {});
   fs::remove(directory / "bin/look");

@@ -34,7 +34,8 @@ TEST_CASE("a run ends for every agent after random events") {
           attempt[node] = order.attempt;
           if (order.kind == AgentCommand::Kind::serve) play.serving(order.attempt);
           if (order.kind == AgentCommand::Kind::stop) play.ended(node, order.attempt, false);
-          if (order.kind == AgentCommand::Kind::look) play.send(node, AgentEvent::Kind::looked, order.attempt);
+          if (order.kind == AgentCommand::Kind::look)
+            play.send(node, AgentEvent::Kind::looked, order.attempt);
           if (order.kind != AgentCommand::Kind::end && order.kind != AgentCommand::Kind::lost) continue;
           ++ends[node];
           joined[node] = false;

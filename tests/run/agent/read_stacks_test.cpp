@@ -220,8 +220,8 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
   put_program(directory, "gdb", "/bin/sleep 1000 & echo $! > '" + (directory / "pid").string() + "'; wait\n");
   const Waiting waiting([] { become({"sleep", "1000"}); });
   const Waiting second_waiting([] { become({"sleep", "1000"}); });
-  const auto stacks =
-      read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(directory), std::chrono::seconds(2));
+  const auto stacks = read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(directory),
+                                  std::chrono::seconds(2));
   for (const auto& rank : stacks) {
     REQUIRE(rank.remarks.size() == 1);
     CHECK(
@@ -233,7 +233,8 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
     const auto stat = util::read_file("/proc/" + std::to_string(pid) + "/stat");
     return pid != 0 && (!stat || holds(*stat, ") Z ") || holds(*stat, ") X "));
   }));
-  put_program(directory, "gdb", "echo 'warning: x' >&2; echo 'ptrace: Operation not permitted.' >&2; exit 1\n");
+  put_program(directory, "gdb",
+              "echo 'warning: x' >&2; echo 'ptrace: Operation not permitted.' >&2; exit 1\n");
   CHECK(read_stacks({{0, waiting.pid()}}, path_of(directory), std::chrono::seconds(60))[0].remarks ==
         std::vector<std::string>{"gdb: ptrace: Operation not permitted."});
 }

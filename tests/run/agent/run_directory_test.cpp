@@ -40,7 +40,8 @@ TEST_CASE("the directory of a run belongs to the caller alone") {
     REQUIRE(::stat((directory / name).c_str(), &found) == 0);
     CHECK((found.st_mode & 07777U) == 0700);
   }
-  CHECK(run_in(directory.path().string()).code == 0); // a second run of that name, as of a job that was requeued
+  CHECK(run_in(directory.path().string()).code ==
+        0); // a second run of that name, as of a job that was requeued
 }
 
 TEST_CASE("an agent does not follow links that others have planted") {

@@ -142,13 +142,14 @@ TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have 
                 cluster_environment());
   std::string logs;
   for (const auto* name : {"tasks", "agents", "tasks-in-image", "agents-in-image"})
-    logs +=
-        std::string("== ") + name + "\n" + util::read_file(directory + "/" + name + ".log").value_or("none\n");
+    logs += std::string("== ") + name + "\n" +
+            util::read_file(directory + "/" + name + ".log").value_or("none\n");
   INFO(output.out << output.err << logs);
   CHECK(output.exit_code == 0);
   for (unsigned rank = 0; rank < 16; ++rank) {
     const auto has = [&](const std::string& name) {
-      return util::read_file(directory + "/" + name + "/" + std::to_string(rank)).value_or("nothing of " + name);
+      return util::read_file(directory + "/" + name + "/" + std::to_string(rank))
+          .value_or("nothing of " + name);
     };
     CAPTURE(rank);
     CHECK(holds(has("tasks"),

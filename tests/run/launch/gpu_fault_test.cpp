@@ -20,7 +20,7 @@ util::ProcessOutput run_with(const std::string& directory, const std::string& me
                              const std::string& flags = "") {
   const auto log_fault = [](const std::string& text) { return "echo '3,1,1,-;" + text + "' >> /dev/kmsg"; };
   REQUIRE(util::write_file(directory + "/rank.sh", "if [ \"$RANK\" = 0 ]; then exec sleep 60; fi\n" +
-                                                    log_fault(message) + "\n" + end + "\n"));
+                                                       log_fault(message) + "\n" + end + "\n"));
   REQUIRE(util::write_file(
       directory + "/node.sh",
       "set -e; cd " + directory + "; : > kmsg; mount --bind kmsg /dev/kmsg\n" + log_fault(before) +

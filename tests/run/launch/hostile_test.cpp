@@ -125,9 +125,9 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
                                 "print(\"ready\", flush=True)\n"
                                 "while True: time.sleep(0.01)\n";
     REQUIRE(util::write_file(directory + "/train.py", program));
-    Running launch(
-        {"launch", "--nproc-per-node", "2", "--", "bash", "-c", "python3 " + directory + "/train.py; exit $?"},
-        bare_environment());
+    Running launch({"launch", "--nproc-per-node", "2", "--", "bash", "-c",
+                    "python3 " + directory + "/train.py; exit $?"},
+                   bare_environment());
     for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("ready"));
     launch.signal(row.number);
     launch.wait();
@@ -139,12 +139,12 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
 
 TEST_CASE("a failing rank's shell does not take the grace from the programs of the others") {
   const std::string directory = make_directory();
-  const auto output =
-      run_line(k_launch + "--nproc-per-node 2 -- bash -c 'if [ $RANK = 0 ]; then while ! test -e " + directory +
-               "/ready; do sleep 0.02; done; exit 7; fi; "
-               "sh -c \"trap \\\"sleep 0.5; touch " +
-               directory + "/saved; exit 0\\\" TERM; touch " + directory +
-               "/ready; while :; do sleep 0.05; done\"; exit 0'");
+  const auto output = run_line(
+      k_launch + "--nproc-per-node 2 -- bash -c 'if [ $RANK = 0 ]; then while ! test -e " + directory +
+      "/ready; do sleep 0.02; done; exit 7; fi; "
+      "sh -c \"trap \\\"sleep 0.5; touch " +
+      directory + "/saved; exit 0\\\" TERM; touch " + directory +
+      "/ready; while :; do sleep 0.05; done\"; exit 0'");
   CHECK(output.exit_code == 7);
   CHECK(std::filesystem::exists(directory + "/saved"));
   std::filesystem::remove_all(directory);
@@ -153,8 +153,8 @@ TEST_CASE("a failing rank's shell does not take the grace from the programs of t
 TEST_CASE("nothing of the ranks outlives a launch that is killed, wherever it went") {
   const std::string directory = make_directory();
   Running launch({"launch", "--nproc-per-node", "2", "--", "bash", "-c",
-                  "sleep 300 & echo $! > " + directory + "/child$RANK; setsid sleep 301 & echo $! > " + directory +
-                      "/session$RANK; (setsid sh -c 'sleep 302 & echo $! > " + directory +
+                  "sleep 300 & echo $! > " + directory + "/child$RANK; setsid sleep 301 & echo $! > " +
+                      directory + "/session$RANK; (setsid sh -c 'sleep 302 & echo $! > " + directory +
                       "/orphan'$RANK'; exec sleep 303' &); wait"},
                  bare_environment());
   std::vector<pid_t> processes;

@@ -156,7 +156,7 @@ struct Tally {
 };
 
 void evaluate_layout(const DrawnLayout& layout, const std::string& directory, const std::string& name,
-                  std::set<std::string>& ports, Tally& tally) {
+                     std::set<std::string>& ports, Tally& tally) {
   const auto read = [&](const char* what) {
     return util::read_file(directory + "/" + what + name).value_or("");
   };
@@ -221,8 +221,8 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
       std::set<std::string> ports;
       const std::string end = "." + (task > 0 ? std::to_string(task) : "");
       for (std::size_t k = 0; k < jobs[i].layouts.size(); ++k)
-        evaluate_layout(jobs[i].layouts[k], directory, std::to_string(i) + "-" + std::to_string(k) + end, ports,
-                     tally);
+        evaluate_layout(jobs[i].layouts[k], directory, std::to_string(i) + "-" + std::to_string(k) + end,
+                        ports, tally);
     }
   }
   INFO(output->err.substr(0, 2000));

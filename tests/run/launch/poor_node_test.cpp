@@ -43,9 +43,9 @@ TEST_CASE("a program's name that is none gets the words that start it") {
                           {"./data", 126, "chmod +x ./data if it is a program"},
                           {"none.py", 127, "use python none.py"}}) {
     CAPTURE(row.name);
-    const auto output =
-        run_line("cd " + directory + " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
-                 program + row.name);
+    const auto output = run_line("cd " + directory +
+                                 " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
+                                 program + row.name);
     CHECK(output.exit_code == row.code);
     CHECK_THAT(output.err, Contains(row.hint));
   }

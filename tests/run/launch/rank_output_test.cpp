@@ -283,8 +283,8 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
 
 TEST_CASE("launch says what failed as it does without files, and the rank's last words are in its file") {
   test::TempDirectory directory;
-  const auto output =
-      run_ranks({into(directory.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
+  const auto output = run_ranks(
+      {into(directory.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
   CHECK(output.exit_code == 7);
   CHECK_THAT(output.err, Contains("rank 1/2 (") && Contains(", local 1) exited with code 7"));
   CHECK(bytes_of(directory / "1/stderr.log") == "last\n");

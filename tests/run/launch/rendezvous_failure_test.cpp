@@ -137,7 +137,7 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
     "caches": [{"name": "kernels", "base": "$CACHES", "variables": {"KERNEL_CACHE": ""}, "source": "here"}]})"));
   std::vector<std::string> words = {
       HPCML_BINARY, "--sites-dir",      directory, "launch", "--site", "cached", "--bind",
-      "none",       "--nproc-per-node", "2",    "--",     "bash",   "-c",     "echo started; sleep 1"};
+      "none",       "--nproc-per-node", "2",       "--",     "bash",   "-c",     "echo started; sleep 1"};
   // No such variable, and a place where nothing can be made.
   for (const char* caches : {"", "/proc/nowhere"})
     for (const unsigned broken : {0U, 1U}) {

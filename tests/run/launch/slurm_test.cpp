@@ -27,8 +27,8 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
   if (!util::write_file(directory + "/job.sh", head + body)) return sections;
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-  const auto output =
-      run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", directory + "/job.sh"}, env);
+  const auto output = run_hpcml(
+      {"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", directory + "/job.sh"}, env);
   const auto log = util::read_file(directory + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);
@@ -300,8 +300,8 @@ TEST_CASE("a generated job with both hardware threads of its cores and the GPUs 
   const auto script = run_hpcml(gen, env);
   REQUIRE(script.exit_code == 0);
   REQUIRE(util::write_file(directory + "/job.sh", script.out));
-  const auto output =
-      run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", directory + "/job.sh"}, env);
+  const auto output = run_hpcml(
+      {"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", directory + "/job.sh"}, env);
   const auto log = util::read_file(directory + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);

@@ -263,9 +263,9 @@ TEST_CASE("a script runs under the active Python, and its flags are its own") {
   REQUIRE(util::write_file(
       directory + "/t.py",
       "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));
-  const auto output =
-      run_hpcml({"launch", "--nproc-per-node", "1", directory + "/t.py", "--report", "--lr", "0.1", "--", "x"},
-                bare_environment());
+  const auto output = run_hpcml(
+      {"launch", "--nproc-per-node", "1", directory + "/t.py", "--report", "--lr", "0.1", "--", "x"},
+      bare_environment());
   CHECK(output.exit_code == 0);
   CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
   CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("add -- before it"));

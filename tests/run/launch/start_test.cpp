@@ -90,10 +90,10 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
   for (int turn = 0; turn < 30 && starter == 0; ++turn) {
     const std::string name = std::to_string(70 + turn) + std::to_string(::getpid());
     REQUIRE(util::write_file(directory + "/rank.sh", "env -i /bin/sleep " + name +
-                                                      " &\nsetsid env -i /bin/sleep " + name +
-                                                      " &\nexec sleep " + name + "\n"));
-    Running launch({"launch", "--nproc-per-node", "300", "--", "sh", directory + "/rank.sh"}, bare_environment(),
-                   true);
+                                                         " &\nsetsid env -i /bin/sleep " + name +
+                                                         " &\nexec sleep " + name + "\n"));
+    Running launch({"launch", "--nproc-per-node", "300", "--", "sh", directory + "/rank.sh"},
+                   bare_environment(), true);
     starter = stop_starter(launch.pid(), 300);
     if (starter != 0)
       spoil(launch.pid(), starter);

@@ -343,7 +343,8 @@ TEST_CASE("eight ranks share one private cache directory, which goes with the la
   std::vector<std::unique_ptr<Running>> ranks;
   for (unsigned rank = 0; rank < 8; ++rank)
     ranks.push_back(std::make_unique<Running>(
-        words_with_site(directory, "touch $KERNEL_CACHE/$RANK && echo $KERNEL_CACHE $KERNEL_DB; exec sleep 60"),
+        words_with_site(directory,
+                        "touch $KERNEL_CACHE/$RANK && echo $KERNEL_CACHE $KERNEL_DB; exec sleep 60"),
         step_environment(rank, 8)));
   for (auto& rank : ranks) CHECK(rank->read_line() == cache + "/a/b " + cache);
   struct stat found {};
@@ -380,7 +381,8 @@ TEST_CASE("a cache directory in somebody else's hand is refused") {
 }
 
 TEST_CASE("caches that earlier steps left behind go with the next one") {
-  const std::string directory = site_with_cache(make_directory()), stale = directory + "/kernels-job17-step3-node0";
+  const std::string directory = site_with_cache(make_directory()),
+                    stale = directory + "/kernels-job17-step3-node0";
   std::filesystem::create_directories(stale + "/deep/er");
   std::filesystem::create_directory_symlink("/etc", stale + "/link");
   std::filesystem::create_directory(directory + "/kernels-mine");

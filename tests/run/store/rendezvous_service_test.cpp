@@ -325,7 +325,8 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
   (void)rendezvous->on_message(0, get, answers, now + std::chrono::minutes(30));
   CHECK(rendezvous->outlasts_stop(now));
   CHECK(rendezvous->outlasts_stop(now + std::chrono::minutes(89)));
-  CHECK_FALSE(rendezvous->outlasts_stop(now + std::chrono::minutes(90))); // none has said anything for an hour
+  CHECK_FALSE(
+      rendezvous->outlasts_stop(now + std::chrono::minutes(90))); // none has said anything for an hour
   rendezvous->left(0, "10.0.0.2", {}, now);
   CHECK(rendezvous->outlasts_stop(now));
   rendezvous->left(1, "fd00::2", {}, now);

@@ -11,7 +11,8 @@
 namespace {
 
 bool is_altered(const char* what) {
-  const char *own = std::getenv("RANK"), *rank = std::getenv("ALTER_RANK"), *option = std::getenv("ALTER_WHAT");
+  const char *own = std::getenv("RANK"), *rank = std::getenv("ALTER_RANK"),
+             *option = std::getenv("ALTER_WHAT");
   return own && rank && option && std::strcmp(own, rank) == 0 && std::strcmp(option, what) == 0;
 }
 
