@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "generate/plan/command_launcher.hpp"
-
+// An agent that is in the command itself: torchrun or accelerate with their own options.
 #include <algorithm>
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/command_launcher.hpp"
 #include "generate/plan/launch_plan.hpp"
+#include "generate/plan/plan_request.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/launch_chain/started_launcher.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "generate/plan/container_choice.hpp"
@@ -47,6 +48,9 @@ struct LaunchedJob {
 /// torchrun): the job gets what its options say, its launcher becomes that one, and its command the program.
 /// All other launchers in commands stay, for the step that plans the launch.
 StepResult<LaunchedJob> read_command_launcher(model::JobSpec job);
+
+/// The agent's program as its own command: Python runs its scripts and modules.
+std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent);
 
 /// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
 /// GPUs.

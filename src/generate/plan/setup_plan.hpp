@@ -2,17 +2,34 @@
 // A software environment to make on a site: what hpcml env prints a script for. Pure.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/diag/diagnostic.hpp"
+#include "core/model/enum_names.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/plan.hpp"
-#include "core/model/setup_kind.hpp"
 #include "core/model/site.hpp"
 #include "generate/plan/torch_wheels.hpp"
+
+namespace hpcml::model {
+
+/// What hpcml env makes: an environment of that kind, or (libtorch) one to build C++ programs with.
+enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
+
+template <>
+inline constexpr std::array<NamedValue<SetupKind>, 6> k_words<SetupKind> = {
+    {{"venv", SetupKind::venv},
+     {"wheelhouse", SetupKind::wheelhouse},
+     {"conda", SetupKind::conda},
+     {"uv", SetupKind::uv},
+     {"container", SetupKind::container},
+     {"libtorch", SetupKind::libtorch}}};
+
+} // namespace hpcml::model
 
 namespace hpcml::plan {
 

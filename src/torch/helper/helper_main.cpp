@@ -6,12 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "ddp/torch_compat.hpp"
 #include "hpcml/exit_code.hpp"
-#include "torch/helper/info.hpp"
 #include "torch/helper/json_line.hpp"
 #include "torch/helper/preflight.hpp"
 
 namespace {
+
+/// Prints one JSON object; returns the exit code.
+int run_info() {
+  namespace ddp = hpcml::ddp;
+  const auto facts = ddp::torch_facts();
+  hpcml::helper::print(hpcml::JsonLine()
+                           .add("event", "info")
+                           .add("torch", facts.header_version)
+                           .add("torch_library", facts.library_version)
+                           .add("gloo", facts.gloo)
+                           .add("nccl", facts.nccl)
+                           .add("nccl_version", facts.nccl_version)
+                           .add("gpus", facts.gpu_count)
+                           .add("auto_backend", ddp::resolve_backend("auto")));
+  return 0;
+}
 
 constexpr const char* k_help =
     "usage: hpcml-torch info\n"
@@ -88,7 +104,7 @@ int run(const std::vector<std::string>& words) {
       std::fputs(k_help, stdout);
       return hpcml::k_ok;
     }
-    if (words[0] == "info") return hpcml::helper::run_info();
+    if (words[0] == "info") return run_info();
     if (words[0] == "preflight")
       return hpcml::helper::run_preflight(parse_preflight({words.begin() + 1, words.end()}));
     throw UsageError("unknown command '" + words[0] + "'");

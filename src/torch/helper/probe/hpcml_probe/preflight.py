@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# All phases as one rank, in JSON lines (src/torch/helper/preflight.cpp, info.cpp).
+# All phases as one rank, in JSON lines (src/torch/helper/preflight.cpp, helper_main.cpp).
 import json
 import os
 import threading
