@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes the rows of an object's form: Members<T>::text<&T::name>("name", TextRule::name, "Slurm's name.").
+// Makes the rows of an object's schema: Members<T>::text<&T::name>("name", TextRule::name, "Slurm's name.").
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/config/object_form.hpp"
+#include "core/config/object_schema.hpp"
 
 namespace hpcml::config {
 
@@ -54,48 +54,49 @@ template <class T> struct Members {
 
   template <auto M> static constexpr Row text(Text key, TextRule rule, Text about) {
     return {{.key = key, .kind = MemberKind::text, .about = about, .rule = rule},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into), object.text(form.key, form.rule));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into), object.text(schema.key, schema.rule));
             }};
   }
   /// One of a few texts that stay texts.
   template <auto M> static constexpr Row text_of(Text key, std::vector<std::string> (*words)(), Text about) {
     return {{.key = key, .kind = MemberKind::text, .about = about, .words = words},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into), object.choice(form.key, form.words()));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into),
+                            object.choice(schema.key, schema.words()));
             }};
   }
   /// A word of a closed set.
   template <auto M> static constexpr Row word(Text key, Text about) {
     using E = Value<M>;
     return {{.key = key, .kind = MemberKind::text, .about = about, .words = &model::words_of<E>},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into), object.template choice<E>(form.key));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into), object.template choice<E>(schema.key));
             }};
   }
   /// One of two words; the second is true.
   template <auto M> static constexpr Row either(Text key, std::vector<std::string> (*words)(), Text about) {
     return {{.key = key, .kind = MemberKind::text, .about = about, .words = words},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              const auto known = form.words();
-              std::invoke(M, into) = object.choice(form.key, known) == known.at(1);
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              const auto known = schema.words();
+              std::invoke(M, into) = object.choice(schema.key, known) == known.at(1);
             }};
   }
   template <auto M> static constexpr Row number(Text key, unsigned least, unsigned most, Text about) {
     return {{.key = key, .kind = MemberKind::number, .about = about, .least = least, .most = most},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into),
-                            object.number(form.key, form.least, form.most));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into),
+                            object.number(schema.key, schema.least, schema.most));
             }};
   }
   /// A number of things: at least one.
   template <auto M> static constexpr Row count(Text key, Text about) {
-    return number<M>(key, 1, MemberForm::k_most, about);
+    return number<M>(key, 1, MemberSchema::k_most, about);
   }
   template <auto M> static constexpr Row yes_no(Text key, Text about) {
     return {{.key = key, .kind = MemberKind::yes_no, .about = about},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into), object.flag(form.key));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into), object.flag(schema.key));
             }};
   }
   template <auto M> static constexpr Row time(Text key, Text about) {
@@ -106,71 +107,71 @@ template <class T> struct Members {
   }
   template <auto M> static constexpr Row texts(Text key, TextRule rule, Text about) {
     return {{.key = key, .kind = MemberKind::texts, .about = about, .rule = rule},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              std::invoke(M, into) = object.texts(form.key, form.rule);
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              std::invoke(M, into) = object.texts(schema.key, schema.rule);
             }};
   }
   template <auto M> static constexpr Row numbers(Text key, Text about) {
     return {{.key = key, .kind = MemberKind::numbers, .about = about},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              std::invoke(M, into) = object.numbers(form.key);
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              std::invoke(M, into) = object.numbers(schema.key);
             }};
   }
   template <auto M> static constexpr Row text_map(Text key, TextRule key_rule, TextRule rule, Text about) {
     return {{.key = key, .kind = MemberKind::text_map, .about = about, .rule = rule, .key_rule = key_rule},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              std::invoke(M, into) = object.text_map(form.key, form.key_rule, form.rule);
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              std::invoke(M, into) = object.text_map(schema.key, schema.key_rule, schema.rule);
             }};
   }
   template <auto M> static constexpr Row object(Text key, Text about = {}) {
     using V = Value<M>;
-    return {{.key = key, .kind = MemberKind::object, .about = about, .form = &any_form<V>},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              auto below = object.object(form.key);
+    return {{.key = key, .kind = MemberKind::object, .about = about, .schema = &any_schema<V>},
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              auto below = object.object(schema.key);
               if (!below) return;
               V value{};
-              read_members(below, form_of<V>(), value);
+              read_members(below, schema_of<V>(), value);
               std::invoke(M, into) = std::move(value);
               below.finish();
             }};
   }
   /// An object whose members are kept in the T itself.
-  template <const ObjectForm<T>& (*F)()> static constexpr Row part(Text key) {
+  template <const ObjectSchema<T>& (*F)()> static constexpr Row part(Text key) {
     return {
-        {.key = key, .kind = MemberKind::object, .about = {}, .form = [] { return without_readers(F()); }},
-        [](ObjectReader& object, const MemberForm& form, T& into) {
-          auto below = object.object(form.key);
+        {.key = key, .kind = MemberKind::object, .about = {}, .schema = [] { return without_readers(F()); }},
+        [](ObjectReader& object, const MemberSchema& schema, T& into) {
+          auto below = object.object(schema.key);
           if (!below) return;
           read_members(below, F(), into);
           below.finish();
         }};
   }
-  /// A list of objects of the form F.
-  template <auto M, auto F = &form_of<typename Value<M>::value_type>>
+  /// A list of objects of the schema F.
+  template <auto M, auto F = &schema_of<typename Value<M>::value_type>>
   static constexpr Row objects(Text key, Text about) {
     return {{.key = key,
              .kind = MemberKind::objects,
              .about = about,
-             .form = [] { return without_readers(F()); }},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              object.each(form.key, [&](ObjectReader& item) {
+             .schema = [] { return without_readers(F()); }},
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              object.each(schema.key, [&](ObjectReader& item) {
                 read_members(item, F(), std::invoke(M, into).emplace_back());
               });
             }};
   }
   /// A row whose value another part reads, or that has its own reader.
-  static constexpr Row special(MemberForm form, void (*read)(ObjectReader&, const MemberForm&, T&)) {
-    return {form, read};
+  static constexpr Row special(MemberSchema schema, void (*read)(ObjectReader&, const MemberSchema&, T&)) {
+    return {schema, read};
   }
 
-  template <class V> static AnyObjectForm any_form() { return without_readers(form_of<V>()); }
+  template <class V> static AnyObjectSchema any_schema() { return without_readers(schema_of<V>()); }
 
 private:
   template <auto M> static constexpr Row parsed(Text key, Text pattern, Text about) {
     return {{.key = key, .kind = MemberKind::text, .about = about, .pattern = pattern},
-            [](ObjectReader& object, const MemberForm& form, T& into) {
-              member::store(object, form.key, std::invoke(M, into),
-                            object.template parsed<Value<M>>(form.key));
+            [](ObjectReader& object, const MemberSchema& schema, T& into) {
+              member::store(object, schema.key, std::invoke(M, into),
+                            object.template parsed<Value<M>>(schema.key));
             }};
   }
 };

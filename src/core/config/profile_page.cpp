@@ -13,7 +13,7 @@ namespace {
 /// `|` would end a cell.
 std::string cell(std::string_view text) { return util::replace_all(std::string(text), "|", "\\|"); }
 
-std::string text_form(const MemberForm& member) {
+std::string text_form(const MemberSchema& member) {
   if (member.words) {
     std::vector<std::string> words;
     for (const auto& word : member.words()) words.push_back(fmt::format("`\"{}\"`", word));
@@ -24,15 +24,15 @@ std::string text_form(const MemberForm& member) {
                                                          : fmt::format("`{}`", member.pattern));
 }
 
-std::string number_form(const MemberForm& member) {
+std::string number_form(const MemberSchema& member) {
   if (member.least == member.most) return std::to_string(member.least);
-  if (member.most >= MemberForm::k_most) return fmt::format("number from {}", member.least);
+  if (member.most >= MemberSchema::k_most) return fmt::format("number from {}", member.least);
   return fmt::format("number from {} to {}", member.least, member.most);
 }
 
-std::string form_of_value(const MemberForm& member) {
+std::string form_of_value(const MemberSchema& member) {
   const auto object = [&] {
-    const std::string name(member.form().name);
+    const std::string name(member.schema().name);
     return fmt::format("[{}](#{})", name, name);
   };
   switch (member.kind) {
@@ -55,18 +55,19 @@ std::string form_of_value(const MemberForm& member) {
   return {};
 }
 
-void add_section(const AnyObjectForm& form, std::vector<std::string>& done, std::string& text) {
-  if (std::find(done.begin(), done.end(), form.name) != done.end()) return;
-  done.emplace_back(form.name);
-  text += fmt::format("\n## {}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", form.name, form.about);
-  for (const auto& member : form.members) {
+void add_section(const AnyObjectSchema& schema, std::vector<std::string>& done, std::string& text) {
+  if (std::find(done.begin(), done.end(), schema.name) != done.end()) return;
+  done.emplace_back(schema.name);
+  text +=
+      fmt::format("\n## {}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", schema.name, schema.about);
+  for (const auto& member : schema.members) {
     std::string about(member.about);
-    if (about.empty() && member.form) about = member.form().about;
+    if (about.empty() && member.schema) about = member.schema().about;
     text += fmt::format("| `{}`{} | {} | {} |\n", member.key, member.why.empty() ? "" : " (must)",
                         cell(form_of_value(member)), cell(about));
   }
-  for (const auto& member : form.members)
-    if (member.form) add_section(member.form(), done, text);
+  for (const auto& member : schema.members)
+    if (member.schema) add_section(member.schema(), done, text);
 }
 
 } // namespace
@@ -80,7 +81,7 @@ std::string render_profile_page() {
   for (const auto rule : all_text_rules())
     text += fmt::format("| {} | {} |\n", text_name(rule), cell(text_hint(rule)));
   std::vector<std::string> done;
-  add_section(without_readers(form_of<model::Site>()), done, text);
+  add_section(without_readers(schema_of<model::Site>()), done, text);
   return text;
 }
 

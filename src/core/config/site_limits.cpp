@@ -64,37 +64,37 @@ void check_ends(ObjectReader& row, std::string_view least, std::string_view most
 
 } // namespace
 
-template <> const ObjectForm<model::TimeByNodes>& form_of() {
+template <> const ObjectSchema<model::TimeByNodes>& schema_of() {
   using T = model::TimeByNodes;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
-      M::number<&T::max_nodes>("max_nodes", 0, MemberForm::k_most, "Up to N; 0 or absent: no upper end."),
+      M::number<&T::max_nodes>("max_nodes", 0, MemberSchema::k_most, "Up to N; 0 or absent: no upper end."),
       M::time<&T::time>("time", "The longest such a job may run.").must("set a time limit for this range"),
   });
-  static constexpr ObjectForm<T> k_form{
+  static constexpr ObjectSchema<T> k_schema{
       "time_by_nodes", "A time limit by nodes.", k_members, [](ObjectReader& row, T& value) {
         check_ends(row, "min_nodes", "max_nodes", value.min_nodes, value.max_nodes);
       }};
-  return k_form;
+  return k_schema;
 }
 
-template <> const ObjectForm<model::TimeByGpus>& form_of() {
+template <> const ObjectSchema<model::TimeByGpus>& schema_of() {
   using T = model::TimeByGpus;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_gpus>("min_gpus", "From N GPUs in the whole job on."),
-      M::number<&T::max_gpus>("max_gpus", 0, MemberForm::k_most, "Up to N; 0 or absent: no upper end."),
+      M::number<&T::max_gpus>("max_gpus", 0, MemberSchema::k_most, "Up to N; 0 or absent: no upper end."),
       M::time<&T::time>("time", "The longest such a job may run.").must("set a time limit for this range"),
   });
-  static constexpr ObjectForm<T> k_form{
+  static constexpr ObjectSchema<T> k_schema{
       "time_by_gpus", "A time limit by GPUs.", k_members, [](ObjectReader& row, T& value) {
         check_ends(row, "min_gpus", "max_gpus", value.min_gpus, value.max_gpus);
       }};
-  return k_form;
+  return k_schema;
 }
 
-template <> const ObjectForm<model::Partition>& form_of() {
+template <> const ObjectSchema<model::Partition>& schema_of() {
   using T = model::Partition;
   using M = Members<T>;
   static constexpr auto k_members = joined(
@@ -124,11 +124,11 @@ template <> const ObjectForm<model::Partition>& form_of() {
                                     "Who may use it; on request: after an application."),
           M::text<&T::note>("note", TextRule::line, "A remark for users."),
       }));
-  static constexpr ObjectForm<T> k_form{"partition", "A partition.", k_members, &check_partition};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"partition", "A partition.", k_members, &check_partition};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::Qos>& form_of() {
+template <> const ObjectSchema<model::Qos>& schema_of() {
   using T = model::Qos;
   using M = Members<T>;
   static constexpr auto k_members = joined(
@@ -143,13 +143,13 @@ template <> const ObjectForm<model::Qos>& form_of() {
           M::yes_no<&T::preemptible>("preemptible", "Jobs may be preempted."),
           M::either<&T::on_request>("access", &open_or_request, "Who may use it."),
       }));
-  static constexpr ObjectForm<T> k_form{
+  static constexpr ObjectSchema<T> k_schema{
       "qos", "A quality of service. Its limits stand in for the partition's.", k_members,
       [](ObjectReader& object, T& qos) { check_limits(object, qos); }};
-  return k_form;
+  return k_schema;
 }
 
-template <> const ObjectForm<model::PolicyRules>& form_of() {
+template <> const ObjectSchema<model::PolicyRules>& schema_of() {
   using T = model::PolicyRules;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -158,8 +158,8 @@ template <> const ObjectForm<model::PolicyRules>& form_of() {
       M::count<&T::max_nodes_per_user>("max_nodes_per_user", "Nodes of all jobs of one user."),
       M::count<&T::idle_gpu_minutes>("idle_gpu_minutes", "Jobs whose GPUs idle for this time are stopped."),
   });
-  static constexpr ObjectForm<T> k_form{"policies", "Rules for jobs.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"policies", "Rules for jobs.", k_members};
+  return k_schema;
 }
 
 } // namespace hpcml::config

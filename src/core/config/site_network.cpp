@@ -5,7 +5,7 @@
 
 namespace hpcml::config {
 
-template <> const ObjectForm<model::MasterRule>& form_of() {
+template <> const ObjectSchema<model::MasterRule>& schema_of() {
   using T = model::MasterRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -19,11 +19,11 @@ template <> const ObjectForm<model::MasterRule>& form_of() {
                                  "Variable in which the site gives a free port."),
       M::number<&T::port>("port", 1024, 65535, "A port that the site prescribes."),
   });
-  static constexpr ObjectForm<T> k_form{"master", "Where the rendezvous of the ranks is.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"master", "Where the rendezvous of the ranks is.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::NetworkRule>& form_of() {
+template <> const ObjectSchema<model::NetworkRule>& schema_of() {
   using T = model::NetworkRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -38,13 +38,13 @@ template <> const ObjectForm<model::NetworkRule>& form_of() {
                                   "The only hosts that compute nodes reach, where there is such a list."),
       M::object<&T::master>("master"),
   });
-  static constexpr ObjectForm<T> k_form{
+  static constexpr ObjectSchema<T> k_schema{
       "network", "Network of the compute nodes.", k_members,
       [](ObjectReader& object, T& network) { network.proxy_origin = object.origin("proxy"); }};
-  return k_form;
+  return k_schema;
 }
 
-template <> const ObjectForm<model::StorageRule>& form_of() {
+template <> const ObjectSchema<model::StorageRule>& schema_of() {
   using T = model::StorageRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -58,8 +58,8 @@ template <> const ObjectForm<model::StorageRule>& form_of() {
                                          "Directories that compute nodes cannot write."),
       M::yes_no<&T::tmp_is_memory>("tmp_is_memory", "/tmp counts as the job's memory."),
   });
-  static constexpr ObjectForm<T> k_form{"storage", "File systems.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"storage", "File systems.", k_members};
+  return k_schema;
 }
 
 } // namespace hpcml::config

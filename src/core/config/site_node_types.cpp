@@ -138,8 +138,8 @@ void check_node(ObjectReader& object, model::NodeType& node) {
 }
 
 /// Features with & and |, as --constraint takes them.
-void read_constraint(ObjectReader& object, const MemberForm& form, model::NodeType& node) {
-  const auto text = object.text(form.key).value_or("");
+void read_constraint(ObjectReader& object, const MemberSchema& schema, model::NodeType& node) {
+  const auto text = object.text(schema.key).value_or("");
   const bool good = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string_view("_.:&|*()-").find(static_cast<char>(c)) != std::string_view::npos;
@@ -148,15 +148,15 @@ void read_constraint(ObjectReader& object, const MemberForm& form, model::NodeTy
     node.constraint = text;
   else
     object.report_value(
-        form.key,
+        schema.key,
         fmt::format("{}.constraint is \"{}\", which is not an expression of features", object.path(), text),
         "use names with & and |, for example gpu&hbm80g");
 }
 
 /// Read when the node's cores are known.
-void leave_domains(ObjectReader& object, const MemberForm& form, WrittenCpus&) { object.raw(form.key); }
+void leave_domains(ObjectReader& object, const MemberSchema& schema, WrittenCpus&) { object.raw(schema.key); }
 
-constexpr MemberForm domains(std::string_view key, std::string_view about) {
+constexpr MemberSchema domains(std::string_view key, std::string_view about) {
   return {.key = key,
           .kind = MemberKind::number_or_texts,
           .about = about,
@@ -167,7 +167,7 @@ constexpr MemberForm domains(std::string_view key, std::string_view about) {
 
 } // namespace
 
-template <> const ObjectForm<WrittenCpus>& form_of() {
+template <> const ObjectSchema<WrittenCpus>& schema_of() {
   using T = WrittenCpus;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -182,25 +182,25 @@ template <> const ObjectForm<WrittenCpus>& form_of() {
       M::text<&T::reserved_override>("reserved_override", TextRule::option,
                                      "The option that gives them to the job: --core-spec=0."),
   });
-  static constexpr ObjectForm<T> k_form{"cpu", "The CPUs of a node.", k_members, &make_cpus};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"cpu", "The CPUs of a node.", k_members, &make_cpus};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::GpuPlace>& form_of() {
+template <> const ObjectSchema<model::GpuPlace>& schema_of() {
   using T = model::GpuPlace;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::number<&T::numa>("numa", 0, MemberForm::k_most, "NUMA node to which the GPU is attached."),
-      M::number<&T::l3>("l3", 0, MemberForm::k_most, "L3 domain to which it is attached."),
+      M::number<&T::numa>("numa", 0, MemberSchema::k_most, "NUMA node to which the GPU is attached."),
+      M::number<&T::l3>("l3", 0, MemberSchema::k_most, "L3 domain to which it is attached."),
       M::text<&T::pci>("pci", TextRule::word, "PCI address."),
       M::text<&T::nic>("nic", TextRule::name,
                        "The network card nearest to it, by its interface or adapter: hsn0, mlx5_0."),
   });
-  static constexpr ObjectForm<T> k_form{"gpu_place", "Where a GPU is attached.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"gpu_place", "Where a GPU is attached.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::GpuSlice>& form_of() {
+template <> const ObjectSchema<model::GpuSlice>& schema_of() {
   using T = model::GpuSlice;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -211,11 +211,11 @@ template <> const ObjectForm<model::GpuSlice>& form_of() {
       M::number<&T::cpus>("cpus", 1, 4096, "Cores that go with it."),
       M::memory<&T::memory>("memory", "Memory that goes with it."),
   });
-  static constexpr ObjectForm<T> k_form{"mig", "A MIG instance that jobs can request.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"mig", "A MIG instance that jobs can request.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::GpuShape>& form_of() {
+template <> const ObjectSchema<model::GpuShape>& schema_of() {
   using T = model::GpuShape;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -234,24 +234,25 @@ template <> const ObjectForm<model::GpuShape>& form_of() {
       M::objects<&T::slices>("mig", "MIG instances that jobs can request."),
       M::objects<&T::places>("places", "Where each GPU is attached, in the order of the devices."),
   });
-  static constexpr ObjectForm<T> k_form{"gpu", "The GPUs of a node.", k_members, &finish_gpus};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"gpu", "The GPUs of a node.", k_members, &finish_gpus};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::NodeType>& form_of() {
+template <> const ObjectSchema<model::NodeType>& schema_of() {
   using T = model::NodeType;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::id>("id", TextRule::name, "What partitions call it.")
           .must("set an id: partitions name node types by it"),
       M::word<&T::cpu_arch>("cpu_arch", "Architecture."),
-      M::special({.key = "cpu", .kind = MemberKind::object, .about = {}, .form = &M::any_form<WrittenCpus>},
-                 [](ObjectReader& object, const MemberForm& form, T& node) {
-                   auto cpu = object.object(form.key);
-                   if (!cpu) return;
-                   node.cpu = read_object<WrittenCpus>(cpu).shape;
-                   cpu.finish();
-                 }),
+      M::special(
+          {.key = "cpu", .kind = MemberKind::object, .about = {}, .schema = &M::any_schema<WrittenCpus>},
+          [](ObjectReader& object, const MemberSchema& schema, T& node) {
+            auto cpu = object.object(schema.key);
+            if (!cpu) return;
+            node.cpu = read_object<WrittenCpus>(cpu).shape;
+            cpu.finish();
+          }),
       M::object<&T::gpu>("gpu"),
       M::memory<&T::memory>("memory",
                             "What jobs can request of a node, which is less than the installed memory. "
@@ -280,8 +281,8 @@ template <> const ObjectForm<model::NodeType>& form_of() {
       M::text<&T::local_disk_option>("local_disk_option", TextRule::option,
                                      "What requests it: --constraint=nvme, --tmp={gib}G, --gres=nvme:{gib}."),
   });
-  static constexpr ObjectForm<T> k_form{"node_type", "A type of node.", k_members, &check_node};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"node_type", "A type of node.", k_members, &check_node};
+  return k_schema;
 }
 
 } // namespace hpcml::config

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: MIT
-// The forms of a profile's objects, each in the file of its kind; site_reader.cpp has the whole.
+// The schemas of a profile's objects, each in the file of its kind; site_profile.cpp has the whole.
 #pragma once
 
-#include "core/config/object_form.hpp"
+#include "core/config/object_schema.hpp"
 #include "core/model/site.hpp"
 
 namespace hpcml::config {
 
-template <> const ObjectForm<model::When>& form_of();
-template <> const ObjectForm<model::Site>& form_of();
-template <> const ObjectForm<model::SourceDocument>& form_of();
-template <> const ObjectForm<model::Detect>& form_of();
+template <> const ObjectSchema<model::When>& schema_of();
+template <> const ObjectSchema<model::Site>& schema_of();
+template <> const ObjectSchema<model::SourceDocument>& schema_of();
+template <> const ObjectSchema<model::Detect>& schema_of();
 
 // site_nodes.cpp
-template <> const ObjectForm<model::NodeType>& form_of();
+template <> const ObjectSchema<model::NodeType>& schema_of();
 
 // site_limits.cpp
-template <> const ObjectForm<model::Partition>& form_of();
-template <> const ObjectForm<model::Qos>& form_of();
-template <> const ObjectForm<model::PolicyRules>& form_of();
+template <> const ObjectSchema<model::Partition>& schema_of();
+template <> const ObjectSchema<model::Qos>& schema_of();
+template <> const ObjectSchema<model::PolicyRules>& schema_of();
 
 // site_rules.cpp
-template <> const ObjectForm<model::FlagRule>& form_of();
-template <> const ObjectForm<model::CommonOption>& form_of();
-template <> const ObjectForm<model::GpuRequest>& form_of();
-template <> const ObjectForm<model::GpuVisibility>& form_of();
-template <> const ObjectForm<model::LauncherRule>& form_of();
-template <> const ObjectForm<model::SubmitRule>& form_of();
+template <> const ObjectSchema<model::FlagRule>& schema_of();
+template <> const ObjectSchema<model::CommonOption>& schema_of();
+template <> const ObjectSchema<model::GpuRequest>& schema_of();
+template <> const ObjectSchema<model::GpuVisibility>& schema_of();
+template <> const ObjectSchema<model::LauncherRule>& schema_of();
+template <> const ObjectSchema<model::SubmitRule>& schema_of();
 
 // site_software.cpp
-template <> const ObjectForm<model::EnvRule>& form_of();
-template <> const ObjectForm<model::CacheRule>& form_of();
-template <> const ObjectForm<model::ConflictRule>& form_of();
-template <> const ObjectForm<model::ModuleRule>& form_of();
-template <> const ObjectForm<model::ContainerRule>& form_of();
-template <> const ObjectForm<model::PythonRule>& form_of();
+template <> const ObjectSchema<model::EnvRule>& schema_of();
+template <> const ObjectSchema<model::CacheRule>& schema_of();
+template <> const ObjectSchema<model::ConflictRule>& schema_of();
+template <> const ObjectSchema<model::ModuleRule>& schema_of();
+template <> const ObjectSchema<model::ContainerRule>& schema_of();
+template <> const ObjectSchema<model::PythonRule>& schema_of();
 
 // site_network.cpp
-template <> const ObjectForm<model::NetworkRule>& form_of();
-template <> const ObjectForm<model::StorageRule>& form_of();
+template <> const ObjectSchema<model::NetworkRule>& schema_of();
+template <> const ObjectSchema<model::StorageRule>& schema_of();
 
 /// The first rule of a list holds the others.
 template <class Rule> void add_rule(std::optional<Rule>& first, Rule rule) {

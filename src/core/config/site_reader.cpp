@@ -153,14 +153,14 @@ SiteReadResult read_site(const JsonNode& profile, const std::string& file, ReadC
   context.checks = check == ReadCheck::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
-  read_members(root, form_of<model::Site>(), site);
+  read_members(root, schema_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
   if (check == ReadCheck::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
-    check_unknown_facts(profile, without_readers(form_of<model::Site>()), context);
+    check_unknown_facts(profile, without_readers(schema_of<model::Site>()), context);
     check_texts(profile, context);
   }
 

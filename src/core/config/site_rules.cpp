@@ -26,8 +26,8 @@ std::vector<std::string> gpu_type_policies() {
   return {"optional", "required", "recommended", "forbidden", "ignored"};
 }
 
-void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuRequest& rule) {
-  const auto word = object.choice(form.key, form.words());
+void read_gpu_type(ObjectReader& object, const MemberSchema& schema, model::GpuRequest& rule) {
+  const auto word = object.choice(schema.key, schema.words());
   if (!word) return;
   rule.accepts_untyped = *word == "recommended";
   rule.type = rule.accepts_untyped ? model::Policy::required
@@ -41,7 +41,7 @@ void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
                         "use srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
 }
 
-const ObjectForm<model::Conditional>& host_form() {
+const ObjectSchema<model::Conditional>& host_form() {
   using T = model::Conditional;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -49,11 +49,11 @@ const ObjectForm<model::Conditional>& host_form() {
           .must("set what the entry is about"),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"submit_host", "From where some jobs are submitted.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"submit_host", "From where some jobs are submitted.", k_members};
+  return k_schema;
 }
 
-const ObjectForm<model::Conditional>& command_form() {
+const ObjectSchema<model::Conditional>& command_schema() {
   using T = model::Conditional;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -61,13 +61,13 @@ const ObjectForm<model::Conditional>& command_form() {
           .must("set what the entry is about"),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"submit_command", "What submits some jobs.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"submit_command", "What submits some jobs.", k_members};
+  return k_schema;
 }
 
 } // namespace
 
-template <> const ObjectForm<model::When>& form_of() {
+template <> const ObjectSchema<model::When>& schema_of() {
   using T = model::When;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -88,16 +88,17 @@ template <> const ObjectForm<model::When>& form_of() {
       M::text<&T::image>("image", TextRule::line,
                          "Regular expression (ECMAScript) that the image's whole name must match."),
   });
-  static constexpr ObjectForm<T> k_form{"when",
-                                        "When a rule holds: all conditions that are set must be true. Guide: "
-                                        "docs/guides/site-profiles.md#limit-rules-with-conditions.",
-                                        k_members, [](ObjectReader& object, T& when) {
-                                          if (!is_pattern(object, "image", when.image)) when.image.clear();
-                                        }};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{
+      "when",
+      "When a rule holds: all conditions that are set must be true. Guide: "
+      "docs/guides/site-profiles.md#limit-rules-with-conditions.",
+      k_members, [](ObjectReader& object, T& when) {
+        if (!is_pattern(object, "image", when.image)) when.image.clear();
+      }};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::FlagRule>& form_of() {
+template <> const ObjectSchema<model::FlagRule>& schema_of() {
   using T = model::FlagRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -113,15 +114,15 @@ template <> const ObjectForm<model::FlagRule>& form_of() {
       M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"flag", "How the site treats one option of sbatch.", k_members,
-                                        [](ObjectReader& object, T& rule) {
-                                          if (!is_pattern(object, "pattern", rule.pattern))
-                                            rule.pattern.clear();
-                                        }};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"flag", "How the site treats one option of sbatch.", k_members,
+                                            [](ObjectReader& object, T& rule) {
+                                              if (!is_pattern(object, "pattern", rule.pattern))
+                                                rule.pattern.clear();
+                                            }};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::CommonOption>& form_of() {
+template <> const ObjectSchema<model::CommonOption>& schema_of() {
   using T = model::CommonOption;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -130,11 +131,11 @@ template <> const ObjectForm<model::CommonOption>& form_of() {
       M::either<&T::on_srun>("on", &sbatch_or_srun, "Where it is given."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"common_options", "An option of every job.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"common_options", "An option of every job.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::GpuRequest>& form_of() {
+template <> const ObjectSchema<model::GpuRequest>& schema_of() {
   using T = model::GpuRequest;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -155,22 +156,23 @@ template <> const ObjectForm<model::GpuRequest>& form_of() {
       M::yes_no<&T::must_request>("must_request", "Jobs without GPUs are rejected."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"gpu_request", "How GPUs are requested.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"gpu_request", "How GPUs are requested.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::GpuVisibility>& form_of() {
+template <> const ObjectSchema<model::GpuVisibility>& schema_of() {
   using T = model::GpuVisibility;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::mode>("mode", "What a rank sees: all GPUs of the node, or only its own."),
       M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
   });
-  static constexpr ObjectForm<T> k_form{"gpu_visibility", "What a rank sees of the node's GPUs.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"gpu_visibility", "What a rank sees of the node's GPUs.",
+                                            k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::LauncherRule>& form_of() {
+template <> const ObjectSchema<model::LauncherRule>& schema_of() {
   using T = model::LauncherRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -191,24 +193,24 @@ template <> const ObjectForm<model::LauncherRule>& form_of() {
                                        "Variable with the number of ranks."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"launcher", "A program that starts the tasks.", k_members,
-                                        &check_launcher};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"launcher", "A program that starts the tasks.", k_members,
+                                            &check_launcher};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::SubmitRule>& form_of() {
+template <> const ObjectSchema<model::SubmitRule>& schema_of() {
   using T = model::SubmitRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::objects<&T::hosts, &host_form>("hosts", "From where such jobs are submitted."),
-      M::objects<&T::commands, &command_form>("commands", "What submits such jobs, if it is not sbatch."),
+      M::objects<&T::commands, &command_schema>("commands", "What submits such jobs, if it is not sbatch."),
       M::texts<&T::require_directories>("require_directories", TextRule::expression,
                                         "Jobs must be submitted from below one of these."),
       M::texts<&T::forbid_directories>("forbid_directories", TextRule::expression,
                                        "Jobs must not be submitted from below these."),
   });
-  static constexpr ObjectForm<T> k_form{"submit", "How jobs are submitted.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"submit", "How jobs are submitted.", k_members};
+  return k_schema;
 }
 
 } // namespace hpcml::config

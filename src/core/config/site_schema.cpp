@@ -52,7 +52,7 @@ public:
                                 {"properties", std::move(wrapper)}};
   }
 
-  Json document(const AnyObjectForm& whole) {
+  Json document(const AnyObjectSchema& whole) {
     Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "hpcml site profile"}};
     schema.update(object_of(whole));
     schema["definitions"] = std::move(x_definitions);
@@ -60,33 +60,33 @@ public:
   }
 
 private:
-  Json object_of(const AnyObjectForm& form) {
+  Json object_of(const AnyObjectSchema& schema) {
     Json required = Json::array(), properties = Json::object();
-    for (const auto& member : form.members) {
+    for (const auto& member : schema.members) {
       if (!member.why.empty()) required.push_back(member.key);
       properties[std::string(member.key)] = property(member);
     }
     add_about_members(properties);
-    Json object = {{"type", "object"}, {"description", form.about}, {"additionalProperties", false}};
+    Json object = {{"type", "object"}, {"description", schema.about}, {"additionalProperties", false}};
     if (!required.empty()) object["required"] = std::move(required);
     object["properties"] = std::move(properties);
     return object;
   }
 
   /// The definition of an object, made when it is first named.
-  Json object_reference(const MemberForm& member) {
-    const auto form = member.form();
-    const std::string name(form.name);
+  Json object_reference(const MemberSchema& member) {
+    const auto schema = member.schema();
+    const std::string name(schema.name);
     if (!x_definitions.contains(name)) {
       x_definitions[name] = nullptr; // its place, before those that it names
-      auto object = object_of(form);
+      auto object = object_of(schema);
       x_definitions[name] = std::move(object);
     }
     return reference(name);
   }
 
   /// A value unchanged, null in a layer that removes it, or in a wrapper. Plain ones have a definition each.
-  Json property(const MemberForm& member) {
+  Json property(const MemberSchema& member) {
     auto json = member.about.empty() ? Json::object() : Json{{"description", member.about}};
     switch (member.kind) {
     case MemberKind::text_map:
@@ -99,7 +99,7 @@ private:
     }
     default: break;
     }
-    if (member.key == "schema") { // an older or newer form is another schema
+    if (member.key == "schema") { // an older or newer one has another number
       json["const"] = member.least;
       return json;
     }
@@ -107,7 +107,7 @@ private:
     return json;
   }
 
-  Json map_of(const MemberForm& member) {
+  Json map_of(const MemberSchema& member) {
     Json json = {{"type", "object"}};
     if (member.key_rule == TextRule::name)
       json["propertyNames"] = {{"pattern", text_pattern(TextRule::name)}};
@@ -127,7 +127,7 @@ private:
   }
 
   /// The value without a wrapper.
-  Json value_of(const MemberForm& member) {
+  Json value_of(const MemberSchema& member) {
     const auto list = [](Json items) { return Json{{"type", "array"}, {"items", std::move(items)}}; };
     switch (member.kind) {
     case MemberKind::text: return text_of(member);
@@ -142,19 +142,19 @@ private:
     }
   }
 
-  static Json text_of(const MemberForm& member) {
+  static Json text_of(const MemberSchema& member) {
     if (member.words) return {{"enum", member.words()}};
     Json json = {{"type", "string"}};
     const auto pattern = member.pattern.empty() ? text_pattern(member.rule) : member.pattern;
     if (!pattern.empty()) json["pattern"] = pattern;
     return json;
   }
-  static Json number_of(const MemberForm& member) {
+  static Json number_of(const MemberSchema& member) {
     return {{"type", "integer"}, {"minimum", member.least}, {"maximum", member.most}};
   }
 
-  /// What a definition of the value is called: those of one form share it.
-  static std::string name_of_value(const MemberForm& member) {
+  /// What a definition of the value is called: those of one schema share it.
+  static std::string name_of_value(const MemberSchema& member) {
     switch (member.kind) {
     case MemberKind::yes_no: return "yes_no";
     case MemberKind::number: return fmt::format("number_{}_to_{}", member.least, member.most);
@@ -185,7 +185,7 @@ private:
 } // namespace
 
 std::string render_site_schema() {
-  return SchemaWriter().document(without_readers(form_of<model::Site>())).dump(1) + "\n";
+  return SchemaWriter().document(without_readers(schema_of<model::Site>())).dump(1) + "\n";
 }
 
 } // namespace hpcml::config

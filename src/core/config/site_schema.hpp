@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rows of a profile's form make: the JSON Schema for editors and the page of all keys.
+// What the rows of a profile's schema make: the JSON Schema for editors and the page of all keys.
 #pragma once
 
 #include <string>

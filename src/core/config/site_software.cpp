@@ -71,7 +71,7 @@ std::vector<std::string> image_builders() { return {"cotainr", "easybuild"}; }
 
 } // namespace
 
-template <> const ObjectForm<model::EnvRule>& form_of() {
+template <> const ObjectSchema<model::EnvRule>& schema_of() {
   using T = model::EnvRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -81,19 +81,19 @@ template <> const ObjectForm<model::EnvRule>& form_of() {
                   .kind = MemberKind::text,
                   .about = "Its value, used literally unless it is an expression.",
                   .why = "set the variable's value"},
-                 [](ObjectReader& object, const MemberForm& form, T& rule) {
+                 [](ObjectReader& object, const MemberSchema& schema, T& rule) {
                    const auto kind = rule.expression ? TextRule::expression : TextRule::line;
-                   rule.value = object.text(form.key, kind).value_or("");
+                   rule.value = object.text(schema.key, kind).value_or("");
                  }),
       M::word<&T::scope>("scope", "Where it is set."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{
+  static constexpr ObjectSchema<T> k_schema{
       "env", "A variable that the site requires. An expression may name variables of the job.", k_members};
-  return k_form;
+  return k_schema;
 }
 
-template <> const ObjectForm<model::CacheRule>& form_of() {
+template <> const ObjectSchema<model::CacheRule>& schema_of() {
   using T = model::CacheRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -105,12 +105,12 @@ template <> const ObjectForm<model::CacheRule>& form_of() {
                                  "Variables that name it, with the path below it."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"cache", "A directory on node-local storage, one per node and job.",
-                                        k_members, &check_cache};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{
+      "cache", "A directory on node-local storage, one per node and job.", k_members, &check_cache};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::ConflictRule>& form_of() {
+template <> const ObjectSchema<model::ConflictRule>& schema_of() {
   using T = model::ConflictRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -119,11 +119,11 @@ template <> const ObjectForm<model::ConflictRule>& form_of() {
       M::text<&T::why>("why", TextRule::line, "What happens.").must("set what happens if they are combined"),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"conflict", "Variables that must not be combined.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"conflict", "Variables that must not be combined.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::ModuleRule>& form_of() {
+template <> const ObjectSchema<model::ModuleRule>& schema_of() {
   using T = model::ModuleRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -134,11 +134,11 @@ template <> const ObjectForm<model::ModuleRule>& form_of() {
           .must("set a list of modules"),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"modules", "Modules of some jobs.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"modules", "Modules of some jobs.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::ContainerBind>& form_of() {
+template <> const ObjectSchema<model::ContainerBind>& schema_of() {
   using T = model::ContainerBind;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -146,11 +146,11 @@ template <> const ObjectForm<model::ContainerBind>& form_of() {
       M::text<&T::target>("target", TextRule::expression, "Inside; absent: the same."),
       M::yes_no<&T::optional>("optional", "Omitted if the node does not have it."),
   });
-  static constexpr ObjectForm<T> k_form{"bind", "A directory or file that images see.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"bind", "A directory or file that images see.", k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::SquashRule>& form_of() {
+template <> const ObjectSchema<model::SquashRule>& schema_of() {
   using T = model::SquashRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -158,13 +158,13 @@ template <> const ObjectForm<model::SquashRule>& form_of() {
                       "Where it is mounted [default: its own path without the suffix]."),
       M::texts<&T::options>("options", TextRule::launcher_argument, "Options of mksquashfs, one word each."),
   });
-  static constexpr ObjectForm<T> k_form{"squashfs",
-                                        "An environment in one squashfs file can be mounted with the image.",
-                                        k_members, [](ObjectReader&, T& rule) { rule.known = true; }};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{
+      "squashfs", "An environment in one squashfs file can be mounted with the image.", k_members,
+      [](ObjectReader&, T& rule) { rule.known = true; }};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::ContainerRule>& form_of() {
+template <> const ObjectSchema<model::ContainerRule>& schema_of() {
   using T = model::ContainerRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -194,11 +194,11 @@ template <> const ObjectForm<model::ContainerRule>& form_of() {
                          "What activates the image's own environment inside it."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"container", "How images run.", k_members, &check_container};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"container", "How images run.", k_members, &check_container};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::ImageBuild>& form_of() {
+template <> const ObjectSchema<model::ImageBuild>& schema_of() {
   using T = model::ImageBuild;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -209,16 +209,16 @@ template <> const ObjectForm<model::ImageBuild>& form_of() {
       M::text<&T::rocm>("rocm", TextRule::name, "The ROCm inside the base image: 5.5.3."),
       M::text<&T::cuda>("cuda", TextRule::name, "The CUDA inside the base image: 12.6."),
   });
-  static constexpr ObjectForm<T> k_form{"image_build", "How an image with a user's packages is built.",
-                                        k_members, [](ObjectReader& object, T& image) {
-                                          if (image.tool == "cotainr")
-                                            object.require("base_image",
-                                                           "set the image that cotainr starts from");
-                                        }};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"image_build", "How an image with a user's packages is built.",
+                                            k_members, [](ObjectReader& object, T& image) {
+                                              if (image.tool == "cotainr")
+                                                object.require("base_image",
+                                                               "set the image that cotainr starts from");
+                                            }};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::PythonRule>& form_of() {
+template <> const ObjectSchema<model::PythonRule>& schema_of() {
   using T = model::PythonRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -239,8 +239,8 @@ template <> const ObjectForm<model::PythonRule>& form_of() {
                              "What a new environment gets when the request names nothing."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"python", "A Python environment.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"python", "A Python environment.", k_members};
+  return k_schema;
 }
 
 } // namespace hpcml::config

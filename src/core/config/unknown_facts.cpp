@@ -67,32 +67,32 @@ bool is_list(MemberKind kind) {
 
 bool is_map(MemberKind kind) { return kind == MemberKind::object_map || kind == MemberKind::text_map; }
 
-/// True if the form has the key that the steps from `at` lead to. Only a list with keys below has brackets.
-bool has_key(const AnyObjectForm& form, const Path& path, std::size_t at = 0) {
+/// True if the schema has the key that the steps from `at` lead to. Only a list with keys below has brackets.
+bool has_key(const AnyObjectSchema& schema, const Path& path, std::size_t at = 0) {
   const auto& step = path[at];
-  const auto member = std::find_if(form.members.begin(), form.members.end(),
-                                   [&](const MemberForm& candidate) { return candidate.key == step.key; });
-  if (member == form.members.end()) return false;
+  const auto member = std::find_if(schema.members.begin(), schema.members.end(),
+                                   [&](const MemberSchema& candidate) { return candidate.key == step.key; });
+  if (member == schema.members.end()) return false;
   if (at + 1 == path.size()) return !step.selector;
   if (is_map(member->kind)) { // the next step is one of its names
     if (step.selector || path[at + 1].selector) return false;
-    return at + 2 == path.size() || (member->form && has_key(member->form(), path, at + 2));
+    return at + 2 == path.size() || (member->schema && has_key(member->schema(), path, at + 2));
   }
-  if (!member->form) return false;
+  if (!member->schema) return false;
   const bool fits = step.selector
                         ? is_list(member->kind)
                         : member->kind == MemberKind::object || member->kind == MemberKind::object_or_list;
-  return fits && has_key(member->form(), path, at + 1);
+  return fits && has_key(member->schema(), path, at + 1);
 }
 
 /// All keys as `unknown` names them.
-void list_keys(const AnyObjectForm& form, const std::string& prefix, std::size_t depth,
+void list_keys(const AnyObjectSchema& schema, const std::string& prefix, std::size_t depth,
                std::vector<std::string>& keys) {
-  for (const auto& member : form.members) {
+  for (const auto& member : schema.members) {
     const auto key = prefix + std::string(member.key);
     keys.push_back(key);
-    if (member.form && !is_map(member.kind) && depth < k_longest_path)
-      list_keys(member.form(), key + (member.kind == MemberKind::object ? "." : "[]."), depth + 1, keys);
+    if (member.schema && !is_map(member.kind) && depth < k_longest_path)
+      list_keys(member.schema(), key + (member.kind == MemberKind::object ? "." : "[]."), depth + 1, keys);
   }
 }
 
@@ -107,9 +107,9 @@ std::string without_brackets(const std::string& key) {
 }
 
 /// The key that is meant: the same with brackets, the only one that ends so, or the nearest.
-std::optional<std::string> find_meant_key(const AnyObjectForm& form, const std::string& written) {
+std::optional<std::string> find_meant_key(const AnyObjectSchema& schema, const std::string& written) {
   std::vector<std::string> keys;
-  list_keys(form, "", 1, keys);
+  list_keys(schema, "", 1, keys);
   const auto plain = without_brackets(written);
   std::vector<std::string> longer;
   for (const auto& key : keys) {
@@ -160,7 +160,7 @@ bool is_filled_by_other_file(const JsonNode& entry, const JsonNode& value, const
 
 } // namespace
 
-void check_unknown_facts(const JsonNode& profile, const AnyObjectForm& form, ReadContext& context) {
+void check_unknown_facts(const JsonNode& profile, const AnyObjectSchema& schema, ReadContext& context) {
   const auto* list = profile.find("unknown");
   if (list == nullptr) return;
   for (const auto& item : unwrapped(*list).items) {
@@ -168,8 +168,8 @@ void check_unknown_facts(const JsonNode& profile, const AnyObjectForm& form, Rea
     const auto entry = read_entry(item.text);
     if (!entry.must_be_key) continue;
     const auto path = parse_path(entry.key);
-    if (!path || !has_key(form, *path)) {
-      const auto meant = find_meant_key(form, entry.key);
+    if (!path || !has_key(schema, *path)) {
+      const auto meant = find_meant_key(schema, entry.key);
       context.report("value",
                      fmt::format("\"unknown\" lists \"{}\", which is not a key of a profile", entry.key),
                      item.place,

@@ -2,7 +2,7 @@
 // Options of sbatch that the site requires, refuses, ignores, or writes in its own form.
 #include <array>
 
-#include "core/site_rules/form.hpp"
+#include "core/site_rules/option_pattern.hpp"
 #include "core/site_rules/rule_evaluation.hpp"
 #include "core/util/text.hpp"
 
@@ -54,14 +54,14 @@ void evaluate_form(Case& job, const std::string& name, const model::FlagRule& ru
   // Suffixes distinguish types of GPU; users who have hours of one type may omit the suffix.
   if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
   // Slurm compares accounts without regard to capitals.
-  if (!has_form(rule, value) && !(name == "account" && has_form(rule, util::to_lower(value))))
+  if (!matches_pattern(rule, value) && !(name == "account" && matches_pattern(rule, util::to_lower(value))))
     add(SiteRule::option_form,
         rule.policy != Policy::required || is_placeholder(value) ? Confidence::likely : Confidence::definite);
 }
 
 } // namespace
 
-bool has_form(const model::FlagRule& rule, const std::string& value) {
+bool matches_pattern(const model::FlagRule& rule, const std::string& value) {
   return rule.pattern.empty() || model::matches_pattern(value, rule.pattern);
 }
 

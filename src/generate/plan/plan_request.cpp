@@ -40,7 +40,7 @@ bool counts_all_but_gpus(const model::JobSpec& job) {
   return counts && !gpu_words && !job.partition;
 }
 
-StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site) {
   if (!counts_all_but_gpus(job)) return {std::move(job)};
   const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
                                     [](const auto& partition) { return partition.cpu_only; });
@@ -82,7 +82,7 @@ StepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
       unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
   launched = unwrap(read_node_range(std::move(launched)), diagnostics);
   StepResult<Request> result{{site,
-                              unwrap(read_unasked_gpus(std::move(launched.job), site), diagnostics),
+                              unwrap(read_unrequested_gpus(std::move(launched.job), site), diagnostics),
                               {},
                               std::move(launched.agent_options),
                               launched.least_nodes}};

@@ -54,7 +54,7 @@ std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agen
 
 /// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
 /// GPUs.
-StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
+StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site);
 
 /// Where fewer nodes may continue (--nnodes MIN:MAX): the job has MAX of them, and the launch continues with
 /// MIN.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "core/site_rules/form.hpp"
+#include "core/site_rules/option_pattern.hpp"
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/resource_directives.hpp"

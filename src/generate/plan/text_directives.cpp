@@ -4,7 +4,7 @@
 #include <cctype>
 #include <fmt/format.h>
 
-#include "core/site_rules/form.hpp"
+#include "core/site_rules/option_pattern.hpp"
 #include "core/util/one_line.hpp"
 #include "generate/plan/option_value.hpp"
 #include "generate/plan/resource_directives.hpp"
@@ -48,7 +48,7 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
         fmt::format("set a value, or remove {}: the value must be one line of text", option));
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
-  else if (!site_rules::has_form(rule, value))
+  else if (!site_rules::matches_pattern(rule, value))
     result.remarks.error("usage/" + name,
                          fmt::format("{}={} does not have the form that {} expects{}", option, value,
                                      input.site.name, rule.why.empty() ? "" : ": " + rule.why),

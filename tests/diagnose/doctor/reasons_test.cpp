@@ -74,12 +74,13 @@ TEST_CASE("the reasons of Zurada's page: no GPU node, no GPU asked for, a torch 
   auto cpu_node = login;
   cpu_node.place.job = "7";
   CHECK(ids(cpu_node) == Ids{"none-asked-for", "no-gpu"});
-  auto unasked = good_node();
-  unasked.place.gpu_variables.clear();
-  unasked.place.limits.clear();
-  all_devices(unasked, DeviceAccess::forbidden);
-  unasked.gpus.devices["/dev/nvidiactl"] = unasked.gpus.devices["/dev/nvidia-uvm"] = DeviceAccess::open;
-  CHECK(ids(unasked) == Ids{"none-asked-for", "hidden-by-job"});
+  auto unrestricted = good_node();
+  unrestricted.place.gpu_variables.clear();
+  unrestricted.place.limits.clear();
+  all_devices(unrestricted, DeviceAccess::forbidden);
+  unrestricted.gpus.devices["/dev/nvidiactl"] = unrestricted.gpus.devices["/dev/nvidia-uvm"] =
+      DeviceAccess::open;
+  CHECK(ids(unrestricted) == Ids{"none-asked-for", "hidden-by-job"});
   auto cpu_torch = good_node();
   cpu_torch.torch.cuda.clear();
   cpu_torch.torch.version = "2.7.1+cpu";

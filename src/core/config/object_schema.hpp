@@ -23,17 +23,17 @@ enum class MemberKind {
   numbers,          ///< a list of such numbers
   number_or_texts,  ///< a number, or a list of texts
   text_map,         ///< names under `key_rule`, texts under `rule`
-  object,           ///< of `form`
+  object,           ///< of `schema`
   objects,          ///< a list of such objects
   object_or_list,   ///< one such object, or a list of them
   objects_or_texts, ///< a list of such objects and of texts under `rule`
   object_map,       ///< names under `key_rule`, with such an object or a list of them
 };
 
-struct AnyObjectForm;
+struct AnyObjectSchema;
 
 /// A row, for those who do not read values: a schema, a page.
-struct MemberForm {
+struct MemberSchema {
   std::string_view key;
   MemberKind kind;
   std::string_view about;                        ///< for users, a sentence or more
@@ -43,34 +43,34 @@ struct MemberForm {
   unsigned most = k_most;                        ///< of a number
   std::vector<std::string> (*words)() = nullptr; ///< of a closed set
   std::string_view pattern = {};                 ///< of texts with their own form
-  AnyObjectForm (*form)() = nullptr;             ///< of the objects
+  AnyObjectSchema (*schema)() = nullptr;         ///< of the objects
   std::string_view why = {};                     ///< not empty: the member must exist, and why
 
   static constexpr unsigned k_most = 1000000; ///< where nothing else limits a number
 };
 
 /// An object's rows.
-struct AnyObjectForm {
+struct AnyObjectSchema {
   std::string_view name;  ///< what the schema calls it
   std::string_view about; ///< for users; may be empty
-  std::vector<MemberForm> members;
+  std::vector<MemberSchema> members;
 };
 
 /// A row with its reader, which stores the value in a T.
 template <class T> struct Member {
-  MemberForm form;
-  void (*read)(ObjectReader& object, const MemberForm& form, T& into);
+  MemberSchema schema;
+  void (*read)(ObjectReader& object, const MemberSchema& schema, T& into);
 
   /// The same, but the member must exist; `why` is the hint where it is not.
   constexpr Member must(std::string_view why) const {
     auto copy = *this;
-    copy.form.why = why;
+    copy.schema.why = why;
     return copy;
   }
 };
 
 /// What an object looks like that becomes a T.
-template <class T> struct ObjectForm {
+template <class T> struct ObjectSchema {
   std::string_view name;
   std::string_view about;
   std::span<const Member<T>> members;
@@ -78,29 +78,29 @@ template <class T> struct ObjectForm {
                 T& value) = nullptr; ///< what only shows when the members are seen together
 };
 
-/// The form of the objects that become a T: specialised for each.
-template <class T> const ObjectForm<T>& form_of();
+/// The schema of the objects that become a T: specialised for each.
+template <class T> const ObjectSchema<T>& schema_of();
 
-/// A form without its readers.
-template <class T> AnyObjectForm without_readers(const ObjectForm<T>& form) {
-  AnyObjectForm any{form.name, form.about, {}};
-  for (const auto& member : form.members) any.members.push_back(member.form);
+/// A schema without its readers.
+template <class T> AnyObjectSchema without_readers(const ObjectSchema<T>& schema) {
+  AnyObjectSchema any{schema.name, schema.about, {}};
+  for (const auto& member : schema.members) any.members.push_back(member.schema);
   return any;
 }
 
 /// Reads the members of `object` into `value`, and the object's origin, where a T keeps one.
-template <class T> void read_members(ObjectReader& object, const ObjectForm<T>& form, T& value) {
-  for (const auto& member : form.members)
-    if (!member.form.why.empty()) object.require(member.form.key, member.form.why);
-  for (const auto& member : form.members) member.read(object, member.form, value);
+template <class T> void read_members(ObjectReader& object, const ObjectSchema<T>& schema, T& value) {
+  for (const auto& member : schema.members)
+    if (!member.schema.why.empty()) object.require(member.schema.key, member.schema.why);
+  for (const auto& member : schema.members) member.read(object, member.schema, value);
   if constexpr (requires { value.origin = object.origin(); }) value.origin = object.origin();
-  if (form.check) form.check(object, value);
+  if (schema.check) schema.check(object, value);
 }
 
 /// An object as a T.
 template <class T> T read_object(ObjectReader& object) {
   T value{};
-  read_members(object, form_of<T>(), value);
+  read_members(object, schema_of<T>(), value);
   return value;
 }
 

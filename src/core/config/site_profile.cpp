@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The form of a whole profile: what other files say in parts, and what is by itself.
+// The schema of a whole profile: what other files say in parts, and what is by itself.
 #include <chrono>
 #include <fmt/format.h>
 
@@ -35,33 +35,33 @@ std::vector<std::string> constraint_operators() { return {"&", "|"}; }
 /// A day.
 template <class T, auto M> constexpr Member<T> date(std::string_view key, std::string_view about) {
   return Members<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
-                             [](ObjectReader& object, const MemberForm& form, T& into) {
-                               std::invoke(M, into) = object.text(form.key).value_or("");
+                             [](ObjectReader& object, const MemberSchema& schema, T& into) {
+                               std::invoke(M, into) = object.text(schema.key).value_or("");
                                const auto& text = std::invoke(M, into);
                                if (!text.empty() && !is_date(text))
-                                 object.report_value(form.key, k_date_fault);
+                                 object.report_value(schema.key, k_date_fault);
                              });
 }
 
 /// A member that others read: the layers of a profile.
-void leave_site(ObjectReader& object, const MemberForm& form, Site&) { object.raw(form.key); }
+void leave_site(ObjectReader& object, const MemberSchema& schema, Site&) { object.raw(schema.key); }
 
-void check_text(ObjectReader& object, const MemberForm& form, Site&) { object.text(form.key); }
+void check_text(ObjectReader& object, const MemberSchema& schema, Site&) { object.text(schema.key); }
 
-void check_flag(ObjectReader& object, const MemberForm& form, Site&) { object.flag(form.key); }
+void check_flag(ObjectReader& object, const MemberSchema& schema, Site&) { object.flag(schema.key); }
 
-/// An older or newer form of profiles has another number.
-void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
-  const auto* version = object.raw(form.key);
-  if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
+/// An older or newer schema of profiles has another number.
+void check_form_version(ObjectReader& object, const MemberSchema& schema, Site&) {
+  const auto* version = object.raw(schema.key);
+  if (version && !(version->is(JsonKind::integer) && version->integer == schema.least))
     object.report_value(
-        form.key,
+        schema.key,
         fmt::format("the profile must have \"schema\": {}, the only version that this hpcml reads",
-                    form.least),
-        fmt::format("set \"schema\": {}, or use the hpcml for which the profile was written", form.least));
+                    schema.least),
+        fmt::format("set \"schema\": {}, or use the hpcml for which the profile was written", schema.least));
 }
 
-const ObjectForm<Site>& state_form() {
+const ObjectSchema<Site>& state_schema() {
   using M = Members<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::word<&Site::state>("is", "Whether the cluster runs jobs.").must("production, early or retired"),
@@ -69,13 +69,13 @@ const ObjectForm<Site>& state_form() {
       date<Site, &Site::until>("until", "The last day that is announced."),
       M::text<&Site::successor>("successor", TextRule::name, "The id of the site that took over."),
   });
-  static constexpr ObjectForm<Site> k_form{
+  static constexpr ObjectSchema<Site> k_schema{
       "state", "Whether the cluster is in operation.", k_members,
       [](ObjectReader& object, Site& site) { site.state_origin = object.origin("is"); }};
-  return k_form;
+  return k_schema;
 }
 
-const ObjectForm<Site>& undescribed_names_form() {
+const ObjectSchema<Site>& undescribed_names_schema() {
   using M = Members<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::other_partitions>(
@@ -84,14 +84,14 @@ const ObjectForm<Site>& undescribed_names_form() {
           "with names like this one."),
       M::texts<&Site::other_qos>("of_qos", TextRule::line, "The same for QoS."),
   });
-  static constexpr ObjectForm<Site> k_form{
+  static constexpr ObjectSchema<Site> k_schema{
       "undescribed_names",
       "Names that the site has in addition to those that the profile describes: CPU partitions, special QoS.",
       k_members};
-  return k_form;
+  return k_schema;
 }
 
-const ObjectForm<Site>& constraints_form() {
+const ObjectSchema<Site>& constraints_schema() {
   using M = Members<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::constraints>("values", TextRule::line,
@@ -100,8 +100,8 @@ const ObjectForm<Site>& constraints_form() {
                   .kind = MemberKind::texts,
                   .about = "How they may be combined.",
                   .words = &constraint_operators},
-                 [](ObjectReader& object, const MemberForm& form, Site& site) {
-                   site.constraint_operators = object.texts(form.key);
+                 [](ObjectReader& object, const MemberSchema& schema, Site& site) {
+                   site.constraint_operators = object.texts(schema.key);
                    for (const auto& sign : site.constraint_operators)
                      if (sign != "&" && sign != "|")
                        object.report_value(
@@ -111,8 +111,8 @@ const ObjectForm<Site>& constraints_form() {
                            "use one of: &, |");
                  }),
   });
-  static constexpr ObjectForm<Site> k_form{"constraints", "What --constraint takes.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<Site> k_schema{"constraints", "What --constraint takes.", k_members};
+  return k_schema;
 }
 
 void check_interactive(ObjectReader& root, const Site& site) {
@@ -142,8 +142,8 @@ void finish_site(ObjectReader& root, Site& site) {
     check_activation(containers[i], site.containers[i], site);
 }
 
-void read_sources(ObjectReader& root, const MemberForm& form, Site& site) {
-  root.each_member(form.key, [&](const std::string& id, ObjectReader& object) {
+void read_sources(ObjectReader& root, const MemberSchema& schema, Site& site) {
+  root.each_member(schema.key, [&](const std::string& id, ObjectReader& object) {
     auto source = read_object<model::SourceDocument>(object);
     source.id = id;
     root.know_source(id, source.url, source.checked);
@@ -151,18 +151,18 @@ void read_sources(ObjectReader& root, const MemberForm& form, Site& site) {
   });
 }
 
-void read_flags(ObjectReader& root, const MemberForm& form, Site& site) {
+void read_flags(ObjectReader& root, const MemberSchema& schema, Site& site) {
   std::map<std::string, std::optional<model::FlagRule>> flags;
-  root.each_member(form.key, [&](const std::string& name, ObjectReader& object) {
+  root.each_member(schema.key, [&](const std::string& name, ObjectReader& object) {
     add_rule(flags[name], read_object<model::FlagRule>(object));
   });
   for (auto& [name, rule] : flags)
     if (rule) site.flags[name] = std::move(*rule);
 }
 
-void read_always(ObjectReader& root, const MemberForm& form, Site& site) {
+void read_always(ObjectReader& root, const MemberSchema& schema, Site& site) {
   root.each_or_text(
-      form.key, form.rule,
+      schema.key, schema.rule,
       [&](const std::string& option, const model::Origin& origin) {
         site.common_options.push_back({option, origin});
       },
@@ -172,9 +172,9 @@ void read_always(ObjectReader& root, const MemberForm& form, Site& site) {
       });
 }
 
-void read_gpu_request(ObjectReader& root, const MemberForm& form, Site& site) {
+void read_gpu_request(ObjectReader& root, const MemberSchema& schema, Site& site) {
   std::optional<model::GpuRequest> first;
-  root.each_or_one(form.key,
+  root.each_or_one(schema.key,
                    [&](ObjectReader& object) { add_rule(first, read_object<model::GpuRequest>(object)); });
   if (first) site.gpu_request = std::move(*first);
 }
@@ -187,7 +187,7 @@ constexpr auto identity_members() {
                   .kind = MemberKind::object_map,
                   .about = "Where values come from.",
                   .key_rule = TextRule::name,
-                  .form = &M::any_form<model::SourceDocument>},
+                  .schema = &M::any_schema<model::SourceDocument>},
                  &read_sources),
       M::special({.key = "$schema", .kind = MemberKind::text, .about = "For editors."}, &check_text),
       M::special({.key = "schema",
@@ -207,7 +207,7 @@ constexpr auto identity_members() {
                  &leave_site),
       M::special({.key = "abstract", .kind = MemberKind::yes_no, .about = "A layer for others, not a site."},
                  &check_flag),
-      M::part<&state_form>("state"),
+      M::part<&state_schema>("state"),
       M::object<&Site::detect>("detect"),
       M::word<&Site::login_arch>("login_arch", "Architecture of the login nodes."),
       M::object<&Site::submit>("submit"),
@@ -226,24 +226,24 @@ constexpr auto request_members() {
                   .about = "sbatch's options by their long name without dashes: one rule, or several of "
                            "which the first that holds is used.",
                   .key_rule = TextRule::name,
-                  .form = &M::any_form<model::FlagRule>},
+                  .schema = &M::any_schema<model::FlagRule>},
                  &read_flags),
       M::special({.key = "common_options",
                   .kind = MemberKind::objects_or_texts,
                   .about = "Options of every job.",
                   .rule = TextRule::option,
-                  .form = &M::any_form<model::CommonOption>},
+                  .schema = &M::any_schema<model::CommonOption>},
                  &read_always),
       M::text<&Site::shebang>("shebang", TextRule::shebang, "The script's first line."),
       M::special(
           {.key = "gpu_request",
            .kind = MemberKind::object_or_list,
            .about = "How GPUs are asked for: one rule, or several of which the first that holds is used.",
-           .form = &M::any_form<model::GpuRequest>},
+           .schema = &M::any_schema<model::GpuRequest>},
           &read_gpu_request),
       M::object<&Site::gpu_visibility>("gpu_visibility"),
-      M::part<&undescribed_names_form>("undescribed_names"),
-      M::part<&constraints_form>("constraints"),
+      M::part<&undescribed_names_schema>("undescribed_names"),
+      M::part<&constraints_schema>("constraints"),
       M::word<&Site::binding>("binding", "masks: srun binds with CPU masks where the step owns its nodes; "
                                          "launch: hpcml launch binds."),
       M::objects<&Site::launchers>("launchers", "Programs that start the tasks."),
@@ -300,7 +300,7 @@ constexpr auto machine_members() {
 
 } // namespace
 
-template <> const ObjectForm<model::SourceDocument>& form_of() {
+template <> const ObjectSchema<model::SourceDocument>& schema_of() {
   using T = model::SourceDocument;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -309,11 +309,12 @@ template <> const ObjectForm<model::SourceDocument>& form_of() {
       date<T, &T::checked>("checked", "The day on which it was read.")
           .must("set the day on which the source was read, YYYY-MM-DD"),
   });
-  static constexpr ObjectForm<T> k_form{"source_document", "A document that values come from.", k_members};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"source_document", "A document that values come from.",
+                                            k_members};
+  return k_schema;
 }
 
-template <> const ObjectForm<model::Detect>& form_of() {
+template <> const ObjectSchema<model::Detect>& schema_of() {
   using T = model::Detect;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
@@ -322,25 +323,25 @@ template <> const ObjectForm<model::Detect>& form_of() {
       M::texts<&T::hostnames>("hostnames", TextRule::line,
                               "Regular expressions for the whole host name of login nodes."),
   });
-  static constexpr ObjectForm<T> k_form{"detect", "How hpcml detects that it runs on this site.", k_members,
-                                        [](ObjectReader& object, T& detect) {
-                                          for (const auto& [name, pattern] : detect.env)
-                                            is_pattern(object, "env", pattern);
-                                          for (const auto& pattern : detect.hostnames)
-                                            is_pattern(object, "hostnames", pattern);
-                                        }};
-  return k_form;
+  static constexpr ObjectSchema<T> k_schema{"detect", "How hpcml detects that it runs on this site.",
+                                            k_members, [](ObjectReader& object, T& detect) {
+                                              for (const auto& [name, pattern] : detect.env)
+                                                is_pattern(object, "env", pattern);
+                                              for (const auto& pattern : detect.hostnames)
+                                                is_pattern(object, "hostnames", pattern);
+                                            }};
+  return k_schema;
 }
 
-template <> const ObjectForm<Site>& form_of() {
+template <> const ObjectSchema<Site>& schema_of() {
   static constexpr auto k_members = joined(joined(identity_members(), request_members()), machine_members());
-  static constexpr ObjectForm<Site> k_form{
+  static constexpr ObjectSchema<Site> k_schema{
       "site",
       "What hpcml knows about a cluster. A value is plain or {\"value\": …, \"source\": …, \"checked\": …, "
       "\"note\": …, \"alternatives\": […]}. What is not known is absent and named in \"unknown\". "
       "Guide: docs/guides/site-profiles.md; all keys: docs/reference/site-profile.md.",
       k_members, &finish_site};
-  return k_form;
+  return k_schema;
 }
 
 } // namespace hpcml::config
