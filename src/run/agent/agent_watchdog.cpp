@@ -15,6 +15,7 @@
 #include "core/util/process.hpp"
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/inactivity_timer.hpp"
 #include "run/agent/process_states.hpp"
 #include "run/launch/failure.hpp"
 
@@ -36,7 +37,7 @@ std::string file_in_use(pid_t pid, const std::string& proc) {
 }
 
 /// Reads what the agent has sent; false if that is the end.
-bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
+bool read_line(int line, InactivityTimer& timer, InactivityTimer::Time now) {
   char words[64];
   const auto count = ::read(line, words, sizeof words);
   if (count < 0) return errno == EINTR || errno == EAGAIN;
@@ -53,42 +54,31 @@ int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::str
   const auto report = [](const std::string& text) {
     launch::log_without_waiting(util::LogLevel::error, text);
   };
-  SilenceTimer timer(options, util::now_with_suspend());
+  InactivityTimer timer(options, util::now_with_suspend());
   for (;;) {
     pollfd end{line, POLLIN, 0};
     const int ready = ::poll(&end, 1, static_cast<int>(timer.turn().count()));
     const auto now = util::now_with_suspend();
     if (ready == 1 && !read_line(line, timer, now)) return 0;
     const auto action = timer.on_turn(now);
-    if (action == SilenceTimer::Action::none) continue;
+    if (action == InactivityTimer::Action::none) continue;
     const auto state = describe_process(agent);
-    const auto silence = whole_seconds(timer.silence(now));
-    if (action == SilenceTimer::Action::report) {
+    const auto idle_time = whole_seconds(timer.idle_time(now));
+    if (action == InactivityTimer::Action::report) {
       report(fmt::format("the agent of {0} (process {1}) has not responded for {2}{3}\n"
                          "hint: check {0} for a hung file system, swapping or a stopped process",
-                         host, agent, silence, state.empty() ? "" : fmt::format(": it {}", state)));
+                         host, agent, idle_time, state.empty() ? "" : fmt::format(": it {}", state)));
       continue;
     }
     report(fmt::format("the agent of {0} (process {1}) and its ranks are killed: no heartbeat for {2}\n"
                        "hint: check {0} for a hung file system, swapping or a stopped process",
-                       host, agent, silence));
+                       host, agent, idle_time));
     ::kill(agent, SIGKILL);
     return 0;
   }
 }
 
 } // namespace
-
-SilenceTimer::Action SilenceTimer::on_turn(Time now) {
-  if (util::is_late(x_turn, now, x_options.late_limit())) x_last_received = now;
-  x_turn = now + turn();
-  if (!x_expects) return Action::none;
-  const auto margin = std::chrono::milliseconds(x_options.interval) / 2;
-  if (now - x_last_received >= x_options.timeout + margin) return Action::kill;
-  if (x_reported || now - x_last_received < x_options.timeout - margin) return Action::none;
-  x_reported = true;
-  return Action::report;
-}
 
 std::string describe_process(pid_t pid, const std::string& proc) {
   // Only what the kernel gives without waiting for the process: not its maps or its command line.

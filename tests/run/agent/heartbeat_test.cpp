@@ -4,6 +4,7 @@
 
 #include "run/agent/agent_watchdog.hpp"
 #include "run/agent/coordinator_play.hpp"
+#include "run/agent/inactivity_timer.hpp"
 #include "run/agent/stall_watch.hpp"
 
 using namespace hpcml::agent;
@@ -76,19 +77,19 @@ TEST_CASE("heartbeat timer without a timeout is never overdue") {
 }
 
 TEST_CASE("watchdog reports a silent agent and then kills it") {
-  SilenceTimer timer(k_usual, at(0));
-  std::map<SilenceTimer::Action, double> first;
-  for (double time = 1; time < 60 && !first.count(SilenceTimer::Action::kill); ++time)
+  InactivityTimer timer(k_usual, at(0));
+  std::map<InactivityTimer::Action, double> first;
+  for (double time = 1; time < 60 && !first.count(InactivityTimer::Action::kill); ++time)
     first.emplace(timer.on_turn(at(time)), time);
-  CHECK(first[SilenceTimer::Action::report] == 28);
-  CHECK(first[SilenceTimer::Action::kill] == 33);
+  CHECK(first[InactivityTimer::Action::report] == 28);
+  CHECK(first[InactivityTimer::Action::kill] == 33);
 }
 
 TEST_CASE("watchdog spares agents that work, wait or were paused") {
-  SilenceTimer timer(k_usual, at(0));
+  InactivityTimer timer(k_usual, at(0));
   double time = 0;
   const auto pass = [&](double until) {
-    for (; time < until; ++time) CHECK(timer.on_turn(at(time)) == SilenceTimer::Action::none);
+    for (; time < until; ++time) CHECK(timer.on_turn(at(time)) == InactivityTimer::Action::none);
   };
   pass(20);
   timer.on_heartbeat(at(time));
