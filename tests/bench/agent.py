@@ -36,11 +36,11 @@ def free_port():
 
 def start_time(command):
     """Seconds until the last of the ranks has begun."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         begun = time.time()
-        words = [*command, "--nproc-per-node", str(RANKS), "--no-python", "/bin/sh", "-c", f"date +%s.%N > {folder}/$RANK"]
+        words = [*command, "--nproc-per-node", str(RANKS), "--no-python", "/bin/sh", "-c", f"date +%s.%N > {directory}/$RANK"]
         subprocess.run(words, env=clean(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return max(float(open(os.path.join(folder, name), encoding="ascii").read()) for name in os.listdir(folder)) - begun
+        return max(float(open(os.path.join(directory, name), encoding="ascii").read()) for name in os.listdir(directory)) - begun
 
 
 def own_processes(pid):
@@ -79,10 +79,10 @@ def idle_cost(command):
 
 def known_everywhere(command):
     """Milliseconds from the end of a rank to the last agent's stopping its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = (f"trap 'date +%s.%N > {folder}/stopped.$RANK; exit 0' TERM; touch {folder}/up.$RANK;"
-                  f"if test $RANK = 3; then while test $(ls {folder} | grep -c up) -lt 4; do sleep 0.1; done; sleep 1;"
-                  f"date +%s.%N > {folder}/failed; exit 1; fi; while test -d {folder}; do sleep 0.01; done")
+    with tempfile.TemporaryDirectory() as directory:
+        script = (f"trap 'date +%s.%N > {directory}/stopped.$RANK; exit 0' TERM; touch {directory}/up.$RANK;"
+                  f"if test $RANK = 3; then while test $(ls {directory} | grep -c up) -lt 4; do sleep 0.1; done; sleep 1;"
+                  f"date +%s.%N > {directory}/failed; exit 1; fi; while test -d {directory}; do sleep 0.01; done")
         port = free_port()
         words = ["--nnodes", "4", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", "--rdzv-id", "bench",
                  "--no-python", "/bin/sh", "-c", script]
@@ -96,16 +96,16 @@ def known_everywhere(command):
                 if agent.poll() is None:
                     agent.kill()
                     agent.wait()
-        times = {name: float(open(os.path.join(folder, name), encoding="ascii").read())
-                 for name in os.listdir(folder) if not name.startswith("up")}
+        times = {name: float(open(os.path.join(directory, name), encoding="ascii").read())
+                 for name in os.listdir(directory) if not name.startswith("up")}
         return (max(when for name, when in times.items() if name.startswith("stopped")) - times["failed"]) * 1e3
 
 
 def compare(name, values, unit):
     """A line for each side; the row is ours."""
     for who, value in values.items():
-        told = goals.note(name, value, ours={unit: value}, peer={unit: values.get("torchrun")}) if who == OURS else ""
-        print(f"{who:15} {goals.GOALS[name]['what']}: {value:.3g} {unit} {told}", flush=True)
+        described = goals.note(name, value, ours={unit: value}, peer={unit: values.get("torchrun")}) if who == OURS else ""
+        print(f"{who:15} {goals.GOALS[name]['what']}: {value:.3g} {unit} {described}", flush=True)
 
 
 def main():
@@ -121,8 +121,8 @@ def main():
     if TORCHRUN:
         ours, peer = (statistics.median(starts[name]) for name in (OURS, "torchrun"))
         ratio = statistics.median(a / b for a, b in zip(starts[OURS], starts["torchrun"]))
-        told = goals.note("launch/start", ratio, ours={"wall_ms": round(ours * 1e3)}, peer={"wall_ms": round(peer * 1e3)}, pairs=5)
-        print(f"start, share of torchrun's: {ratio:.3g} {told}")
+        described = goals.note("launch/start", ratio, ours={"wall_ms": round(ours * 1e3)}, peer={"wall_ms": round(peer * 1e3)}, pairs=5)
+        print(f"start, share of torchrun's: {ratio:.3g} {described}")
     idle = {name: idle_cost(command) for name, command in rows.items()}
     compare("launch/memory", {name: cost[0] for name, cost in idle.items()}, "MB")
     compare("launch/idle", {name: cost[1] * 100 for name, cost in idle.items()}, "%")

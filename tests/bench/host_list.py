@@ -40,8 +40,8 @@ def peak(nodes):
 
 
 def instructions(nodes):
-    said = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] + COMMAND, nodes).stderr
-    return next(int(line.split(":")[1]) for line in said.splitlines() if "Collected" in line)
+    reported = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] + COMMAND, nodes).stderr
+    return next(int(line.split(":")[1]) for line in reported.splitlines() if "Collected" in line)
 
 
 one, many = best_time(1), best_time(10000)

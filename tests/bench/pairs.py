@@ -13,14 +13,14 @@ class Run:
     """One run of a command: seconds of the wall, of processors (its own and its children's), and its peak of memory in MB."""
 
     def __init__(self, command, env=None, cwd=None):
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as reported:
             begun = time.monotonic()
-            process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=reported, stderr=subprocess.STDOUT)
             _, status, usage = os.wait4(process.pid, 0)
             self.wall = time.monotonic() - begun
             process.returncode = self.code = os.waitstatus_to_exitcode(status)
-            said.seek(0)
-            self.text = said.read().decode(errors="replace")
+            reported.seek(0)
+            self.text = reported.read().decode(errors="replace")
         self.processor = usage.ru_utime + usage.ru_stime
         self.user = usage.ru_utime
         self.memory = usage.ru_maxrss / 1024
@@ -62,8 +62,8 @@ def count_calls(command, **place):
     """How many processes a command is, and how many system calls they make; nothing where there is no strace."""
     if not shutil.which("strace"):
         return {}
-    with tempfile.TemporaryDirectory() as folder:
-        table = os.path.join(folder, "calls")
+    with tempfile.TemporaryDirectory() as directory:
+        table = os.path.join(directory, "calls")
         Run(["strace", "-f", "-qq", "-c", "-o", table, *command], **place)
         text = open(table, encoding="ascii", errors="replace").read()
     total, programs = 0, 0

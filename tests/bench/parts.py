@@ -48,8 +48,8 @@ class train(rfm.RunOnlyRegressionTest):
 """
 
 
-def write(folder, name, text):
-    path = os.path.join(folder, name)
+def write(directory, name, text):
+    path = os.path.join(directory, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
@@ -58,19 +58,19 @@ def write(folder, name, text):
 class Bench:
     """Programs and places of a run."""
 
-    def __init__(self, hpcml, peers, torch, ddp_step, folder, quick):
-        self.hpcml, self.peers, self.torch, self.ddp_step, self.folder, self.quick = hpcml, peers, torch, ddp_step, folder, quick
+    def __init__(self, hpcml, peers, torch, ddp_step, directory, quick):
+        self.hpcml, self.peers, self.torch, self.ddp_step, self.directory, self.quick = hpcml, peers, torch, ddp_step, directory, quick
         self.env = {**{name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "HPCML_S", "HPCML_L"))},
-                    "HOME": folder, "PYTHONDONTWRITEBYTECODE": ""}
+                    "HOME": directory, "PYTHONDONTWRITEBYTECODE": ""}
 
     def pairs(self, many):
         return 3 if self.quick else many
 
     def compared(self, name, ours, peer, count, codes=(0,)):
         """A row: both commands in turns."""
-        ratio, sides = pairs.compare(pairs.run_pairs(ours, peer, self.pairs(count), codes, env=self.env, cwd=self.folder))
+        ratio, sides = pairs.compare(pairs.run_pairs(ours, peer, self.pairs(count), codes, env=self.env, cwd=self.directory))
         for who, command in (("ours", ours), ("peer", peer)):
-            sides[who].update(pairs.count_calls(command, env=self.env, cwd=self.folder))
+            sides[who].update(pairs.count_calls(command, env=self.env, cwd=self.directory))
         print(f"{name}: {ratio:.3f} {goals.GOALS[name]['unit']}  {goals.note(name, ratio, pairs=self.pairs(count), **sides)}", flush=True)
 
 
@@ -78,16 +78,16 @@ def run_gen(bench):
     """The same job of two nodes, as each writes it; the peers know no site, so it is told them."""
     ours = [bench.hpcml, "gen", "--site", "lumi", "--partition", "standard-g", "--nodes", "2", "--gpus-per-node", "8", "--account", "project_1", "--time",
             "10", "--", "python", "train.py"]
-    write(bench.folder, "train.py", "print(1)\n")
-    write(bench.folder, "ref_site.py", REFRAME_SITE)
-    write(bench.folder, "ref_test.py", REFRAME_TEST)
+    write(bench.directory, "train.py", "print(1)\n")
+    write(bench.directory, "ref_site.py", REFRAME_SITE)
+    write(bench.directory, "ref_test.py", REFRAME_TEST)
     python, program = os.path.join(bench.peers, "python"), lambda name: os.path.join(bench.peers, name)
     others = {
         "hpc-launcher": [program("launch"), "-N", "2", "-n", "8", "-q", "standard-g", "-t", "10", "--account", "project_1", "--scheduler", "slurm",
                          "--setup-only", "-l", ".", "-o", "launched.sh", "python", "train.py"],
-        "submitit": [python, write(bench.folder, "by_submitit.py", SUBMITIT)],
+        "submitit": [python, write(bench.directory, "by_submitit.py", SUBMITIT)],
         "reframe": [program("reframe"), "-C", "ref_site.py", "-c", "ref_test.py", "--dry-run", "--prefix", "reframe"],
-        "simple_slurm": [python, write(bench.folder, "by_simple_slurm.py", SIMPLE_SLURM)],
+        "simple_slurm": [python, write(bench.directory, "by_simple_slurm.py", SIMPLE_SLURM)],
         "torchx": [program("torchx"), "run", "--dryrun", "-s", "slurm", "-cfg", "partition=standard-g,time=10", "dist.ddp", "-j", "2x8", "--script", "train.py"],
     }
     for name, command in others.items():
@@ -111,7 +111,7 @@ def run_check(bench):
 
 
 def run_affinity(bench):
-    topology = test_data.unpack(os.path.join(REPO, "tests/affinity/topologies/eas-tioga.xml"), bench.folder)
+    topology = test_data.unpack(os.path.join(REPO, "tests/affinity/topologies/eas-tioga.xml"), bench.directory)
     bench.compared("affinity/hwloc", [bench.hpcml, "affinity", "--topology", topology, "--format", "cpu-bind"],
                    ["hwloc-distrib", "--input", topology, "8"], 15)
 
@@ -138,9 +138,9 @@ def run_emulate(bench):
     for nodes in (1, 4, 16, 64):
         up, down = [], []
         for _ in range(1 if bench.quick else 3):
-            ended = os.path.join(bench.folder, "ended")
+            ended = os.path.join(bench.directory, "ended")
             done = pairs.run_well([bench.hpcml, "emulate", "--site", "lumi", "--nodes", str(nodes), "--", "sh", "-c", f"date +%s.%N > {ended}"],
-                                  env=bench.env, cwd=bench.folder)
+                                  env=bench.env, cwd=bench.directory)
             gone = time.time()
             up.append(float(re.search(r"ready in ([\d.]+) s", done.text).group(1)))
             down.append(gone - float(open(ended, encoding="ascii").read()))

@@ -47,9 +47,9 @@ def run_step(hpcml, flags, variables, ranks, job):
 
 def main():
     job = int(time.time()) % 100000 * 1000
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         # A copy, as installed programs are: a linker leaves its file in small pieces in the page cache.
-        hpcml = shutil.copy(sys.argv[1] if len(sys.argv) > 1 else BUILT, folder)
+        hpcml = shutil.copy(sys.argv[1] if len(sys.argv) > 1 else BUILT, directory)
         for ranks in map(int, sys.argv[2:] or ["1", "2", "8", "64"]):
             rows = {mode: [] for mode in MODES}
             for _ in range(max(10, 60 // ranks)):

@@ -35,10 +35,10 @@ class Report(unittest.TestCase):
         self.assertEqual(plot.get("width"), "400")
 
     def test_pairs_take_turns_and_the_first_of_each_is_left_out(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             say = [sys.executable, "-c", "import sys; open('log', 'a').write(sys.argv[1])"]
-            kept = pairs.run_pairs([*say, "o"], [*say, "p"], 2, cwd=folder)
-            with open(os.path.join(folder, "log"), encoding="ascii") as log:
+            kept = pairs.run_pairs([*say, "o"], [*say, "p"], 2, cwd=directory)
+            with open(os.path.join(directory, "log"), encoding="ascii") as log:
                 self.assertEqual(log.read(), "po" "op" "po")
         self.assertEqual([len(runs) for runs in kept.values()], [2, 2])
         ratio, sides = pairs.compare(kept)
@@ -50,8 +50,8 @@ class Report(unittest.TestCase):
             pairs.run_well([sys.executable, "-c", "raise SystemExit(3)"])
 
     def test_rows_are_noted_with_their_verdict(self):
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["HPCML_BENCH_ROWS"] = place = os.path.join(folder, "rows")
+        with tempfile.TemporaryDirectory() as directory:
+            os.environ["HPCML_BENCH_ROWS"] = place = os.path.join(directory, "rows")
             try:
                 self.assertEqual(goals.note("launch/idle", 1.5), "(goal 1: MISSED)")
                 self.assertEqual(goals.note("launch/idle", 0.5), "(goal 1: yes)")

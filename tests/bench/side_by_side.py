@@ -75,9 +75,9 @@ def read_words():
 def main():
     words = read_words()
     failed = []
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["HPCML_BENCH_ROWS"] = place = os.path.join(folder, "rows")
-        bench = parts.Bench(os.path.abspath(words.hpcml), os.path.abspath(words.peers), os.path.abspath(words.torch), os.path.abspath(words.ddp_step), folder,
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["HPCML_BENCH_ROWS"] = place = os.path.join(directory, "rows")
+        bench = parts.Bench(os.path.abspath(words.hpcml), os.path.abspath(words.peers), os.path.abspath(words.torch), os.path.abspath(words.ddp_step), directory,
                             words.quick)
         about = about_run(bench)
         for name in words.parts or parts.PARTS:

@@ -23,13 +23,13 @@ def shellcheck(name, script):
         faults.append(f"{name}: {result.stdout}{result.stderr}")
 
 
-actions = {folder: load(f"{folder}/action.yml") for folder in ("docs/ci/github", "docs/ci/rehearse")}
-for folder, action in actions.items():
+actions = {directory: load(f"{directory}/action.yml") for directory in ("docs/ci/github", "docs/ci/rehearse")}
+for directory, action in actions.items():
     if action["runs"]["using"] != "composite":
-        faults.append(f"{folder}: the action is not composite")
+        faults.append(f"{directory}: the action is not composite")
     for step in action["runs"]["steps"]:
         if step.get("shell") != "bash" or "${{" in step["run"]:
-            faults.append(f"{folder}, step {step['name']}: no shell, or an input as part of the script")
+            faults.append(f"{directory}, step {step['name']}: no shell, or an input as part of the script")
         shellcheck(step["name"], step["run"])
 
 gitlab = {name: load(f"docs/ci/{name}") for name in ("gitlab.yml", "gitlab-rehearse.yml")}
@@ -47,9 +47,9 @@ for page, count in (("docs/guides/check-in-ci.md", 3), ("docs/guides/test-slurm-
     for block in blocks:
         for one in (block.get("jobs") or {}).values():
             for step in one["steps"]:
-                folder = step.get("uses", "").partition("@")[0].partition("/hpcml/")[2]
-                if folder:
-                    faults += [f"{page}: {folder} has no input {name}" for name in step["with"] if name not in actions[folder]["inputs"]]
+                directory = step.get("uses", "").partition("@")[0].partition("/hpcml/")[2]
+                if directory:
+                    faults += [f"{page}: {directory} has no input {name}" for name in step["with"] if name not in actions[directory]["inputs"]]
         included = [one["file"].rpartition("/")[2] for one in block.get("include") or []]
         for name in block.get("variables") or {}:
             faults += [f"{page}: {file} has no variable {name}" for file in included if name not in gitlab[file]["variables"]]

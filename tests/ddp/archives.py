@@ -17,9 +17,9 @@ import torch
 VALUES = {"weights": torch.arange(300.0), "step": 10, "name": "model"}
 
 
-def latest(program, folder, *options):
+def latest(program, directory, *options):
     done = subprocess.run(
-        [program, "checkpoint", "latest", *options, folder], capture_output=True, text=True, check=False
+        [program, "checkpoint", "latest", *options, directory], capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout.strip(), done.stderr
 
@@ -36,13 +36,13 @@ def loads_as_saved(path):
 
 def main():
     program, wrong, seen = sys.argv[1], [], {"accepted": 0, "rejected": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        older, newer = f"{folder}/step_9.pt", f"{folder}/step_10.pt"
+    with tempfile.TemporaryDirectory() as directory:
+        older, newer = f"{directory}/step_9.pt", f"{directory}/step_10.pt"
         torch.save(VALUES, older)
         torch.save(VALUES, newer)
         os.utime(newer, (1, 1))  # the step counts, not the time
         for options in ((), ("--verify",)):
-            if latest(program, folder, *options)[:2] != (0, newer):
+            if latest(program, directory, *options)[:2] != (0, newer):
                 wrong.append(f"intact {options}")
         with open(newer, "rb") as file:
             intact = file.read()
@@ -52,7 +52,7 @@ def main():
                 file.write(data)
 
         def check(what, options, must_reject):
-            code, path, errors = latest(program, folder, *options)
+            code, path, errors = latest(program, directory, *options)
             falls_back = (code, path, errors.count(newer), errors.count("\n")) == (0, older, 1, 1)
             accepted = (code, path, errors) == (0, newer, "")
             seen["accepted" if accepted else "rejected"] += 1
@@ -74,7 +74,7 @@ def main():
         at = intact.index(struct.pack("300f", *VALUES["weights"].tolist())) + 200
         write(intact[:at] + bytes([intact[at] ^ 4]) + intact[at + 1:])
         check("data", ("--verify",), True)
-        if latest(program, folder)[:2] != (0, newer):
+        if latest(program, directory)[:2] != (0, newer):
             wrong.append("data, without --verify")
         torch.save(VALUES, newer, _use_new_zipfile_serialization=False)
         check("torch 1.5's format", (), True)
@@ -82,12 +82,12 @@ def main():
             torch.serialization.set_crc32_options(False)
             torch.save(VALUES, newer)
             check("no checksums", ("--verify",), True)
-        os.mkfifo(f"{folder}/step_11.pt")
-        os.symlink("step_9.pt", f"{folder}/step_12.pt")
-        if latest(program, folder)[:2] != (0, f"{folder}/step_12.pt"):
+        os.mkfifo(f"{directory}/step_11.pt")
+        os.symlink("step_9.pt", f"{directory}/step_12.pt")
+        if latest(program, directory)[:2] != (0, f"{directory}/step_12.pt"):
             wrong.append("link")
-        os.remove(f"{folder}/step_12.pt")
-        if "step_11.pt: the checkpoint is not a regular file" not in latest(program, folder)[2]:
+        os.remove(f"{directory}/step_12.pt")
+        if "step_11.pt: the checkpoint is not a regular file" not in latest(program, directory)[2]:
             wrong.append("FIFO")
     print(f"torch {torch.__version__}: {len(wrong)} wrong of {seen}", *wrong[:20], sep="\n")
     return bool(wrong) or min(seen.values()) < 50

@@ -147,17 +147,17 @@ def main():
 
 def compare(program, kind, width, bucket_bytes, ranks):
     """Whether both end with other weights or buffers."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         model = kind.removeprefix("join").lstrip("-") or "mlp"
         ours = [program, "train", "--model", model, "--width", str(width), "--bucket-bytes", str(bucket_bytes),
-                "--steps", str(STEPS), "--write", f"{folder}/ours"]
+                "--steps", str(STEPS), "--write", f"{directory}/ours"]
         ours += ["--join"] if kind.startswith("join") else ["--compress", "fp16"] if kind == "compressed" else []
-        theirs = [sys.executable, "-W", "ignore", __file__, "rank", kind, str(width), str(bucket_bytes), f"{folder}/theirs"]
+        theirs = [sys.executable, "-W", "ignore", __file__, "rank", kind, str(width), str(bucket_bytes), f"{directory}/theirs"]
         codes = run_world(ours, ranks) + run_world(theirs, ranks)
         files = []
         for who in ("ours", "theirs"):
             for rank in range(ranks):
-                with open(f"{folder}/{who}.{rank}", "rb") as file:
+                with open(f"{directory}/{who}.{rank}", "rb") as file:
                     files.append(file.read())
         # Each rank's buffers are its own but for rank 0's, which all have before the next step: compare like with like.
         same = not any(codes) and all(files[rank] == files[ranks + rank] for rank in range(ranks)) and len(files[0]) > 0

@@ -136,20 +136,20 @@ def compare(program, old, case, seed):
     if case is not CASES[0] and "--join" not in options:  # HPCML_FORWARD_SEEDS="1 2 3" covers more
         kinds = random.Random(f"{seed} {CASES.index(case)}").sample(kinds, len(kinds) // 2)
     walk = every_pair(kinds, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/kinds", "w", encoding="ascii") as file:
+    with tempfile.TemporaryDirectory() as directory:
+        with open(f"{directory}/kinds", "w", encoding="ascii") as file:
             file.write("\n".join(walk))
-        kinds_file = f"{folder}/kinds"
-        ours = [program, "forwards", "--kinds", kinds_file, "--write", f"{folder}/ours", *options]
+        kinds_file = f"{directory}/kinds"
+        ours = [program, "forwards", "--kinds", kinds_file, "--write", f"{directory}/ours", *options]
         ours += ["--frozen", frozen] if frozen else []
         python = [sys.executable, "-W", "ignore", __file__]
-        theirs = [*python, "rank", kinds_file, f"{folder}/theirs", frozen, *options]
+        theirs = [*python, "rank", kinds_file, f"{directory}/theirs", frozen, *options]
         codes = run_world(ours, ranks) + run_world(theirs, ranks)
         difference = "" if not any(codes) else f"exit codes {codes}"
         for rank in range(ranks):
             outputs = []
             for name in ("ours", "theirs"):
-                with open(f"{folder}/{name}.{rank}", encoding="ascii") as file:
+                with open(f"{directory}/{name}.{rank}", encoding="ascii") as file:
                     outputs.append(file.readlines())
             lines = list(itertools.zip_longest(*outputs))
             if not difference and len(lines) < 50:

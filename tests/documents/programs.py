@@ -15,63 +15,63 @@ EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 FOREIGN = ("SLURM_", "MASTER_", "TORCHELASTIC_", "HPCML_", "PET_", "OMPI_", "PMI")
 
 
-def run(flags, program, words, folder):
+def run(flags, program, words, directory):
     """The exit code and what is written under hpcml launch."""
     env = {name: value for name, value in os.environ.items()
            if not name.startswith(FOREIGN) and name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
     env.update(OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="")
     command = [HPCML, "launch", *flags, "--", sys.executable, os.path.join(EXAMPLES, program), *words]
-    done = subprocess.run(command, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run(command, env=env, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", timeout=900)
     return done.returncode, done.stdout
 
 
-def expect(what, said, code, patterns):
+def expect(what, reported, code, patterns):
     """Whether the program ended so and said all of it."""
-    faults = [] if said[0] == code else [f"exit code {said[0]}"]
-    faults += [f"nothing like {pattern!r}" for pattern in patterns if not re.search(pattern, said[1])]
+    faults = [] if reported[0] == code else [f"exit code {reported[0]}"]
+    faults += [f"nothing like {pattern!r}" for pattern in patterns if not re.search(pattern, reported[1])]
     print(f"{what}: {'; '.join(faults) or 'as it should be'}", flush=True)
     if faults:
-        print(said[1])
+        print(reported[1])
     return not faults
 
 
-def check_images(folder):
+def check_images(directory):
     flags = ["--nproc-per-node", "1", "--tf32", "on"]
-    said = run(flags, "alliance/images.py", ["--images", "1000", "--num-workers", "1"], folder)
-    good = expect("one process trains on images, and torch hears of --tf32", said, 0,
+    reported = run(flags, "alliance/images.py", ["--images", "1000", "--num-workers", "1"], directory)
+    good = expect("one process trains on images, and torch hears of --tf32", reported, 0,
                   ["cpu, 1 threads, 1 loaders, TF32 for products on", "--tf32 on has no effect: no GPU is visible"])
-    losses = re.search(r"loss ([\d.]+) at first, ([\d.]+) at last", said[1])
-    return good and expect("its loss falls", (0 if losses and float(losses[2]) < 0.9 * float(losses[1]) else said[1], ""), 0, [])
+    losses = re.search(r"loss ([\d.]+) at first, ([\d.]+) at last", reported[1])
+    return good and expect("its loss falls", (0 if losses and float(losses[2]) < 0.9 * float(losses[1]) else reported[1], ""), 0, [])
 
 
-def check_demo(folder):
+def check_demo(directory):
     good = True
     for form in ("checkpoint", "model-parallel"):
-        said = run(["--nproc-per-node", "2"], "servers/ddp_demo.py", [form, "--folder", "demo"], folder)
-        good &= expect(f"DDP, {form}", said, 0, [rf"rank {rank} of 2, {form} on cpu.*ranks agree" for rank in (0, 1)])
-    return good and not os.listdir(os.path.join(folder, "demo"))
+        reported = run(["--nproc-per-node", "2"], "servers/ddp_demo.py", [form, "--folder", "demo"], directory)
+        good &= expect(f"DDP, {form}", reported, 0, [rf"rank {rank} of 2, {form} on cpu.*ranks agree" for rank in (0, 1)])
+    return good and not os.listdir(os.path.join(directory, "demo"))
 
 
-def check_elastic(folder):
-    whole = run(["--nproc-per-node", "2"], "servers/elastic.py", ["--folder", "whole"], folder)
-    killed = run(["--nproc-per-node", "2", "--max-restarts", "1"], "servers/elastic.py", ["--folder", "killed", "--kill-at", "4"], folder)
+def check_elastic(directory):
+    whole = run(["--nproc-per-node", "2"], "servers/elastic.py", ["--folder", "whole"], directory)
+    killed = run(["--nproc-per-node", "2", "--max-restarts", "1"], "servers/elastic.py", ["--folder", "killed", "--kill-at", "4"], directory)
     good = expect("a rank is killed, named, and the training goes on", killed, 0,
                   ["start 0: 2 ranks, from step 0", "rank 1/2 .*was killed by SIGKILL", "start 1: 2 ranks, from step [34]"])
-    ends = [re.search(r"parameters sum to (\S+)", said[1]) for said in (whole, killed)]
+    ends = [re.search(r"parameters sum to (\S+)", reported[1]) for reported in (whole, killed)]
     return good and expect("it ends where the one that was not killed ends",
                            (0 if all(ends) and ends[0][1] == ends[1][1] else whole[1] + killed[1], ""), 0, [])
 
 
-def check_train(folder):
-    said = run(["--nproc-per-node", "2"], "zurada/train.py", [], folder)
-    losses = [float(loss) for loss in re.findall(r"epoch \d: loss ([\d.]+) over 1000 samples of 2 ranks", said[1])]
-    return expect("Zurada's training learns one data set", said if len(losses) == 5 and losses[-1] < losses[0] / 4 else (said[0] or "no", said[1]), 0, [])
+def check_train(directory):
+    reported = run(["--nproc-per-node", "2"], "zurada/train.py", [], directory)
+    losses = [float(loss) for loss in re.findall(r"epoch \d: loss ([\d.]+) over 1000 samples of 2 ranks", reported[1])]
+    return expect("Zurada's training learns one data set", reported if len(losses) == 5 and losses[-1] < losses[0] / 4 else (reported[0] or "no", reported[1]), 0, [])
 
 
-def check_send(folder):
-    said = run(["--nproc-per-node", "2"], "vista/send_receive.py", ["--backend", "nccl"], folder)
-    return expect("what is sent arrives, by Gloo where there is no GPU", said, 0,
+def check_send(directory):
+    reported = run(["--nproc-per-node", "2"], "vista/send_receive.py", ["--backend", "nccl"], directory)
+    return expect("what is sent arrives, by Gloo where there is no GPU", reported, 0,
                   ["no GPU: gloo instead of nccl", "rank 0 on .* sent 1000000 numbers to 1 ranks by gloo", "rank 1 on .* got what was sent"])
 
 

@@ -37,13 +37,13 @@ def expectation(text):
 def run_example(binary, script):
     """Nothing if the example does what it documents, else why not."""
     tasks, nodes, gpus = expectation(script.read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(script, Path(folder) / "job.sh")
-        (Path(folder) / "train.py").write_text(PROGRAM, encoding="utf-8")
-        (Path(folder) / "image.toml").write_text("", encoding="utf-8")
+    with tempfile.TemporaryDirectory() as directory:
+        shutil.copy(script, Path(directory) / "job.sh")
+        (Path(directory) / "train.py").write_text(PROGRAM, encoding="utf-8")
+        (Path(directory) / "image.toml").write_text("", encoding="utf-8")
         command = [binary, "emulate", "--site", script.name.split(".")[0], "job.sh"]
         try:
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+            result = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return f"no end after {SECONDS} s"
     lines = re.findall(r"task on (\S+) sees (\d+)", result.stdout)

@@ -9,26 +9,26 @@ import subprocess
 import sys
 import tarfile
 
-program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-(folder / "check").mkdir(parents=True, exist_ok=True)
+program, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+(directory / "check").mkdir(parents=True, exist_ok=True)
 rules = json.loads(subprocess.run([program, "rules", "--format", "json"], check=True, capture_output=True).stdout)
 for rule in rules:
     for example in rule["bad"] + rule["good"]:
         text = example["script"].encode()
-        (folder / "check" / hashlib.sha1(text).hexdigest()).write_bytes(text)
+        (directory / "check" / hashlib.sha1(text).hexdigest()).write_bytes(text)
 sites = pathlib.Path(__file__).resolve().parents[2] / "sites"
-(folder / "profile").mkdir(exist_ok=True)
+(directory / "profile").mkdir(exist_ok=True)
 for file in sites.glob("*.json"):
-    shutil.copy(file, folder / "profile")
-(folder / "store").mkdir(exist_ok=True)
+    shutil.copy(file, directory / "profile")
+(directory / "store").mkdir(exist_ok=True)
 key, value, number = b"\1\0\0\0\0\0\0\0k", b"\2\0\0\0\0\0\0\0" + b"12", b"\3\0\0\0\0\0\0\0"
 one = number.replace(b"\3", b"\1")
 bodies = [b"", key + value, key + value + value, key, key + number, one + key, one + key, b"", key, key + value, one + key, one + key + value,
           b"", b"here", key + value, key, key, b"", key + number]
 for op, body in enumerate(bodies):
     message = b"\0\xce\xf7\x85\x3c" + bytes([op]) * bool(op) + body
-    (folder / "store" / str(op)).write_bytes(bytes([len(message) - 1]) + message)
-(folder / "ports").mkdir(exist_ok=True)
+    (directory / "store" / str(op)).write_bytes(bytes([len(message) - 1]) + message)
+(directory / "ports").mkdir(exist_ok=True)
 
 
 def own(client, kind, *fields):
@@ -46,11 +46,11 @@ for event in (0, 7, 1, 2, 3, 5, 6):  # serving, heartbeat, failed …
     agents += [m for client in clients for m in own(client, 5, event, 0, 1, 0, *([5, 3] + [65] * 10) * (event == 1)) + own(client, 6)]
 for mode in range(8):
     for sealed in (0, 1):
-        said = b"".join((agents if mode & 2 else ranks)[1 - sealed::2])
-        (folder / "ports" / f"{mode}-{sealed}").write_bytes(bytes([mode]) + hands * sealed + said + raw + time + said)
+        reported = b"".join((agents if mode & 2 else ranks)[1 - sealed::2])
+        (directory / "ports" / f"{mode}-{sealed}").write_bytes(bytes([mode]) + hands * sealed + reported + raw + time + reported)
 corpus = pathlib.Path(__file__).resolve().parent / "corpus"
 for reader in ("check", "profile"):
     with tarfile.open(corpus / f"{reader}.tar.xz") as archive:
         for member in archive:
             if member.isfile():
-                (folder / reader / pathlib.Path(member.name).name).write_bytes(archive.extractfile(member).read())
+                (directory / reader / pathlib.Path(member.name).name).write_bytes(archive.extractfile(member).read())

@@ -87,9 +87,9 @@ def check_compare_with_python():
     done = subprocess.run([sys.executable, os.path.join(HERE, "..", "ddp", "compare_with_python.py"), DDP_RANK], capture_output=True,
                           text=True, check=False, timeout=300, env={**os.environ, "HPCML_RANK_GPUS": str(GPUS), "HPCML_BESIDE_AT_ONCE": "3"})
     for line in done.stdout.splitlines():
-        name, _, verdict = line.rpartition(": ")
+        name, _, result = line.rpartition(": ")
         if "ranks" in name:
-            row(f"fp32 weights beside torch's own DistributedDataParallel: {name}", "the same bits" in verdict, verdict)
+            row(f"fp32 weights beside torch's own DistributedDataParallel: {name}", "the same bits" in result, result)
     if done.returncode != 0:
         row("fp32 weights beside torch's own DistributedDataParallel", False, done.stderr[-500:] or done.stdout[-500:])
 
@@ -98,17 +98,17 @@ TROUBLE = [("die", 1, "is lost"), ("die", 0, "is lost"), ("hang", 2, "busy elsew
            ("throw", 1, "exception of its program"), ("unused", 1, "got no gradient"), ("absent", 1, "has not connected")]
 
 
-def check_trouble():
+def check_failures():
     runs = at_once(2, lambda case: World(3, GPUS, [DDP_RANK, "fail", "--how", case[0], "--bad", str(case[1]), "--timeout", "8"]).finish(45),
                    TROUBLE)
     for (how, bad, words), ends in zip(TROUBLE, runs):
         others = [end for rank, end in enumerate(ends) if rank != bad]
-        said = [end["said"][-1] if end["said"] else {} for end in others]
+        reported = [end["said"][-1] if end["said"] else {} for end in others]
         right = all(end["code"] == 6 for end in others) and all(
-            one.get("failed_ranks") == str(bad) and words in one.get("error", "") for one in said)
+            one.get("failed_ranks") == str(bad) and words in one.get("error", "") for one in reported)
         seconds = max(end["seconds"] for end in others)
         row(f"a rank of three does this: {how} (rank {bad}); the others name it", right,
-            f"after {seconds:.1f} s in all: {said[0].get('error', '')}" if right else tails(ends))
+            f"after {seconds:.1f} s in all: {reported[0].get('error', '')}" if right else tails(ends))
 
 
 def check_resume():
@@ -155,9 +155,9 @@ def check_tools():
     words = preflight.stdout + preflight.stderr
     row("hpcml preflight with NCCL, one rank", preflight.returncode == 0 and "nccl" in words and "running the preflight in" not in words,
         f"{time.monotonic() - begun:.1f} s: " + " ".join(words.split())[:900])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         ends = World(2, GPUS, [GPU_RANK, "kinds"], env={"NCCL_DEBUG": "INFO"}).finish()
-        log = os.path.join(folder, "log")
+        log = os.path.join(directory, "log")
         with open(log, "w", encoding="utf-8") as file:
             file.write("".join(end["out"] + end["err"] for end in ends))
         why = subprocess.run([HPCML, "why", log], capture_output=True, text=True, check=False, timeout=60)
@@ -211,9 +211,9 @@ def measure_steps():
 def measure_ahead():
     ends = World(2, GPUS, [GPU_RANK, "ahead"]).finish()
     right = all(end["code"] == 0 and end["said"][0]["begun_ms"] < end["said"][0]["done_ms"] / 2 for end in ends)
-    said = ends[0]["said"][0] if ends[0]["said"] else {}
-    row("the program goes on while GPUs sum", right, f"ten sums of 64 MiB were begun and waited for in {said['begun_ms']:.2f} ms, and done "
-        f"after {said['done_ms']:.2f} ms (two ranks)" if right else tails(ends))
+    reported = ends[0]["said"][0] if ends[0]["said"] else {}
+    row("the program goes on while GPUs sum", right, f"ten sums of 64 MiB were begun and waited for in {reported['begun_ms']:.2f} ms, and done "
+        f"after {reported['done_ms']:.2f} ms (two ranks)" if right else tails(ends))
 
 
 def facts():
@@ -252,7 +252,7 @@ def write_page():
         file.write("\n".join(lines) + "\n")
 
 
-PARTS = {part.__name__: part for part in (check_tools, check_kinds, check_equal, check_ring, check_compare_with_python, check_trouble, check_resume,
+PARTS = {part.__name__: part for part in (check_tools, check_kinds, check_equal, check_ring, check_compare_with_python, check_failures, check_resume,
                                           check_tf32, measure_ahead, measure_steps)}
 
 

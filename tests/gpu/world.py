@@ -65,6 +65,6 @@ class World:
                 out, err = process.communicate()
                 err += stacks
                 code = None
-            said = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-            ends.append({"code": code, "said": said, "out": out, "err": err, "seconds": time.monotonic() - self.start})
+            reported = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+            ends.append({"code": code, "said": reported, "out": out, "err": err, "seconds": time.monotonic() - self.start})
         return ends

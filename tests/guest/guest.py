@@ -35,9 +35,9 @@ HAND_ON = "echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control\n"
 
 
 def find(name):
-    for folder in os.environ["PATH"].split(":") + ["/usr/sbin", "/sbin"]:
-        if os.access(f"{folder}/{name}", os.X_OK):
-            return f"{folder}/{name}"
+    for directory in os.environ["PATH"].split(":") + ["/usr/sbin", "/sbin"]:
+        if os.access(f"{directory}/{name}", os.X_OK):
+            return f"{directory}/{name}"
     sys.exit(f"there is no {name} here")
 
 
@@ -54,10 +54,10 @@ def write_archive(path, files):
             head = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
             for part in (head, data):
                 archive.write(part + b"\0" * (-len(part) % 4))
-        folders = ["bin", "proc", "host", "written", "root", "modules"]
-        for number, folder in enumerate(folders, 1):
-            add(number, folder, stat.S_IFDIR | 0o755)
-        for number, (name, data) in enumerate(files.items(), len(folders) + 1):
+        directories = ["bin", "proc", "host", "written", "root", "modules"]
+        for number, directory in enumerate(directories, 1):
+            add(number, directory, stat.S_IFDIR | 0o755)
+        for number, (name, data) in enumerate(files.items(), len(directories) + 1):
             add(number, name, stat.S_IFREG | 0o755, data)
         add(0, "TRAILER!!!", 0)
 
@@ -68,10 +68,10 @@ def run(kernel, script, timeout, memory=4096):
     modules, = glob.glob(f"{kernel}/lib/modules/*/kernel")
     files = {f"modules/{os.path.basename(name)}.ko": read(f"{modules}/{name}.ko") for name in MODULES}
     files.update({"bin/busybox": read(find("busybox")), "init": (INIT % " ".join(map(os.path.basename, MODULES))).encode(), "script": (SURROUNDINGS + script).encode()})
-    with tempfile.TemporaryDirectory() as folder:
-        write_archive(f"{folder}/initrd", files)
+    with tempfile.TemporaryDirectory() as directory:
+        write_archive(f"{directory}/initrd", files)
         ran = subprocess.run([find("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-smp", "2", "-cpu", "max", "-m", str(memory), "-nographic",
-                              "-no-reboot", "-kernel", image, "-initrd", f"{folder}/initrd", "-append", "console=ttyS0 panic=-1 edd=off quiet",
+                              "-no-reboot", "-kernel", image, "-initrd", f"{directory}/initrd", "-append", "console=ttyS0 panic=-1 edd=off quiet",
                               "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False)
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", ran.stdout.decode(errors="replace"))

@@ -66,9 +66,9 @@ class DataSize(unittest.TestCase):
         readme, cases = TESTS / "README.md", TESTS / "affinity/cases.json"
         self.assertEqual(test_data.read(str(readme)), readme.read_bytes())
         self.assertFalse(cases.exists())
-        with tempfile.TemporaryDirectory() as folder:
-            copy = pathlib.Path(test_data.unpack(str(cases), folder))
-            self.assertEqual(copy, pathlib.Path(folder) / "cases.json")
+        with tempfile.TemporaryDirectory() as directory:
+            copy = pathlib.Path(test_data.unpack(str(cases), directory))
+            self.assertEqual(copy, pathlib.Path(directory) / "cases.json")
             self.assertEqual(copy.read_bytes()[:1], b"{")
 
 

@@ -160,18 +160,18 @@ scontrol -o show job "$job" | grep -o 'JobState=[A-Z]*\|Restarts=[0-9]*\|ExitCod
 def run(hpcml, python, name):
     program, savers, flags = ROWS[name]
     # A directory that the nodes share: each has its own /tmp and /var/tmp.
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.dirname(hpcml))) as folder:
-        with open(os.path.join(folder, "train.py"), "w", encoding="utf-8") as out:
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.dirname(hpcml))) as directory:
+        with open(os.path.join(directory, "train.py"), "w", encoding="utf-8") as out:
             out.write(program)
         environment = dict(os.environ, OMP_NUM_THREADS="1")
         words = [hpcml, "gen", "--site", "generic", "--gpus-per-node", "0", "--nodes", "2", "--time", "10", "--save-before", "1m",
-                 "--requeue", "--checkpoint-dir", folder, "--output", "job.out", "-o", "job.sh", *flags, "--", python, "train.py"]
-        subprocess.run(words, cwd=folder, env=environment, check=True)
+                 "--requeue", "--checkpoint-dir", directory, "--output", "job.out", "-o", "job.sh", *flags, "--", python, "train.py"]
+        subprocess.run(words, cwd=directory, env=environment, check=True)
         # A fault that never comes: a requeued job starts again after ten seconds then.
         done = subprocess.run([hpcml, "emulate", "--site", "generic", "--nodes", "2", "--quiet", "--fault", "slurmctld-restart@9h", "--",
-                               "bash", "-c", JOB], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               "bash", "-c", JOB], cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=580, check=False)
-        with open(os.path.join(folder, "job.out"), encoding="utf-8") as log:
+        with open(os.path.join(directory, "job.out"), encoding="utf-8") as log:
             text = log.read()
     begins = re.findall(r"begin (\d) at (\d+)", text)
     wrong = []

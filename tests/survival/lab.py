@@ -31,7 +31,7 @@ def until(what, find, limit=LONG):
         time.sleep(0.05)
 
 
-def tell(*words):
+def output_of(*words):
     """A program's standard output; empty where it failed."""
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
 
@@ -141,29 +141,29 @@ class Job:
         port = int(self.rank(0).environment["HPCML_STORE_ADDR"].rpartition(":")[2])
         return until("the store", lambda: next((p for p in self.processes() if p.program == "hpcml" and p.listens(port)), None))
 
-    def hears(self, pattern, stream="out", after=0.0, limit=LONG):
+    def wait_for_line(self, pattern, stream="out", after=0.0, limit=LONG):
         log = getattr(self, stream)
         return until(f"'{pattern}' in {self.name}.{stream}", lambda: log.find(pattern, after), limit)
 
     def trains(self, ranks=2, after=0.0):
         """Waits until all ranks have begun."""
         for rank in range(ranks):
-            self.hears(f"rank {rank} of {ranks} begins", after=after)
+            self.wait_for_line(f"rank {rank} of {ranks} begins", after=after)
 
-    def told(self, what):
+    def field(self, what):
         """A member of Slurm's own record of the job."""
-        found = re.search(rf"\b{what}=(\S+)", tell("scontrol", "-o", "show", "job", self.number))
+        found = re.search(rf"\b{what}=(\S+)", output_of("scontrol", "-o", "show", "job", self.number))
         return found[1] if found else ""
 
     def code(self, hpcml):
         """Slurm's own; of a step with a task per rank, in whose log all is together, as `submit` finds it there."""
         if self.together:
             return subprocess.run([hpcml, "watch", self.number], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
-        return int((self.told("ExitCode") or "-1").partition(":")[0])
+        return int((self.field("ExitCode") or "-1").partition(":")[0])
 
     def wait(self, limit=LONG):
         """Until Slurm has ended it."""
-        until(f"the end of {self.name}", lambda: not tell("squeue", "-h", "-j", self.number).strip() and self.told("JobState"), limit)
+        until(f"the end of {self.name}", lambda: not output_of("squeue", "-h", "-j", self.number).strip() and self.field("JobState"), limit)
         return self
 
     def left(self, limit=10):
@@ -221,7 +221,7 @@ class Lab:
         """The logs of an array's tasks, which sbatch was told to name by its own pattern."""
         return {task: Log(f"{job.name}-{task}.out") for task in tasks}
 
-    def fault_said(self, pattern, limit=LONG):
+    def fault_reported(self, pattern, limit=LONG):
         """When `hpcml emulate` said that a fault had happened: matrix.py writes its lines into a file of this folder."""
         def find():
             if os.path.exists("emulate.err"):
@@ -241,21 +241,21 @@ class Lab:
                 return float(file.read() or 0)  # 0: it is being written
         return until("the cause", find)
 
-    def finish(self, job, cause=0.0, patience=0.0, limit=LONG):
+    def finish(self, job, cause=0.0, allowance=0.0, limit=LONG):
         """What became of the job."""
         wrong = []
         try:
             job.wait(limit)
         except Never:
-            wrong.append(f"its job has not ended {time.time() - cause - patience:.0f} s later" if cause else "its job does not end")
-            tell("scancel", job.number)
-            tell("scancel", "--signal=KILL", job.number)
+            wrong.append(f"its job has not ended {time.time() - cause - allowance:.0f} s later" if cause else "its job does not end")
+            output_of("scancel", job.number)
+            output_of("scancel", "--signal=KILL", job.number)
             time.sleep(15)
-        seen = Outcome(wrong=wrong, code=None if wrong else job.code(self.hpcml), cause=cause, patience=patience,
-                       requeues=int(job.told("Restarts") or 0), orphans=job.left(), final=job.out.final())
-        if self.row.culprit:
+        seen = Outcome(wrong=wrong, code=None if wrong else job.code(self.hpcml), cause=cause, allowance=allowance,
+                       requeues=int(job.field("Restarts") or 0), orphans=job.left(), final=job.out.final())
+        if self.row.faulty:
             time.sleep(0.1)  # the last lines
-            found = job.err.find(self.row.culprit, after=cause - 0.05)
+            found = job.err.find(self.row.faulty, after=cause - 0.05)
             if found:
                 seen.line_at, seen.line = found
         return seen

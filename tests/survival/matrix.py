@@ -43,15 +43,15 @@ import skip  # noqa: E402
 LIMIT = 900  # seconds of a row
 
 
-def base_folder(hpcml):
+def base_directory(hpcml):
     """A folder that the nodes share, and that is no node's own: the build's, or, where that is below /tmp, the user's."""
     build = os.path.dirname(os.path.dirname(hpcml))
     return build if not re.match(r"/(var/)?tmp/|/dev/shm/", build + "/") else os.path.expanduser("~")
 
 
-def reference(hpcml, folder):
+def reference(hpcml, directory):
     """The weights of a training that nothing interrupts."""
-    done = subprocess.run([hpcml, "launch", "--bind", "none", "--nproc-per-node", "2", "--", *lab.PYTHON], cwd=folder, stdout=subprocess.PIPE, text=True,
+    done = subprocess.run([hpcml, "launch", "--bind", "none", "--nproc-per-node", "2", "--", *lab.PYTHON], cwd=directory, stdout=subprocess.PIPE, text=True,
                           check=True)
     return re.search(r"final ([0-9a-f]{64})", done.stdout)[1]
 
@@ -67,7 +67,7 @@ def run_in_guest(wanted, hpcml, kernel):
     return Outcome(**json.loads(found[1])) if found else Outcome(wrong=["it came to no end: " + shown[-2000:]])
 
 
-def run_row(wanted, hpcml, folder, whole, kernel):
+def run_row(wanted, hpcml, directory, whole, kernel):
     """The row's cluster, in a folder of its own."""
     words = [hpcml, "emulate", "--site", "generic", "--nodes", str(wanted.nodes), "--cpus-per-node", "32", "--mem-per-node", "64G", "--quiet",
              *wanted.emulate, "--", sys.executable, os.path.abspath(__file__), hpcml, "--inside", wanted.name]
@@ -76,22 +76,22 @@ def run_row(wanted, hpcml, folder, whole, kernel):
         return run_in_guest(wanted, hpcml, kernel) if wanted.guest and kernel else Outcome(not_run=why)
     if wanted.unshared:
         words = ["unshare", "--mount", "sh", "-c", 'mkdir small && mount -t tmpfs -o size=256k small small && exec "$@"', "sh", *words]
-    os.makedirs(folder)
+    os.makedirs(directory)
     begun = time.time()
-    process = subprocess.Popen(words, cwd=folder, env=dict(os.environ, HPCML_MATRIX_WEIGHTS=whole), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+    process = subprocess.Popen(words, cwd=directory, env=dict(os.environ, HPCML_MATRIX_WEIGHTS=whole), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     ender = threading.Timer(LIMIT, process.terminate)
     ender.start()
-    with open(os.path.join(folder, "emulate.err"), "w", encoding="utf-8") as kept:
+    with open(os.path.join(directory, "emulate.err"), "w", encoding="utf-8") as kept:
         for line in process.stderr:
             kept.write(f"{time.time()} {line}")
             kept.flush()
     process.wait()
     ender.cancel()
     try:
-        with open(os.path.join(folder, "outcome.json"), encoding="utf-8") as file:
+        with open(os.path.join(directory, "outcome.json"), encoding="utf-8") as file:
             seen = Outcome(**json.load(file))
     except OSError:
-        with open(os.path.join(folder, "emulate.err"), encoding="utf-8") as file:
+        with open(os.path.join(directory, "emulate.err"), encoding="utf-8") as file:
             seen = Outcome(wrong=["it came to no end: " + file.read()[-2000:]])
     seen.took = time.time() - begun
     return seen
@@ -110,11 +110,11 @@ def run_inside(hpcml, name):
     os.rename("outcome.json.part", "outcome.json")
 
 
-def show_files(folder):
+def show_files(directory):
     """Those of a row; one that ran in another machine has left none here."""
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
         if name.endswith((".out", ".err")):
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as file:
                 print(f"--- {name}\n{file.read()[-4000:]}", flush=True)
 
 
@@ -137,17 +137,17 @@ def main():
         skip.report_skip("survival-matrix", "only root can look at the processes of other nodes")
         return 0
     chosen = [row for row in ROWS if any(text in row.name for text in words.only) and (row.quick or not words.quick)]
-    folder = tempfile.mkdtemp(prefix="matrix-", dir=base_folder(hpcml))
+    directory = tempfile.mkdtemp(prefix="matrix-", dir=base_directory(hpcml))
     results = []
     try:
         if words.outcomes:
             for number, row in enumerate(chosen):
-                print("outcome " + json.dumps(dataclasses.asdict(run_row(row, hpcml, os.path.join(folder, str(number)), "", None))), flush=True)
+                print("outcome " + json.dumps(dataclasses.asdict(run_row(row, hpcml, os.path.join(directory, str(number)), "", None))), flush=True)
             return 0
-        whole = reference(hpcml, folder)
+        whole = reference(hpcml, directory)
         for alone in (False, True):
             with concurrent.futures.ThreadPoolExecutor(1 if alone else words.at_once) as pool:
-                runs = {pool.submit(run_row, row, hpcml, os.path.join(folder, str(number)), whole, words.kernel): (number, row)
+                runs = {pool.submit(run_row, row, hpcml, os.path.join(directory, str(number)), whole, words.kernel): (number, row)
                         for number, row in sorted(enumerate(chosen), key=lambda pair: -pair[1].waits) if row.alone == alone}
                 for run in concurrent.futures.as_completed(runs):
                     number, wanted = runs[run]
@@ -158,10 +158,10 @@ def main():
                     if seen.not_run:
                         skip.report_skip("survival-matrix", f"{wanted.name}: {seen.not_run}")
                     if found:
-                        show_files(os.path.join(folder, str(number)))
+                        show_files(os.path.join(directory, str(number)))
     finally:
         if not words.keep:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
     results.sort(key=lambda result: result[0])
     if words.table:
         table.write(words.table, results, [row.name for row in ROWS])

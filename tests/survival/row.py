@@ -22,7 +22,7 @@ class Row:
     guest: bool = False  # runs in a machine with cgroup v2 alone (tests/guest) where this one lacks that
     unshared: bool = False  # runs in a mount namespace of its own: run(lab) finds an empty folder "small" of 256 KiB there
     code: object = 0  # of the job, by docs/guides/checkpoint-and-requeue.md; None: the row says it in its outcome
-    culprit: str = ""  # a pattern of the line on standard error that names who, where and why; empty: there is none to name
+    faulty: str = ""  # a pattern of the line on standard error that names who, where and why; empty: there is none to name
     knowable: str = "at once"  # when the cause can be known
     requeues: object = 0  # exactly so many; (at least, at most): where Slurm's own moments decide
     equal: bool = False  # the final weights are those of an uninterrupted run
@@ -33,7 +33,7 @@ class Outcome:
     """What a row has seen; times are seconds since 1970."""
     code: object = None
     cause: float = 0.0  # when it was made
-    patience: float = 0.0  # seconds from then until it can be known: what somebody's time-out is
+    allowance: float = 0.0  # seconds from then until it can be known: what somebody's time-out is
     line: str = ""  # that named the culprit
     line_at: float = 0.0
     requeues: int = 0
@@ -46,7 +46,7 @@ class Outcome:
     @property
     def seconds(self):
         """From when the cause could be known until the line; None without a line."""
-        return self.line_at - self.cause - self.patience if self.line else None
+        return self.line_at - self.cause - self.allowance if self.line else None
 
 
 def row(name, done, **more):
@@ -61,9 +61,9 @@ def faults(wanted, seen, reference, at_most=AT_MOST):
     found = list(seen.wrong)
     if wanted.code is not None and seen.code != wanted.code and (seen.code is not None or not found):
         found.append(f"exit code {seen.code}, not {wanted.code}")
-    if wanted.culprit and not seen.line:
+    if wanted.faulty and not seen.line:
         found.append("nobody was named on standard error")
-    if seen.line and not re.search(wanted.culprit, seen.line):
+    if seen.line and not re.search(wanted.faulty, seen.line):
         found.append("the line names another")
     if seen.line and seen.seconds > at_most:
         found.append(f"named {seen.seconds:.1f} s after it could be known")

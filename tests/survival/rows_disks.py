@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 
-from lab import PYTHON, tell, until
+from lab import PYTHON, output_of, until
 from row import Outcome, row
 from rows_nodes import daemon
 from rows_places import HEAD
@@ -13,7 +13,7 @@ from rows_places import HEAD
 WIDE = ["--width", "96"]  # a checkpoint of 150 KiB: on a disk of 256 KiB the second one beside the first has no room
 
 
-@row("disk full for logs", "the disk with the ranks' log files is full from the beginning; agents", unshared=True, equal=True, culprit="cannot write .*: .*No space left on device")
+@row("disk full for logs", "the disk with the ranks' log files is full from the beginning; agents", unshared=True, equal=True, faulty="cannot write .*: .*No space left on device")
 def full_for_logs(lab):
     with open("small/filler", "wb", buffering=0) as file:
         try:
@@ -35,11 +35,11 @@ def train_here(lab, **more):
 
 
 @row("disk full for the checkpoint", "there is space for one checkpoint, not for a second one; agents", unshared=True, code=1,
-     culprit=r"hpcml: error: rank 0/\d+ \(node001, local 0\) exited with code 1", waits=20)
+     faulty=r"hpcml: error: rank 0/\d+ \(node001, local 0\) exited with code 1", waits=20)
 def full_for_checkpoint(lab):
     job = lab.agent_job("--checkpoint-dir", os.path.abspath("small"), words=[*WIDE, "--pause", "0.1"])
     cause = until("the next checkpoint", lambda: os.path.exists(f"small/{job.number}/state.pt") and lab.now())
-    seen = lab.finish(job, cause, patience=1)  # so long five more steps take
+    seen = lab.finish(job, cause, allowance=1)  # so long five more steps take
     first, resumed = train_here(lab, HPCML_CHECKPOINT_DIR=os.path.abspath(f"small/{job.number}"))
     _, whole = train_here(lab)
     if first != "5":
@@ -73,19 +73,19 @@ def six(lab):
         file.write(hosts)
     job = lab.submit(script=SIX.format(hpcml=shlex.quote(lab.hpcml), train=shlex.join([*PYTHON, "--child-leaves"])), together=True)
     until("both tasks", lambda: os.path.exists("ready.0") and os.path.exists("ready.1"))
-    four = {node: tell(*inside[node], "-4", "-o", "address", "show", "dev", "eth0").split()[3] for node in nodes}
+    four = {node: output_of(*inside[node], "-4", "-o", "address", "show", "dev", "eth0").split()[3] for node in nodes}
     for node in nodes:
-        tell(*inside[node], "-4", "address", "flush", "dev", "eth0")
+        output_of(*inside[node], "-4", "address", "flush", "dev", "eth0")
     open("go", "w", encoding="utf-8").close()
     until("the end of both ranks", lambda: os.path.exists("code.0") and os.path.exists("code.1"))
-    left = "".join(tell(*inside[node], "-4", "-o", "address", "show", "dev", "eth0") for node in nodes)
+    left = "".join(output_of(*inside[node], "-4", "-o", "address", "show", "dev", "eth0") for node in nodes)
     for node in nodes:
-        tell(*inside[node], "-4", "address", "add", four[node], "dev", "eth0")
+        output_of(*inside[node], "-4", "address", "add", four[node], "dev", "eth0")
     open("back", "w", encoding="utf-8").close()
     seen = lab.finish(job)
     with open("rank.0.out", encoding="utf-8") as file:
-        said = file.read()
-    seen.final = (re.findall(r"final (\w+)", said) or [""])[0]
+        reported = file.read()
+    seen.final = (re.findall(r"final (\w+)", reported) or [""])[0]
     if left:
         seen.wrong.append("the nodes had IPv4 addresses: " + left)
     return seen

@@ -5,22 +5,22 @@ import random
 import shutil
 import time
 
-from lab import tell, until
+from lab import output_of, until
 from row import row
 
 NEVER = ("--fault", "preempt@9h")  # a partition that goes before all others, and requeued jobs that start again soon
 SAVES = ("--save-before", "1m", "--requeue")
 
 
-@row("SIGTERM by scancel", "scancel in the training; agents, --requeue, ranks that save", code=0, emulate=NEVER, culprit="received SIGTERM")
+@row("SIGTERM by scancel", "scancel in the training; agents, --requeue, ranks that save", code=0, emulate=NEVER, faulty="received SIGTERM")
 def cancelled(lab):
     job = lab.agent_job("--requeue", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
     cause = time.time()
-    tell("scancel", job.number)
+    output_of("scancel", job.number)
     seen = lab.finish(job, cause)
-    if job.told("JobState") != "CANCELLED":
-        seen.wrong.append("its state is " + job.told("JobState"))
+    if job.field("JobState") != "CANCELLED":
+        seen.wrong.append("its state is " + job.field("JobState"))
     if not job.out.find("rank 0 has saved step"):
         seen.wrong.append("the ranks have not saved")
     return seen
@@ -32,34 +32,34 @@ def limited(lab, most, pause):
     flags[flags.index("--time") + 1] = "1"
     job = lab.submit(flags=flags, words=["--pause", pause])
     job.trains()
-    return job, time.mktime(time.strptime(job.told("StartTime"), "%Y-%m-%dT%H:%M:%S"))
+    return job, time.mktime(time.strptime(job.field("StartTime"), "%Y-%m-%dT%H:%M:%S"))
 
 
 @row("USR1 at the time limit", "a limit of 1 minute, --save-before 20s --requeue --max-requeues 6: the ranks save, and go on in the next start", requeues=(1, 6), equal=True,
-     emulate=NEVER, culprit="left until the time limit: asking the ranks to save and exit", knowable="20 s before the limit", waits=100)
+     emulate=NEVER, faulty="left until the time limit: asking the ranks to save and exit", knowable="20 s before the limit", waits=100)
 def at_limit(lab):
     job, begun = limited(lab, 6, "0.7")
-    return lab.finish(job, begun, patience=41)  # StartTime is in whole seconds
+    return lab.finish(job, begun, allowance=41)  # StartTime is in whole seconds
 
 
 @row("the limit comes again and again", "the same with a training of five minutes and --max-requeues 1", requeues=1, emulate=NEVER, waits=150,
-     culprit="reached its limit of 1 restarts", knowable="20 s before the second limit")
+     faulty="reached its limit of 1 restarts", knowable="20 s before the second limit")
 def at_limit_again(lab):
     job, _ = limited(lab, 1, "5")
-    restarted, _ = job.hears("rank 0 of 2 begins at step [1-9]")
-    return lab.finish(job, restarted, patience=41)
+    restarted, _ = job.wait_for_line("rank 0 of 2 begins at step [1-9]")
+    return lab.finish(job, restarted, allowance=41)
 
 
 @row("slurmctld away at the time to save", "slurmctld is away from 15 s to 48 s of a job of one minute, --save-before 30s --requeue: hpcml counts the time itself, "
      "signals through srun, and repeats the requeue", requeues=(1, 6), equal=True, emulate=("--fault", "slurmctld-restart@15s..48s"),
-     culprit="left until the time limit: asking the ranks to save and exit", knowable="30 s before the limit", waits=120)
+     faulty="left until the time limit: asking the ranks to save and exit", knowable="30 s before the limit", waits=120)
 def away_at_limit(lab):
     flags = lab.flags("--save-before", "30s", "--requeue", "--max-requeues", "6", "--checkpoint-dir", lab.checkpoints)
     flags[flags.index("--time") + 1] = "1"
     job = lab.submit(flags=flags, words=["--pause", "0.7"])
     job.trains()
-    begun = time.mktime(time.strptime(job.told("StartTime"), "%Y-%m-%dT%H:%M:%S"))
-    return lab.finish(job, begun, patience=31)
+    begun = time.mktime(time.strptime(job.field("StartTime"), "%Y-%m-%dT%H:%M:%S"))
+    return lab.finish(job, begun, allowance=31)
 
 
 @row("batch process killed", "hpcml internal batch is killed in the training: Slurm ends the job", code=None, emulate=NEVER)
@@ -69,17 +69,17 @@ def batch_killed(lab):
     until("the batch process", lambda: next((p for p in job.processes() if p.words[1:3] == ["internal", "batch"] and p.parent
                                              and p.parent.program.startswith("slurmstepd")), None)).kill()
     seen = lab.finish(job)
-    if job.told("JobState") != "FAILED":
-        seen.wrong.append("its state is " + job.told("JobState"))
+    if job.field("JobState") != "FAILED":
+        seen.wrong.append("its state is " + job.field("JobState"))
     return seen
 
 
 @row("PreemptMode REQUEUE", "another job takes the nodes for 10 s; ranks that save, --max-requeues 1", requeues=1, equal=True, emulate=("--fault", "preempt@10s..20s"),
-     culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
+     faulty="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def preempted(lab):
     job = lab.task_job(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
-    return lab.finish(job, lab.fault_said("takes all nodes"))
+    return lab.finish(job, lab.fault_reported("takes all nodes"))
 
 
 def lacks_accounting():
@@ -88,54 +88,54 @@ def lacks_accounting():
 
 
 @row("PreemptMode REQUEUE by QoS", "the same where the other job's QoS preempts that of the job (PreemptType=preempt/qos)", requeues=1, equal=True, lacks=lacks_accounting,
-     emulate=("--fault", "preempt:qos@10s..20s"), culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
+     emulate=("--fault", "preempt:qos@10s..20s"), faulty="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def preempted_by_qos(lab):
     seen = preempted(lab)
-    if "preempt/qos" not in tell("scontrol", "show", "config"):
+    if "preempt/qos" not in output_of("scontrol", "show", "config"):
         seen.wrong.append("partitions decide, not QoS")
     return seen
 
 
 @row("PreemptMode REQUEUE by QoS, GraceTime 20", "the same with 20 s from SIGTERM, which Slurm gives the ranks alone, to the end: they have ended long before", requeues=1, equal=True,
-     lacks=lacks_accounting, emulate=("--fault", "preempt:qos:20s@10s"), culprit="preempted by another job: job 1 waits for Slurm", waits=110)
+     lacks=lacks_accounting, emulate=("--fault", "preempt:qos:20s@10s"), faulty="preempted by another job: job 1 waits for Slurm", waits=110)
 def preempted_after_grace(lab):
     return preempted(lab)
 
 
 @row("PreemptMode CANCEL", "the same where the site cancels: --requeue-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
-     culprit="preempted by another job", waits=60)
+     faulty="preempted by another job", waits=60)
 def preempted_and_cancelled(lab):
     job = lab.task_job(*SAVES, "--requeue-on", "preempted", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
-    return lab.finish(job, lab.fault_said("takes all nodes"))
+    return lab.finish(job, lab.fault_reported("takes all nodes"))
 
 
 def task_states(number):
     """State, restarts and exit code of each task of an array."""
     found = {}
     for task in range(1, 6):
-        line = tell("scontrol", "-o", "show", "job", f"{number}_{task}")
+        line = output_of("scontrol", "-o", "show", "job", f"{number}_{task}")
         words = dict(word.split("=", 1) for word in line.split() if "=" in word)
         found[task] = (words.get("JobState"), words.get("Restarts"), words.get("ExitCode"))
     return found
 
 
 @row("array task 3 of 5 preempted", "the node of task 3 is taken for another job; --requeue, one node a task", nodes=5, requeues=1, equal=True, emulate=NEVER,
-     culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
+     faulty="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def one_of_five(lab):
     flags = lab.flags(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, "--array", "1-5", nodes=1, ranks=2)
     job = lab.submit(flags=flags, words=["--pause", "0.7"], options=["--exclusive"])
     logs = lab.array_logs(job, range(1, 6))
     for log in logs.values():
         until("all tasks train", lambda log=log: log.find("rank 0 of 2 begins"))
-    node = tell("squeue", "-h", "-j", f"{job.number}_3", "-o", "%N").strip()
+    node = output_of("squeue", "-h", "-j", f"{job.number}_3", "-o", "%N").strip()
     cause = time.time()
-    taker = tell("sbatch", "--parsable", "--partition=hpcml-preempt", "--nodelist=" + node, "--exclusive", "--mem=1", "--no-requeue", "--time=10",
+    taker = output_of("sbatch", "--parsable", "--partition=hpcml-preempt", "--nodelist=" + node, "--exclusive", "--mem=1", "--no-requeue", "--time=10",
                  "--output=/dev/null", "--wrap=sleep 8").strip()
-    until("the other job runs", lambda: tell("squeue", "-h", "-j", taker, "-o", "%T").strip() == "RUNNING")
+    until("the other job runs", lambda: output_of("squeue", "-h", "-j", taker, "-o", "%T").strip() == "RUNNING")
     job.number += "_3"
     whole = job.number.partition("_")[0]
-    until("the array's end", lambda: not tell("squeue", "-h", "-j", whole).strip())
+    until("the array's end", lambda: not output_of("squeue", "-h", "-j", whole).strip())
     states = task_states(whole)
     seen = lab.finish(job, cause)
     finals = {task: log.final() for task, log in logs.items()}

@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from lab import Process, tell, until
+from lab import Process, output_of, until
 from row import Outcome, row
 
 TIMEOUT = int(os.environ.get("HPCML_STOP_TIMEOUT", "12"))  # seconds; the default of hpcml is 30
@@ -39,13 +39,13 @@ def listens(process):
 
 
 def ended(lab, job, cause, **more):
-    seen = lab.finish(job, cause, patience=TIMEOUT, **more)
+    seen = lab.finish(job, cause, allowance=TIMEOUT, **more)
     if seen.code not in ENDS:
         seen.wrong.append(f"exit code {seen.code}, none of {ENDS}")
     return seen
 
 
-@row("agent stopped", f"SIGSTOP for the agent of the second node; --heartbeat-timeout {TIMEOUT}", code=None, culprit=SILENT.format(2, 1, 2), knowable=KNOWABLE, waits=TIMEOUT,
+@row("agent stopped", f"SIGSTOP for the agent of the second node; --heartbeat-timeout {TIMEOUT}", code=None, faulty=SILENT.format(2, 1, 2), knowable=KNOWABLE, waits=TIMEOUT,
      quick=True)
 def agent_stopped(lab):
     job = lab.agent_job(*FLAGS, words=["--pause", "0.5"], together=True)
@@ -53,7 +53,7 @@ def agent_stopped(lab):
     return ended(lab, job, job.agent(1).kill(signal.SIGSTOP))
 
 
-@row("first node's agent stopped", f"SIGSTOP for the agent of the first node; --heartbeat-timeout {TIMEOUT}", code=None, culprit=SILENT.format(1, 0, 2), knowable=KNOWABLE,
+@row("first node's agent stopped", f"SIGSTOP for the agent of the first node; --heartbeat-timeout {TIMEOUT}", code=None, faulty=SILENT.format(1, 0, 2), knowable=KNOWABLE,
      waits=TIMEOUT)
 def first_agent_stopped(lab):
     job = lab.agent_job(*FLAGS, words=["--pause", "0.5"], together=True)
@@ -62,12 +62,12 @@ def first_agent_stopped(lab):
 
 
 @row("agent stopped, fewer nodes", f"the same with --nnodes 1:2 and checkpoints: the first node continues alone; --heartbeat-timeout {TIMEOUT}", code=137,
-     culprit=SILENT.format(2, 1, 2), knowable=KNOWABLE, waits=TIMEOUT)
+     faulty=SILENT.format(2, 1, 2), knowable=KNOWABLE, waits=TIMEOUT)
 def agent_stopped_elastic(lab):
     job = lab.agent_job(*FLAGS, "--nnodes", "1:2", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.2"], together=True)
     job.trains()
     stopped = job.agent(1).kill(signal.SIGSTOP)
-    seen = lab.finish(job, stopped, patience=TIMEOUT)
+    seen = lab.finish(job, stopped, allowance=TIMEOUT)
     if not job.out.find("rank 0 of 1 begins at step [1-9]"):
         seen.wrong.append("the first node has not resumed from its checkpoint")
     if not seen.final:
@@ -76,14 +76,14 @@ def agent_stopped_elastic(lab):
 
 
 @row("coordinator stopped", f"SIGSTOP for the process on the first node that joins the agents; --heartbeat-timeout {TIMEOUT}", code=None,
-     culprit=r"hpcml: error: no heartbeat from the (coordinator of the agents|agent of the first node) \(node001", knowable=KNOWABLE, waits=TIMEOUT)
+     faulty=r"hpcml: error: no heartbeat from the (coordinator of the agents|agent of the first node) \(node001", knowable=KNOWABLE, waits=TIMEOUT)
 def coordinator_stopped(lab):
     job = lab.agent_job(*FLAGS, words=["--pause", "0.5"], together=True)
     job.trains()
     return ended(lab, job, service(job).kill(signal.SIGSTOP))
 
 
-def hang_folder(path, process):
+def hang_directory(path, process):
     """Mounts a file system there, as the process sees it, whose server never answers: who looks into it waits."""
     libc = ctypes.CDLL(None, use_errno=True)
     server = os.open("/dev/fuse", os.O_RDWR)
@@ -101,7 +101,7 @@ def lacks_fuse():
     return "" if os.geteuid() == 0 and os.path.exists("/dev/fuse") else "it needs root and /dev/fuse"
 
 
-@row("agent blocked", f"the second node's file system of logs hangs; agents, --stall-timeout 600, --heartbeat-timeout {TIMEOUT}", code=None, culprit=SILENT.format(2, 1, 2),
+@row("agent blocked", f"the second node's file system of logs hangs; agents, --stall-timeout 600, --heartbeat-timeout {TIMEOUT}", code=None, faulty=SILENT.format(2, 1, 2),
      knowable=KNOWABLE, waits=TIMEOUT, lacks=lacks_fuse)
 def agent_blocked(lab):
     job = lab.agent_job(*FLAGS, "--stall-timeout", "600", words=["--pause", "0.5"], together=True)
@@ -109,7 +109,7 @@ def agent_blocked(lab):
     agent = job.agent(1)
     logs = until("the folder of logs", lambda: (glob.glob(os.path.abspath("logs/*/attempt_0")) or [None])[0])
     cause = lab.now()
-    server = hang_folder(logs, agent)
+    server = hang_directory(logs, agent)
     try:
         seen = ended(lab, job, cause)
     finally:
@@ -136,12 +136,12 @@ def paused(lab, stop, resume):
 
 @row("job suspended for 60 s", "scontrol suspend and resume in the training; agents, --stall-timeout 40", equal=True, waits=80)
 def suspended(lab):
-    return paused(lab, lambda job: tell("scontrol", "suspend", job.number), lambda job: tell("scontrol", "resume", job.number))
+    return paused(lab, lambda job: output_of("scontrol", "suspend", job.number), lambda job: output_of("scontrol", "resume", job.number))
 
 
 @row("job stopped for 60 s", "scancel --signal=STOP, and CONT, for the training's step; agents, --stall-timeout 40", equal=True, waits=80)
 def stopped_for_a_while(lab):
-    return paused(lab, lambda job: tell("scancel", "--signal=STOP", job.number + ".0"), lambda job: tell("scancel", "--signal=CONT", job.number + ".0"))
+    return paused(lab, lambda job: output_of("scancel", "--signal=STOP", job.number + ".0"), lambda job: output_of("scancel", "--signal=CONT", job.number + ".0"))
 
 
 IDLE = ["sh", "-c", "echo rank $RANK of $WORLD_SIZE begins; exec sleep 1000"]

@@ -44,17 +44,17 @@ def port_taken(lab):
     return seen
 
 
-@row("one rank never starts", "the second task never comes to hpcml; --rendezvous-timeout 15", quick=True, code=125, culprit=MISSING,
+@row("one rank never starts", "the second task never comes to hpcml; --rendezvous-timeout 15", quick=True, code=125, faulty=MISSING,
      knowable="15 s after the first rank came", waits=15)
 def never_starts(lab):
     job = plain(lab, first="{ date +%s.%N >cause; exec sleep 1000; }", flags="--rendezvous-timeout 15")
-    return lab.finish(job, lab.cause(), patience=15)
+    return lab.finish(job, lab.cause(), allowance=15)
 
 
-@row("a rank starts 60 s late", "the second task sleeps for 60 s first", culprit=MISSING, knowable="20 s after the first rank came", waits=60, equal=True)
+@row("a rank starts 60 s late", "the second task sleeps for 60 s first", faulty=MISSING, knowable="20 s after the first rank came", waits=60, equal=True)
 def comes_late(lab):
     job = plain(lab, first="{ date +%s.%N >cause; sleep 60; }")
-    seen = lab.finish(job, lab.cause(), patience=20)
+    seen = lab.finish(job, lab.cause(), allowance=20)
     if not job.err.find(r"rank 1/2 \(node002, local 0\) connected, (59|6\d) s after the first rank"):
         seen.wrong.append("nobody said that it came at last")
     return seen

@@ -30,7 +30,7 @@ COLUMNS = ["fault", "what is done", "exit code", "the line that names it", "know
 LONGEST = 150  # characters of a line
 
 
-def verdict(seen, found):
+def result(seen, found):
     if seen.not_run:
         return "not run: " + seen.not_run
     return "fails: " + "; ".join(found) if found else "passed"
@@ -39,10 +39,10 @@ def verdict(seen, found):
 def describe(wanted, seen, found):
     """A row on the terminal."""
     named = f", named after {max(seen.seconds, 0):.1f} s" if seen.line else ""
-    return f"{wanted.name}: {verdict(seen, found)} (code {seen.code}{named}; {seen.took:.0f} s)"
+    return f"{wanted.name}: {result(seen, found)} (code {seen.code}{named}; {seen.took:.0f} s)"
 
 
-def said_by(*words):
+def reported_by(*words):
     try:
         return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
     except OSError:
@@ -59,7 +59,7 @@ def cells(wanted, seen, found, run):
     named = [f"`{line}`", wanted.knowable, f"{max(seen.seconds, 0):.1f}"] if line else ["", "", ""]
     code = "" if seen.not_run or seen.code is None else seen.code
     left = "" if seen.not_run else ", ".join(seen.orphans) or "nothing"
-    return [wanted.name, wanted.done, code, *named, left, "" if seen.not_run else seen.requeues, verdict(seen, found), run]
+    return [wanted.name, wanted.done, code, *named, left, "" if seen.not_run else seen.requeues, result(seen, found), run]
 
 
 def kept_rows(path):
@@ -74,15 +74,15 @@ def kept_rows(path):
 def write(path, results, order):
     """Rows that were not run this time stay as they are, with the commit of their own run."""
     here = os.path.dirname(os.path.abspath(__file__))
-    commit = said_by("git", "-C", here, "rev-parse", "--short", "HEAD")
+    commit = reported_by("git", "-C", here, "rev-parse", "--short", "HEAD")
     run = time.strftime("%Y-%m-%d", time.gmtime()) + " " + commit
     rows = kept_rows(path)
     for _, wanted, seen, found in results:
         rows[wanted.name] = "| " + " | ".join(cell(text) for text in cells(wanted, seen, found, run)) + " |"
     lines = [rows[name] for name in order if name in rows]
     passed = sum("| passed |" in line for line in lines)
-    versions = said_by("/usr/sbin/slurmd", "-V") or said_by("slurmd", "-V") or "no Slurm"
-    torch = said_by("/usr/bin/python3", "-c", "import torch; print(torch.__version__)")
+    versions = reported_by("/usr/sbin/slurmd", "-V") or reported_by("slurmd", "-V") or "no Slurm"
+    torch = reported_by("/usr/bin/python3", "-c", "import torch; print(torch.__version__)")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEAD)
         file.write(f"Last run: {run}; {versions}, torch {torch}, Linux {os.uname().release.split('-')[0]}; {passed} of {len(lines)} rows passed.\n\n")

@@ -83,8 +83,8 @@ def main():
     model = torch.nn.Linear(words.width, words.width, dtype=torch.float64)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     dist.init_process_group("gloo")
-    folder = os.environ.get("HPCML_CHECKPOINT_DIR")
-    path = os.path.join(folder, "state.pt") if folder else None
+    directory = os.environ.get("HPCML_CHECKPOINT_DIR")
+    path = os.path.join(directory, "state.pt") if directory else None
     first = 0
     if path and os.path.exists(path):
         state = torch.load(path)

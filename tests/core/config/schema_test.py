@@ -75,8 +75,8 @@ def main():
     draw = random.Random(K_SEED)
     profile = read_profile(example)
     by_schema = by_hpcml = 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / (profile["id"] + ".json")
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / (profile["id"] + ".json")
         for _ in range(K_CHANGES):
             changed = change(profile, draw)
             path.write_text(json.dumps(changed), encoding="utf-8")

@@ -104,9 +104,9 @@ class Page(unittest.TestCase):
     def test_a_difference_is_warned_only_if_the_warning_names_its_cause(self):
         reviewed = {"refusals": [], "warnings": [{"id": "7", "site": "lumi", "pattern": "nodes change"}]}
         result = {"id": "7", "site": "lumi", "outcome": "wrong", "warnings": ["s.sh:1:1: warning: nodes change"]}
-        self.assertEqual(table.judge(result, reviewed)[0], "warned")
+        self.assertEqual(table.evaluate(result, reviewed)[0], "warned")
         for changed in ({"warnings": ["warning: another"]}, {"site": "vista"}, {"id": "8"}):
-            self.assertEqual(table.judge({**result, **changed}, reviewed)[0], "wrong")
+            self.assertEqual(table.evaluate({**result, **changed}, reviewed)[0], "wrong")
 
     def test_every_script_has_an_intent_or_a_refusal(self):
         for entry in run.read_intents():
@@ -116,7 +116,7 @@ class Page(unittest.TestCase):
         results = json.loads(test_data.read(str(HERE / "results.json")))["results"]
         reviewed = json.loads((HERE / "refusals.json").read_text(encoding="utf-8"))
         self.assertEqual(len(results), len(run.read_intents()) * len(run.SITES))
-        self.assertEqual([result["id"] for result in results if table.judge(result, reviewed)[1] == "not judged"], [])
+        self.assertEqual([result["id"] for result in results if table.evaluate(result, reviewed)[1] == "not judged"], [])
 
     def test_the_page_is_written_from_the_results(self):
         trials = json.loads(test_data.read(str(HERE / "results.json")))

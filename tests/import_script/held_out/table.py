@@ -34,7 +34,7 @@ not part of this repository; the table of sources names them.
 """
 
 
-def judge(result, reviewed):
+def evaluate(result, reviewed):
     """Returns the outcome of a trial, and why: same, warned (different, and a warning names the cause), wrong, well or badly refused.
 
     A refusal that was not reviewed counts as badly refused.
@@ -91,8 +91,8 @@ def page(intents, trials, sites):
     results, first = trials["results"], trials.get("first", {})
     with open(os.path.join(HERE, "refusals.json"), encoding="utf-8") as file:
         reviewed = json.load(file)
-    judged = {(result["id"], result["site"]): judge(result, reviewed) for result in results}
-    outcomes = {key: value[0] for key, value in judged.items()}
+    evaluated = {(result["id"], result["site"]): evaluate(result, reviewed) for result in results}
+    outcomes = {key: value[0] for key, value in evaluated.items()}
     lines = HEAD.format(place=PLACE).splitlines() + [""] + totals(outcomes, sites, first) + [""]
     lines += ["## Imports", "", "| script | form | " + " | ".join(sites) + " |", "|---|---|" + "---|" * len(sites)]
     for entry in intents:
@@ -102,7 +102,7 @@ def page(intents, trials, sites):
     lines += ["", "## Differences", ""]
     lines += ["| script | sites | difference |", "|---|---|---|"] if wrong else ["None."]
     lines += [f"| {identifier} | {', '.join(where)} | {cell(text)[:240]} |" for identifier, where, text in group(wrong)]
-    refused = [(r["id"], r["site"], "\0".join([re.sub(r"^\S+?: (?=error)", "", r["reasons"][0]), *judged[r["id"], r["site"]]])) for r in results if r["outcome"] == "refused"]
+    refused = [(r["id"], r["site"], "\0".join([re.sub(r"^\S+?: (?=error)", "", r["reasons"][0]), *evaluated[r["id"], r["site"]]])) for r in results if r["outcome"] == "refused"]
     lines += ["", "## Refusals", "", "| script | sites | message of hpcml | reason | why |", "|---|---|---|---|---|"]
     for identifier, where, text in group(refused):
         message, verdict, why = text.split("\0")

@@ -47,16 +47,16 @@ accelerator.end_training()
 def run_script(name, flags, rank_count):
     """A script of gen for CPU nodes, whose program leaves the choice of CPUs to the environment."""
     # A directory that the nodes share: each has its own /tmp and /var/tmp.
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.dirname(HPCML))) as folder:
-        with open(os.path.join(folder, "train.py"), "w", encoding="utf-8") as out:
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.dirname(HPCML))) as directory:
+        with open(os.path.join(directory, "train.py"), "w", encoding="utf-8") as out:
             out.write(ACCELERATOR)
         env = dict(os.environ, OMP_NUM_THREADS="1", PATH=os.path.dirname(PYTHON) + ":" + os.environ["PATH"])
         made = subprocess.run([HPCML, "gen", "--site", "generic", "--gpus-per-node", "0", "--nodes", "2", "--tasks-per-node", "2", "--time", "5",
-                               *flags, "-o", "job.sh", "--output", "job.out", "--", "python", "train.py"], cwd=folder, env=env, check=False)
-        checked = subprocess.run([HPCML, "check", "job.sh"], cwd=folder, env=env, check=False)
-        subprocess.run([HPCML, "emulate", "--site", "generic", "--nodes", "2", "--quiet", "--", "sbatch", "-W", "job.sh"], cwd=folder, env=env,
+                               *flags, "-o", "job.sh", "--output", "job.out", "--", "python", "train.py"], cwd=directory, env=env, check=False)
+        checked = subprocess.run([HPCML, "check", "job.sh"], cwd=directory, env=env, check=False)
+        subprocess.run([HPCML, "emulate", "--site", "generic", "--nodes", "2", "--quiet", "--", "sbatch", "-W", "job.sh"], cwd=directory, env=env,
                        timeout=900, check=False)
-        with open(os.path.join(folder, "job.out"), encoding="utf-8") as log:
+        with open(os.path.join(directory, "job.out"), encoding="utf-8") as log:
             text = log.read()
     found = sorted(line[line.index("accelerate rank"):] for line in text.splitlines() if "accelerate rank" in line)
     total = rank_count * (rank_count + 1) // 2

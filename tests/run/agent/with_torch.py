@@ -54,13 +54,13 @@ def agents(count, flags, words, port=None):
 
 def expect(what, ends, codes, texts, absent=()):
     """`codes` of the agents in any order, each of `texts` in what they say together so often."""
-    said = "\n".join(out for _, out in ends)
+    reported = "\n".join(out for _, out in ends)
     faults = [] if sorted(str(code) for code, _ in ends) == sorted(map(str, codes)) else [f"codes {[code for code, _ in ends]}"]
-    faults += [f"{said.count(text)} times {text!r}, not {times}" for text, times in texts.items() if said.count(text) != times]
-    faults += [f"{text!r} is said" for text in absent if text in said]
+    faults += [f"{reported.count(text)} times {text!r}, not {times}" for text, times in texts.items() if reported.count(text) != times]
+    faults += [f"{text!r} is said" for text in absent if text in reported]
     print(f"torch {torch.__version__}, {what}: {'; '.join(faults) or 'as it should be'}", flush=True)
     if faults:
-        print(said)
+        print(reported)
     return not faults
 
 
@@ -83,8 +83,8 @@ def check_failure():
 
 
 def check_stall():
-    with tempfile.TemporaryDirectory() as folder:
-        own = subprocess.run([HPCML, "launch", "--nproc-per-node", "2", "--stall-timeout", "15", "--log-dir", folder, "--",
+    with tempfile.TemporaryDirectory() as directory:
+        own = subprocess.run([HPCML, "launch", "--nproc-per-node", "2", "--stall-timeout", "15", "--log-dir", directory, "--",
                               sys.executable, "-W", "ignore", PROGRAM, "hang", "1"], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, timeout=LIMIT, check=False)
         return expect("ranks of which one hangs are looked at and stopped", [(own.returncode, own.stdout)], [124],
@@ -92,15 +92,15 @@ def check_stall():
 
 
 def check_fewer():
-    with tempfile.TemporaryDirectory() as folder:
-        mark, port = os.path.join(folder, "go"), free_port()
+    with tempfile.TemporaryDirectory() as directory:
+        mark, port = os.path.join(directory, "go"), free_port()
         flags = ["--nnodes", "2:3", "--rdzv-conf", "last_call_timeout=300"]
         leader = agents(1, flags, ["wait", mark], port)
         until = time.monotonic() + LIMIT
         while not answers(port) and time.monotonic() < until:
             time.sleep(0.05)
         others = agents(2, flags, ["wait", mark], port)
-        while len(os.listdir(folder)) < 3 and time.monotonic() < until:
+        while len(os.listdir(directory)) < 3 and time.monotonic() < until:
             time.sleep(0.1)
         others[0].process.kill()
         others[0].end()

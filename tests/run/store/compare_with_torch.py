@@ -84,11 +84,11 @@ class Client:
         try:
             self.send(op, body)
             self.send(GET_NUM_KEYS if self.torch1 else PING, b"" if self.torch1 else b"here")
-            said = self.read(8 if self.torch1 else 4)
-            if said[0] != 0:  # the wait goes on; keys there are at least one
+            reported = self.read(8 if self.torch1 else 4)
+            if reported[0] != 0:  # the wait goes on; keys there are at least one
                 return b""
             self.read(1)
-            return said[:1]
+            return reported[:1]
         except Ended:
             return b"ended"
 
@@ -107,21 +107,21 @@ def ask(client, op, body, answer):
     """What the server says; `answer` is how much of it there is."""
     try:
         client.send(op, body)
-        said = b""
+        reported = b""
         if answer == "text":
-            said = client.read_text()
+            reported = client.read_text()
         elif answer == "pop":
-            said = client.read(8)
-            if said != bytes(8):
-                said += client.read_text()
+            reported = client.read(8)
+            if reported != bytes(8):
+                reported += client.read_text()
         elif answer == "list":
-            said = client.read(8)
-            said += b"".join(client.read_text() for _ in range(struct.unpack("<Q", said)[0]))
+            reported = client.read(8)
+            reported += b"".join(client.read_text() for _ in range(struct.unpack("<Q", reported)[0]))
         elif isinstance(answer, tuple):
-            said = b"".join(client.read_text() for _ in range(answer[0]))
+            reported = b"".join(client.read_text() for _ in range(answer[0]))
         else:
-            said = client.read(answer)
-        return said + client.settle()
+            reported = client.read(answer)
+        return reported + client.settle()
     except Ended:
         return b"ended"
 

@@ -232,7 +232,7 @@ def start_rank(port, rank, hang):
         os._exit(1)
 
 
-def is_told(stalls, waiters, missing, words):
+def is_notified(stalls, waiters, missing, words):
     for stall in stalls:
         if stall["seconds"] < 2:  # on the way to the hang others are waited for, too
             continue
@@ -249,15 +249,15 @@ def try_hang(hpcml, hang, waiters, missing, words):
     port = int(server.stdout.readline())
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), TORCHELASTIC_USE_AGENT_STORE="1")
     ranks = [start_rank(port, rank, hang) for rank in range(SIZE)]
-    shown, told = {"stalls": []}, None
+    shown, notified = {"stalls": []}, None
     try:
         end = time.time() + 240
-        while not told and time.time() < end:
+        while not notified and time.time() < end:
             time.sleep(0.3)
             answer = subprocess.run([hpcml, "store", "show", f"127.0.0.1:{port}", "--json"], capture_output=True, text=True)
             assert answer.returncode == 0, answer.stderr
             shown = json.loads(answer.stdout)
-            told = is_told(shown["stalls"], waiters, missing, words)
+            notified = is_notified(shown["stalls"], waiters, missing, words)
         time.sleep(0.7)
     finally:
         for pid in ranks:
@@ -265,14 +265,14 @@ def try_hang(hpcml, hang, waiters, missing, words):
         for pid in ranks:
             os.waitpid(pid, 0)
         server.terminate()
-        said = server.communicate()[1]
-    print(f"{hang.__name__}: {told or 'NOT TOLD: ' + json.dumps(shown, indent=1)}", flush=True)
+        reported = server.communicate()[1]
+    print(f"{hang.__name__}: {notified or 'NOT TOLD: ' + json.dumps(shown, indent=1)}", flush=True)
     # The server says it unasked, too, in the same words.
     rank_name = words[: words.index(")") + 1]
-    if rank_name not in said:
-        print(f"{hang.__name__}: the server itself said: {said}")
+    if rank_name not in reported:
+        print(f"{hang.__name__}: the server itself said: {reported}")
         return False
-    return told is not None
+    return notified is not None
 
 
 def main():

@@ -36,10 +36,10 @@ def essence(text, scratch, varies):
     return sorted(line.rstrip() for line in text.splitlines() if line.strip())
 
 
-def logs(folder):
+def logs(directory):
     """What each rank of each attempt wrote: {"attempt/rank": (output, errors)}. A node of torchrun's has a folder of its own."""
     found = {}
-    for path, _, names in sorted(os.walk(folder)):
+    for path, _, names in sorted(os.walk(directory)):
         rank, attempt = os.path.basename(path), os.path.basename(os.path.dirname(path))
         if attempt.startswith("attempt_") and rank.isdigit():
             texts = [open(os.path.join(path, name), errors="replace").read() if name in names else "" for name in ("stdout.log", "stderr.log")]
@@ -65,25 +65,25 @@ def run(words, program, python, root):
                     "-r", "3", "--log-dir", os.path.join(scratch, "logs", str(number)), start, *end]
             agents.append(subprocess.Popen(line, env=env, cwd=os.path.join(scratch, "cwd"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                            text=True, start_new_session=True))
-        codes, said = [], ""
+        codes, reported = [], ""
         for agent in agents:
             try:
-                said += agent.communicate(timeout=LIMIT)[0]
+                reported += agent.communicate(timeout=LIMIT)[0]
             except subprocess.TimeoutExpired:
                 agent.terminate()  # it ends its ranks, which have sessions of their own
                 try:
-                    said += agent.communicate(timeout=60)[0]
+                    reported += agent.communicate(timeout=60)[0]
                 except subprocess.TimeoutExpired:
                     os.killpg(agent.pid, signal.SIGKILL)
-                    said += agent.communicate()[0]
-                said += "\nit did not end"
+                    reported += agent.communicate()[0]
+                reported += "\nit did not end"
             codes.append(agent.returncode)
         ranks = logs(os.path.join(scratch, "logs"))
         varies = program.get("varies", [])
         written = {attempt: sorted(essence(out, scratch, varies) for out, _ in texts) for attempt, texts in ranks.items()}
         raw = "\n".join(out + errors for texts in ranks.values() for out, errors in texts)
         left = sorted(os.listdir(os.path.join(scratch, "left")))
-        return {"codes": codes, "written": written, "left": left, "raw": raw, "said": said}
+        return {"codes": codes, "written": written, "left": left, "raw": raw, "said": reported}
 
 
 def run_unaborted(words, program, python, root):

@@ -14,12 +14,12 @@ def read_line(case):
     for name in [name for name in os.environ if name.startswith("PET_")]:
         del os.environ[name]
     os.environ.update(case["env"])
-    said = io.StringIO()
+    reported = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stderr(reported), contextlib.redirect_stdout(io.StringIO()):
             return vars(get_args_parser().parse_args(case["words"]))
     except SystemExit:
-        return {"error": said.getvalue().strip().split("error: ")[-1]}
+        return {"error": reported.getvalue().strip().split("error: ")[-1]}
     except ValueError as error:
         return {"error": str(error)}
 

@@ -18,12 +18,12 @@ def host_name():
 def interface_addresses():
     """(interface, IPv4 address, whether it is the loopback) of each that is up."""
     found = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as requested:
         for _, name in socket.if_nameindex():
             request = struct.pack("256s", name.encode()[:15])
             try:
-                flags = struct.unpack_from("H", fcntl.ioctl(asked, SIOCGIFFLAGS, request), 16)[0]
-                address = socket.inet_ntoa(fcntl.ioctl(asked, SIOCGIFADDR, request)[20:24])
+                flags = struct.unpack_from("H", fcntl.ioctl(requested, SIOCGIFFLAGS, request), 16)[0]
+                address = socket.inet_ntoa(fcntl.ioctl(requested, SIOCGIFADDR, request)[20:24])
             except OSError:
                 continue  # without an IPv4 address
             if flags & IFF_UP:
@@ -42,9 +42,9 @@ def first_name(hint):
 def source_address_to(host, port):
     """The address from which the kernel would send there; empty if it cannot say. A UDP connect sends nothing."""
     try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-            asked.connect((host, port))
-            return asked.getsockname()[0]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as requested:
+            requested.connect((host, port))
+            return requested.getsockname()[0]
     except OSError:
         return ""
 

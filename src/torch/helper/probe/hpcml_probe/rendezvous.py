@@ -158,12 +158,12 @@ class PhaseBarrier:
             if not self._has(phase, "failed", rank):
                 (silent if self._has(phase, "entered", rank) else absent).append(rank)
                 continue
-            said = self.store.get(self._key(phase, "failed", rank), self.timeout)
+            reported = self.store.get(self._key(phase, "failed", rank), self.timeout)
             if self._has(phase, "own", rank):
                 faulty.append(rank)
-                confessed = confessed or said
+                confessed = confessed or reported
             else:
-                seen = seen or said
+                seen = seen or reported
         self.reason = seen
         ranks = faulty or absent or silent
         if not ranks:
@@ -198,13 +198,13 @@ class PhaseBarrier:
 
     def conclude(self, phase, fault="", own=False):
         """True when all ranks ended the phase well; false where some saw faults and all still answer."""
-        said = fault.split("\n")[0]
+        reported = fault.split("\n")[0]
         if own:
-            self._write(phase, "own", "1", said)
-        self._write(phase, "failed" if said else "done", said or "1", said)
+            self._write(phase, "own", "1", reported)
+        self._write(phase, "failed" if reported else "done", reported or "1", reported)
         if self.env.rank != 0:
             return self._wait_for_outcome(phase, 2 * self.timeout + 2 * GRACE)
-        self._wait_for_reports(phase, self.peer_timeout if said else self.timeout + GRACE)
+        self._wait_for_reports(phase, self.peer_timeout if reported else self.timeout + GRACE)
         failure = self._find_failure(phase)
         if failure:
             self.fail(phase, failure, GRACE)

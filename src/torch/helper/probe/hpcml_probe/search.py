@@ -27,8 +27,8 @@ def pack(seen):
 def unpack(rank, note):
     text = note.partition(" ")[2]
     if sealed(text) != note:
-        said = "the report of rank %d to rank 0 was altered" % rank
-        return Observation(rank, 0, "B" if rank != 0 else "", said)
+        reported = "the report of rank %d to rank 0 was altered" % rank
+        return Observation(rank, 0, "B" if rank != 0 else "", reported)
     other, kinds, text = (text.split(" ", 2) + ["", ""])[:3]
     return Observation(rank, int(other), kinds.lstrip("-"), text)
 
