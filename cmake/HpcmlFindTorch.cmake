@@ -1,10 +1,10 @@
 # hpcml_find_torch(BEFORE): which LibTorch to take, for the build of hpcml and for find_package(hpcml COMPONENTS ddp).
 #
-# Order: Torch_DIR / CMAKE_PREFIX_PATH, the one of BEFORE (a torch folder, "system" or nothing), the active Python environment, the system.
+# Order: Torch_DIR / CMAKE_PREFIX_PATH, the one of BEFORE (a torch directory, "system" or nothing), the active Python environment, the system.
 # find_package(Torch) is not asked: with two generations installed it takes the headers of one and the library of the other (its
 # find_library searches the system first), and a CUDA build stops the configuration where the whole CUDA toolkit is missing.
 
-# The torch folder above a folder somebody named: itself, its Torch package folder, or its share/cmake.
+# The torch directory above a directory somebody named: itself, its Torch package directory, or its share/cmake.
 function(hpcml_torch_root_of NAMED RESULT)
   set(${RESULT} "" PARENT_SCOPE)
   foreach(up "" "/.." "/../.." "/../../..")
@@ -16,7 +16,7 @@ function(hpcml_torch_root_of NAMED RESULT)
   endforeach()
 endfunction()
 
-# The torch package of the active environment, found as a folder: importing torch takes seconds.
+# The torch package of the active environment, found as a directory: importing torch takes seconds.
 function(hpcml_torch_of_python RESULT)
   set(${RESULT} "" PARENT_SCOPE)
   foreach(prefix "$ENV{VIRTUAL_ENV}" "$ENV{CONDA_PREFIX}")
@@ -108,7 +108,7 @@ function(hpcml_find_torch BEFORE)
   endif()
   if(NOT include)
     set(hpcml_torch_problem "no LibTorch was found. Install libtorch-dev, activate a Python environment that has torch, or give \
--DCMAKE_PREFIX_PATH=<torch folder>" PARENT_SCOPE)
+-DCMAKE_PREFIX_PATH=<torch directory>" PARENT_SCOPE)
     return()
   endif()
 
@@ -118,7 +118,7 @@ function(hpcml_find_torch BEFORE)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" library_short "${library}")
   if(library_short AND NOT library_short STREQUAL header_short)
     set(hpcml_torch_problem "the headers of LibTorch in ${include} are of ${version}, the library in ${lib} is ${library}. Reinstall one of \
-the two, or give -DCMAKE_PREFIX_PATH=<torch folder> for a whole one" PARENT_SCOPE)
+the two, or give -DCMAKE_PREFIX_PATH=<torch directory> for a whole one" PARENT_SCOPE)
     return()
   endif()
   # Wheels before 2.6 were built with the old string ABI and say so in their package file.

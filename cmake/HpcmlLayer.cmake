@@ -1,4 +1,4 @@
-# Two files of a folder may not use one name for two things: with -DHPCML_UNITY=OFF the compiler would not say so.
+# Two files of a directory may not use one name for two things: with -DHPCML_UNITY=OFF the compiler would not say so.
 # hpcml_compile_together(TARGET [SOURCES_AT_ONCE])
 function(hpcml_compile_together TARGET)
   set(at_once ${ARGN} 24)
@@ -13,7 +13,7 @@ function(hpcml_optimise_less TARGET)
   endif()
 endfunction()
 
-# hpcml_tests_together(OUT SOURCES...): the sources of a folder of tests, twelve to a file, each in a namespace of its own, so
+# hpcml_tests_together(OUT SOURCES...): the sources of a directory of tests, twelve to a file, each in a namespace of its own, so
 # that two tests may use one name for two things. OUT is what to compile; a test's own words stay where errors point.
 function(hpcml_tests_together OUT)
   set(sources ${ARGN})
@@ -99,9 +99,9 @@ function(hpcml_layer DIRECTORY)
   endif()
 endfunction()
 
-# Writes FILE with a line HPCML_RULE(rule_NAME) for each NAME.cpp in FOLDER and lets TARGET include it: a new rule is a new file.
-function(hpcml_list_rules TARGET FOLDER FILE)
-  file(GLOB files CONFIGURE_DEPENDS ${FOLDER}/*.cpp)
+# Writes FILE with a line HPCML_RULE(rule_NAME) for each NAME.cpp in DIRECTORY and lets TARGET include it: a new rule is a new file.
+function(hpcml_list_rules TARGET DIRECTORY FILE)
+  file(GLOB files CONFIGURE_DEPENDS ${DIRECTORY}/*.cpp)
   set(text "")
   foreach(file IN LISTS files)
     get_filename_component(name ${file} NAME_WE)

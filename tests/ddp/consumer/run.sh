@@ -10,10 +10,10 @@ fail() {
   exit 1
 }
 
-# install_moved BUILD PREFIX: by way of another folder
+# install_moved BUILD PREFIX: by way of another directory
 install_moved() {
   cmake --install "$1" --component development --prefix "$work/first" >"$work/install.log" || fail "installing: $(cat "$work/install.log")"
-  grep -rqF -e "$work" -e "$build" "$work/first" --include='*.cmake' && fail "the package names a folder of this machine"
+  grep -rqF -e "$work" -e "$build" "$work/first" --include='*.cmake' && fail "the package names a directory of this machine"
   mv "$work/first" "$2"
 }
 

@@ -48,15 +48,15 @@ cat >"$work/files.cpp" <<'END'
 #include <sstream>
 
 int main(int, char** words) {
-  const std::filesystem::path folder = words[1];
-  std::filesystem::create_directories(folder / "inner");
+  const std::filesystem::path directory = words[1];
+  std::filesystem::create_directories(directory / "inner");
   std::size_t length = 0;
   for (int i = 0; i < 1000; ++i) {
     std::ostringstream text;
     text << at::show_config();
     length += text.str().size();
   }
-  const auto removed = std::filesystem::remove_all(folder);
+  const auto removed = std::filesystem::remove_all(directory);
   if (length > 0) std::printf("%d removed\n", static_cast<int>(removed));
 }
 END
@@ -88,7 +88,7 @@ try_torch() {
     best=$(printf '%s\n%s\n' "$best" "$again" | sort -g | head -n 1)
   done
   awk -v t="$best" 'BEGIN {exit !(t <= 0.1)}' || fail "a call that finds it built took $best s"
-  [ -z "$(find "$XDG_CACHE_HOME" -name '.building-*')" ] || fail "a folder of the build was left"
+  [ -z "$(find "$XDG_CACHE_HOME" -name '.building-*')" ] || fail "a directory of the build was left"
   grep -q "^/.*/libtorch_cpu.so [0-9]* [0-9]*\$" "$XDG_CACHE_HOME"/hpcml/torch/torch-*/built-for || fail "the build does not say what it is for"
   "$work/bin/hpcml" preflight --nproc-per-node 2 --backend gloo >"$work/out" 2>"$work/err" || fail "$(cat "$work/out" "$work/err")"
   ! grep -q 'checks run in' "$work/err" || fail "the preflight did not take what was built: $(cat "$work/err")"
@@ -125,7 +125,7 @@ try_archive() {
   for program in "$work/files" "$XDG_CACHE_HOME"/hpcml/torch/torch-*/{hpcml-torch,lib/libhpcml_ddp.so}; do
     readelf -dW "$program" | grep NEEDED | sed -n 1p | grep -q 'libstdc++\.so\.6' || fail "$program does not ask the shared C++ library first"
   done
-  [ "$("$work/files" "$work/folder")" = "2 removed" ] || fail "a program that removes a folder and asks torch how it was built did not end well"
+  [ "$("$work/files" "$work/directory")" = "2 removed" ] || fail "a program that removes a directory and asks torch how it was built did not end well"
   "$work/bin/hpcml" preflight --nproc-per-node 2 --backend gloo >"$work/out" 2>"$work/err" || fail "$(cat "$work/out" "$work/err")"
   results+=("with the C++ library as an archive only")
 }
