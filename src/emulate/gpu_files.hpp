@@ -31,7 +31,7 @@ std::string part_uuid(const GpuInstance& part, const std::string& node);
 /// `slices`: the GPUs are cut.
 std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, bool slices);
 
-/// The places at which nodes see the files of `folder`, as far as this kernel has them.
+/// The places at which nodes see the files of `directory`, as far as this kernel has them.
 std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& directory);
 
 } // namespace hpcml::emulate

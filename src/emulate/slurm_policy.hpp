@@ -14,7 +14,7 @@ namespace hpcml::emulate {
 std::string lua_quote(std::string_view text);
 
 /// job_submit.lua: hands each job over to the evaluation. `evaluate_command`: for the shell, to which the
-/// name of a file in `folder` (absolute, without spaces) is added.
+/// name of a file in `directory` (absolute, without spaces) is added.
 std::string make_job_policy(const std::string& evaluate_command, const std::string& directory);
 
 /// cli_filter.lua: other names of GPUs, which jobs and their steps may use.

@@ -17,8 +17,8 @@ struct GeneratedView {
 };
 
 /// Writes the trees for /sys/devices/system/{cpu,node}, /sys/bus/{cpu,node}/devices, /proc/cpuinfo and
-/// /proc/meminfo below `folder` (created if needed). `mem_mib` 0: memory as on this machine. Sizes of caches
-/// are typical ones, because profiles do not contain them.
+/// /proc/meminfo below `directory` (created if needed). `mem_mib` 0: memory as on this machine. Sizes of
+/// caches are typical ones, because profiles do not contain them.
 util::Result<std::vector<GeneratedView>>
 write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib);
 

@@ -9,8 +9,8 @@
 
 namespace hpcml::ddp {
 
-/// Returns the steps of all entries named step-N in `folder`, complete or not, newest first. N has no leading
-/// zeros.
+/// Returns the steps of all entries named step-N in `directory`, complete or not, newest first. N has no
+/// leading zeros.
 std::vector<std::int64_t> checkpoint_steps(const std::filesystem::path& directory);
 
 enum class CheckpointCheck {
@@ -26,7 +26,7 @@ struct CheckpointProblem {
 };
 CheckpointProblem find_checkpoint_problem(const std::filesystem::path& checkpoint, CheckpointCheck check);
 
-/// Returns the step of the newest complete checkpoint in `folder`, by the sizes of its files; -1: none.
+/// Returns the step of the newest complete checkpoint in `directory`, by the sizes of its files; -1: none.
 std::int64_t find_latest_checkpoint(const std::filesystem::path& directory);
 
 /// Returns the path of the checkpoint of that step, whether it exists or not.

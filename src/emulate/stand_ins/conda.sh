@@ -14,7 +14,7 @@ need_python() {
   [[ -n $hpcml_python ]] || fail "this machine has no Python for an environment"
 }
 
-# From the words: the environment's folder, the packages, whether nobody is asked.
+# From the words: the environment's directory, the packages, whether nobody is asked.
 parse() {
   prefix='' packages=() yes=0
   while (($#)); do
@@ -75,7 +75,7 @@ create() {
 }
 
 # For `conda activate`: an environment that the profile does not know is one that the person has on the site.
-adopt() { # NAME-OR-PREFIX FOLDER
+adopt() { # NAME-OR-PREFIX DIRECTORY
   need_python
   local made
   mkdir -p "$envs"
@@ -96,9 +96,9 @@ case "${1-} ${2-}" in
   "init "* | "config "* | "clean "*) hpcml_record conda true "$@" ;;
   "env list" | "info --envs" | "info -e")
     hpcml_record conda true "$@"
-    for folder in "$envs"/*/; do
-      folder=${folder%/}
-      echo "${folder##*/}  $folder"
+    for directory in "$envs"/*/; do
+      directory=${directory%/}
+      echo "${directory##*/}  $directory"
     done
     ;;
   "create "*) create "${@:2}" ;;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # container_root MOUNTPOINT DIRECTORY USER:GROUP COUNT SRC DST … PROGRAM…: in a private mount namespace, puts each SRC at DST and runs the program.
-# Where DST does not exist here, the folders above it are rebuilt on a tmpfs, so that this machine gets no new file.
+# Where DST does not exist here, the directories above it are rebuilt on a tmpfs, so that this machine gets no new file.
 root=$1 where=$2 user=$3 count=$4
 shift 4
 pairs=("${@:1:count}")
@@ -18,7 +18,7 @@ for ((i = 0; i < count; i += 2)); do
   needs_root=1
   above=${target%/*}
   while [[ -n $above && ! -d $above ]]; do above=${above%/*}; done
-  # a link among the folders above would be lost: open what it leads to
+  # a link among the directories above would be lost: open what it leads to
   above=$(realpath -- "${above:-/}")
   while [[ $above != / && -n $above ]]; do
     opened[$above]=1
@@ -36,7 +36,7 @@ put() { # SRC DST
   mount --rbind -- "$1" "$2" || die "cannot bind $1"
 }
 
-populate() { # FOLDER ("" is /)
+populate() { # DIRECTORY ("" is /)
   local entry
   for entry in "$1"/* "$1"/.[!.]*; do
     if [[ -L $entry ]]; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Run by slurmd on each node of a job at its end: the job's own folder goes, and what it left in those for temporary files.
+# Run by slurmd on each node of a job at its end: the job's own directory goes, and what it left in those for temporary files.
 # shellcheck disable=SC2154 # jobs is from tidy_node.sh
 # shellcheck source=/dev/null
 . "@STATE_DIR@/lib/tidy_node.sh"

@@ -11,19 +11,19 @@ if [[ ${1-} != -m || ${2-} != venv ]]; then exec "$hpcml_python" "$@"; fi
 . "$here/../lib/python_env.sh"
 words=("$@")
 shift 2
-options=() folders=()
+options=() directories=()
 while (($#)); do
   case $1 in
     --prompt) options+=("$1" "${2-}") && shift ;;
-    --) shift && folders+=("$@") && break ;;
+    --) shift && directories+=("$@") && break ;;
     --help | -h) exec "$hpcml_python" -m venv --help ;;
     -*) options+=("$1") ;;
-    *) folders+=("$1") ;;
+    *) directories+=("$1") ;;
   esac
   shift
 done
-((${#folders[@]} > 0)) || hpcml_fail python3 2 "-m venv: no directory given" "${words[@]}"
-for folder in "${folders[@]}"; do
-  hpcml_make_env "$folder" --any-index -- "${options[@]}" || hpcml_fail python3 1 "-m venv: could not make $folder" "${words[@]}"
+((${#directories[@]} > 0)) || hpcml_fail python3 2 "-m venv: no directory given" "${words[@]}"
+for directory in "${directories[@]}"; do
+  hpcml_make_env "$directory" --any-index -- "${options[@]}" || hpcml_fail python3 1 "-m venv: could not make $directory" "${words[@]}"
 done
 hpcml_record python3 true "${words[@]}"

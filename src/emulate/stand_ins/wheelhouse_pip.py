@@ -18,8 +18,8 @@ def import_requirement():
     except ImportError:
         pass
     library = Path(sysconfig.get_path("stdlib"))
-    folders = [Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or library), library / "ensurepip" / "_bundled", Path("/usr/share/python-wheels")]
-    wheels = [[str(wheel)] for folder in folders for wheel in folder.glob("pip-*.whl")]
+    directories = [Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or library), library / "ensurepip" / "_bundled", Path("/usr/share/python-wheels")]
+    wheels = [[str(wheel)] for directory in directories for wheel in directory.glob("pip-*.whl")]
     for added in [[], *wheels]:
         sys.path[:0] = added
         try:

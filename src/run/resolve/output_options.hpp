@@ -33,8 +33,8 @@ struct OutputOptions {
   StreamsOfRanks tee;       ///< into files, and shown
   std::set<unsigned> shown; ///< local ranks whose output is shown; empty: all
   std::vector<std::string>
-      out_filters; ///< lines with one of these are also written to FOLDER/filtered_stdout.log
-  std::vector<std::string> err_filters; ///< and FOLDER/filtered_stderr.log
+      out_filters; ///< lines with one of these are also written to DIRECTORY/filtered_stdout.log
+  std::vector<std::string> err_filters; ///< and DIRECTORY/filtered_stderr.log
   std::string prefix; ///< of shown lines; "${role_name}", "${local_rank}" and "${rank}" in it are filled in;
                       ///< empty: "[RANK] "
   bool only_tee_has_prefix = false; ///< the lines of other streams that are shown have none

@@ -41,7 +41,7 @@ bool is_built(const std::string& directory);
 /// compiler.
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
 
-/// Writes the files below `folder`.
+/// Writes the files below `directory`.
 util::Status write_embedded(std::span<const embedded::File> files, const std::string& directory);
 
 } // namespace hpcml::torch_build

@@ -26,7 +26,7 @@ inline constexpr const char* k_inside = "/mnt";
 /// The programs that can run an image without Slurm.
 std::vector<std::string> image_engines();
 
-/// The words that run `command` in the image with `folder` at k_inside: pure. An unknown engine gives
+/// The words that run `command` in the image with `directory` at k_inside: pure. An unknown engine gives
 /// none.
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& directory, const std::vector<std::string>& command);

@@ -16,7 +16,7 @@ struct CompileStep {
   std::vector<std::string> words;
 };
 
-/// All of a build in `folder`, which holds the sources and receives the objects.
+/// All of a build in `directory`, which holds the sources and receives the objects.
 struct Recipe {
   std::vector<CompileStep> steps;
   std::vector<std::string> link_library; ///< libhpcml_ddp.so
@@ -36,7 +36,7 @@ std::vector<std::string> torch_libraries(const TorchPackage& package);
 Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& directory,
                    const std::vector<std::string>& sources, bool nccl);
 
-/// What a program is compiled and linked with that uses the library of `folder`.
+/// What a program is compiled and linked with that uses the library of `directory`.
 std::vector<std::string> program_flags(const TorchPackage& package, const std::string& directory);
 
 } // namespace hpcml::torch_build
