@@ -131,7 +131,7 @@ std::string describe_qos(const model::Site& site, const model::Qos& qos) {
   if (qos.max_gpus)
     parts.push_back(fmt::format("at most {} {} in total", qos.max_gpus->value,
                                 qos.max_gpus->value == 1 ? "GPU" : "GPUs"));
-  if (qos.max_time) parts.push_back("at most " + qos.max_time->value.to_slurm());
+  if (qos.max_time) parts.push_back(fmt::format("at most {}", qos.max_time->value.to_slurm()));
   if (qos.preemptible) parts.push_back("may be stopped for other jobs");
   return qos.name + (qos.is_default ? " (default)" : "") +
          (parts.empty() ? "" : ": " + util::join(parts, ", "));

@@ -46,7 +46,7 @@ emulate::ProgressReporter make_narrator(const Context& context, bool quiet) {
   };
   narrator.event = [=](const std::string& sentence) {
     std::fputs(clear, stderr);
-    print_line("hpcml emulate: " + sentence);
+    print_line(fmt::format("hpcml emulate: {}", sentence));
   };
   narrator.failure = [=](const util::Error& error) {
     std::fputs(clear, stderr);

@@ -31,7 +31,8 @@ Fault typed_fault(const std::string& text) {
     rest.remove_prefix(character.length);
   }
   const auto fault = text_fault(readable, TextRule::line);
-  return fault.empty() ? std::nullopt : Fault(util::Error{"the value " + fault, text_advice(TextRule::line)});
+  return fault.empty() ? std::nullopt
+                       : Fault(util::Error{fmt::format("the value {}", fault), text_advice(TextRule::line)});
 }
 
 } // namespace

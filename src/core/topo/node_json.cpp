@@ -74,7 +74,7 @@ private:
   IdSet parse_list(const std::string& where, const std::string& value) {
     auto set = IdSet::parse_list(value);
     if (set) return *set;
-    report(where, "is not a list of CPUs: " + set.error().what);
+    report(where, fmt::format("is not a list of CPUs: {}", set.error().what));
     return {};
   }
 

@@ -21,10 +21,10 @@ std::vector<std::string> file_words(const std::string& file, const std::string& 
     findings.push_back({diag::Severity::error, "usage/" + option.substr(2), message, {}, hint});
   };
   if (is_conda_file(file) && installer != Installer::conda)
-    error("'" + file + "' is a conda environment, which pip does not read",
+    error(fmt::format("'{}' is a conda environment, which pip does not read", file),
           "use hpcml env conda, or list the packages in a requirements.txt");
   if (is_uv_lock(file) && installer != Installer::uv)
-    error("'" + file + "' is a lock file of uv, which pip does not read",
+    error(fmt::format("'{}' is a lock file of uv, which pip does not read", file),
           "use hpcml env uv, or write a requirements.txt: uv export -o requirements.txt");
   const bool project = file.ends_with("pyproject.toml") && installer != Installer::uv;
   return project ? std::vector<std::string>{directory_of(file)} : std::vector<std::string>{"-r", file};
