@@ -28,6 +28,8 @@ _PC_RELATIVE = {2, 4, 9, 26, 41, 42}  # PC32, PLT32, GOTPCREL, GOTPC32, GOTPCREL
 _MANGLED = re.compile(r"(?:_GLOBAL__(?:sub_)?[ID]_)?_Z\w")
 _MANGLED_TYPE = re.compile(r"(?:^|\.)_ZTS")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_LENGTH = re.compile(r"S[0-9A-Z]*_|[TE]\d+_|(\d+)")  # after what refers to earlier parts: the length of an identifier
+_SECTION = re.compile(r"(?:\.(?:text|rodata|data|bss|rel|ro|local)\b)*")  # the beginning of a section's name
 
 
 class Item(NamedTuple):
@@ -37,6 +39,18 @@ class Item(NamedTuple):
     flags: int
     content: bytes
     relocations: Tuple[str, ...]
+
+
+class _Collector(dict):
+    """Collects the names that are looked up."""
+
+    def __init__(self, names: Set[str]):
+        super().__init__()
+        self._names = names
+
+    def get(self, key: str, default: str = "") -> str:  # type: ignore[override]
+        self._names.add(key)
+        return default
 
 
 class Names:
@@ -55,7 +69,13 @@ class Names:
 
     def words(self, symbols: Iterable[str]) -> Set[str]:
         """Returns the identifiers in the C++ names of symbols."""
-        return {word for name in symbols for word in _WORD.findall(self._demangled.get(_mangled_part(name), name))}
+        words = set()
+        for name in symbols:
+            text = self._demangled.get(_mangled_part(name), name)
+            words.update(_WORD.findall(text))
+            if text == _mangled_part(name):
+                map_source_names(text, _Collector(words))
+        return words
 
     def text(self, text: str) -> str:
         """Returns a text with the identifiers and names of files in it mapped."""
@@ -82,8 +102,28 @@ class Names:
     def symbol(self, name: str) -> str:
         """Returns the mapped C++ name of a symbol or section."""
         mangled = _mangled_part(name)
-        text = name[: len(name) - len(mangled)] + self._demangled[mangled] if mangled else name
-        return _WORD.sub(lambda match: self._in_symbols.get(match.group(), match.group()), text)
+        text = self._demangled[mangled] if mangled else name
+        start = name[: len(name) - len(mangled)] if mangled else _SECTION.match(name).group()
+        if text == mangled:
+            return start + map_source_names(mangled, self._in_symbols)
+        text = text if mangled else name[len(start) :]
+        return start + _WORD.sub(lambda match: self._in_symbols.get(match.group(), match.group()), text)
+
+
+def map_source_names(mangled: str, names: Dict[str, str]) -> str:
+    """Returns a mangled name that c++filt cannot read, such as one with a generic lambda, with the identifiers in it
+    mapped. Each stands after its length."""
+    result, at = "", 0
+    match = _LENGTH.search(mangled)
+    while match:
+        end = match.end() + int(match.group(1) or 0)
+        name = mangled[match.end() : end]
+        if end <= len(mangled) and _WORD.fullmatch(name):
+            mapped = names.get(name, name)
+            result += f"{mangled[at : match.start()]}{len(mapped)}{mapped}"
+            at = end
+        match = _LENGTH.search(mangled, max(at, match.end()))
+    return result + mangled[at:]
 
 
 def _representatives(rows: Iterable[Row]) -> Dict[str, str]:

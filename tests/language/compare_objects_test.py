@@ -164,6 +164,13 @@ class CompareObjectsTest(unittest.TestCase):
         self.assertEqual(code, 1, output)
         self.assertIn("total", output)
 
+    def test_names_that_cannot_be_demangled_are_mapped(self) -> None:
+        names = {"Told": "StepResult", "goes": "continues"}
+        mangled = "_ZSt3refIZN4plan12_GLOBAL__N_14goesERKNS5_4ToldEEUlPKT_E1_EEv"
+        expected = "_ZSt3refIZN4plan12_GLOBAL__N_19continuesERKNS5_10StepResultEEUlPKT_E1_EEv"
+        self.assertEqual(compare_objects.map_source_names(mangled, names), expected)
+        self.assertEqual(compare_objects.map_source_names(expected, names), expected)
+
     def test_a_missing_object_is_found(self) -> None:
         after = {path: text for path, text in self.renamed_files().items() if path != "second.cpp"}
         code, output = self.compare(self.files, after)
