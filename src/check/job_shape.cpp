@@ -37,7 +37,7 @@ std::optional<long> job_gpus_per_node(const slurm::JobOptions& request, const La
   return std::nullopt;
 }
 
-bool asks_for_gpus(const Link& step) {
+bool requests_gpus(const Link& step) {
   static constexpr std::array<std::string_view, 7> k_options = {
       "gpus", "gpus-per-task", "gpus-per-socket", "gres", "tres-per-task", "ntasks-per-gpu", "gpus-per-node"};
   return std::any_of(k_options.begin(), k_options.end(),
@@ -80,7 +80,7 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
     shape.nodes = std::nullopt;
     shape.several_nodes = false;
   }
-  if (asks_for_gpus(step)) {
+  if (requests_gpus(step)) {
     bool is_set = false;
     shape.gpus_per_node = option_number(step, "gpus-per-node", job, is_set);
   }

@@ -19,7 +19,7 @@ bool is_tunnel(const shell::Argument& word) {
 }
 
 /// Whether it only asks the node for its name or address, and the script takes the answer.
-bool asks_for_name(const shell::Command& command) {
+bool prints_host_name(const shell::Command& command) {
   if (!command.context.substitution) return false;
   const auto words = command.arguments();
   return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
@@ -76,7 +76,7 @@ bool starts_on_nodes(const shell::Command& command) {
     return false;
   const auto name = *command.name();
   if (name == "ssh" && std::any_of(words.begin(), words.end(), is_tunnel)) return false;
-  return !asks_for_name(command) && !is_elsewhere(name, words);
+  return !prints_host_name(command) && !is_elsewhere(name, words);
 }
 
 } // namespace hpcml::check

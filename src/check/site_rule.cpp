@@ -28,7 +28,7 @@ std::pair<std::string_view, std::string_view> difference(std::string_view a, std
   return {a, b};
 }
 
-bool is_slip(const std::string& word, const std::string& name) {
+bool is_typo(const std::string& word, const std::string& name) {
   if (util::to_lower(word) == util::to_lower(name)) return true;
   if (std::min(word.size(), name.size()) < 4) return false;
   const auto [a, b] = difference(word, name);
@@ -129,7 +129,7 @@ std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place pl
 std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names) {
   std::optional<std::string> found;
   for (const auto& name : names)
-    if (is_slip(word, name)) {
+    if (is_typo(word, name)) {
       if (found) return std::nullopt;
       found = name;
     }

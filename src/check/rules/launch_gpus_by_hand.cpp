@@ -20,7 +20,7 @@ bool is_list(const std::string& value) {
 }
 
 /// Whether the job asks for GPUs at all: to one that does not Slurm gives none, whatever the list says.
-bool asks_for_gpus(const LintContext& subject) {
+bool requests_gpus(const LintContext& subject) {
   static constexpr std::array<std::string_view, 5> k_options = {"gres", "gpus", "gpus-per-node",
                                                                 "gpus-per-task", "gpus-per-socket"};
   return std::any_of(k_options.begin(), k_options.end(), [&](auto option) {
@@ -73,7 +73,7 @@ RuleMatches find(const LintContext& subject) {
     const auto gpus = shape_of_job(subject).gpus_per_node;
     const auto count = static_cast<long>(util::split(value, ',').size());
     const std::string name(seen.name);
-    if (!gpus && !subject.header.directives.empty() && !asks_for_gpus(subject)) continue;
+    if (!gpus && !subject.header.directives.empty() && !requests_gpus(subject)) continue;
     std::string message =
         fmt::format("{} is set by hand, but Slurm may have given the job other GPUs of a shared node", name);
     const bool beyond = gpus && *gpus == count && highest(value) >= *gpus;

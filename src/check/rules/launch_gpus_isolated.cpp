@@ -16,7 +16,7 @@ bool isolates(std::string_view bind) {
 }
 
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
-std::optional<diag::Place> asked_at(const LintContext& subject, const Link& step) {
+std::optional<diag::Place> requested_at(const LintContext& subject, const Link& step) {
   const auto& request = subject.requests[0];
   if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
       step.find("tres-bind"))
@@ -75,7 +75,7 @@ RuleMatches find(const LintContext& subject) {
     if (!step || step->program != "srun" || !is_rank(launch) ||
         !shape_of(subject, launch).several_tasks_per_node())
       continue;
-    const auto place = asked_at(subject, *step);
+    const auto place = requested_at(subject, *step);
     if (!place) continue;
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
     add_match(

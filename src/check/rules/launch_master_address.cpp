@@ -49,7 +49,7 @@ std::string_view address_source(const LintContext& subject, const shell::Piece& 
 }
 
 /// Whether the text looks up the name of the node itself: "getent hosts $(hostname)".
-bool asks_for_own_name(std::string_view text) {
+bool resolves_host_name(std::string_view text) {
   for (const std::string_view name : {"$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME", "$(uname -n"})
     if (text.find(name) != std::string_view::npos) return true;
   return false;
@@ -70,7 +70,7 @@ std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument&
         text.find("hostname --ip-address") != std::string_view::npos)
       return Fault{fmt::format("{} is 127.0.1.1 or several addresses on some clusters", text),
                    diag::Severity::note};
-    if (text.find("getent hosts") != std::string_view::npos && asks_for_own_name(text))
+    if (text.find("getent hosts") != std::string_view::npos && resolves_host_name(text))
       return Fault{"getent finds 127.0.1.1 for a node's own name on many clusters", diag::Severity::note};
     if (reads(text, "SLURM_LAUNCH_NODE_IPADDR"))
       return Fault{"SLURM_LAUNCH_NODE_IPADDR is the node that ran srun, not that of the first rank",

@@ -41,7 +41,7 @@ bool has_reason(const LintContext& subject, diag::Place place) {
 }
 
 /// Whether the job asks for cards that have no such copies.
-bool asks_for_gaming_cards(const LintContext& subject) {
+bool requests_gaming_cards(const LintContext& subject) {
   static constexpr std::array<std::string_view, 6> k_cards = {"1080", "2080", "3080",
                                                               "3090", "4090", "titan"};
   return std::any_of(k_cards.begin(), k_cards.end(), [&](auto card) {
@@ -62,7 +62,7 @@ RuleMatches find(const LintContext& subject) {
     const auto job = shape_of_job(subject);
     const bool network = seen.name == "NCCL_IB_DISABLE";
     if (is_explained(subject, seen.value->place) || has_reason(subject, seen.value->place) ||
-        (seen.name == "NCCL_P2P_DISABLE" && asks_for_gaming_cards(subject)))
+        (seen.name == "NCCL_P2P_DISABLE" && requests_gaming_cards(subject)))
       continue;
     if (network ? !job.several_nodes || has_other_network(*seen.launch) : job.gpus_per_node.value_or(0) < 2)
       continue;

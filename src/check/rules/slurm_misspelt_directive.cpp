@@ -13,7 +13,7 @@ namespace slurm_misspelt_directive {
 constexpr std::string_view k_word = "#SBATCH";
 
 /// Whether one typo makes one of the other: a letter too many or missing, another one, or two swapped.
-bool is_one_slip(std::string_view a, std::string_view b) {
+bool is_single_typo(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > 1) return false;
   std::size_t head = 0, tail = 0;
@@ -46,7 +46,7 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
   // Another program's directives ("#YBATCH -r a100_4") have options that sbatch has not.
   if (line[option + 1] != '-' && !slurm::find_option(slurm::Program::sbatch, line[option + 1], version))
     return {};
-  return is_one_slip(word, k_word) ? word : std::string_view();
+  return is_single_typo(word, k_word) ? word : std::string_view();
 }
 
 RuleMatches find(const LintContext& subject) {

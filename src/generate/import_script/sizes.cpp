@@ -99,7 +99,7 @@ Count read_gpus(const Link* link, const Sizes& sizes, std::initializer_list<std:
   return {Count::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
 }
 
-Count read_said(const Link* link, const Sizes& sizes, std::initializer_list<OptionMeaning> what) {
+Count read_count(const Link* link, const Sizes& sizes, std::initializer_list<OptionMeaning> what) {
   const auto* option = link ? link->find_any(what) : nullptr;
   if (!option) return {};
   return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
@@ -136,14 +136,14 @@ std::string_view assigned_text(std::string_view text, std::string_view name) {
 
 /// Processes that an agent starts in each task.
 Count agent_processes(const Link& agent, const Sizes& sizes, unsigned nodes) {
-  const auto each = read_said(&agent, sizes, {OptionMeaning::ranks_per_node});
+  const auto each = read_count(&agent, sizes, {OptionMeaning::ranks_per_node});
   if (each.kind != Count::Kind::unset) return each;
-  const auto all = read_said(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
+  const auto all = read_count(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
   const auto* launcher = model::find_launcher(agent.program);
   if (all.kind == Count::Kind::unset)
     return launcher && launcher->one_without_ranks ? Count{Count::Kind::number, 1}
                                                    : Count{Count::Kind::per_gpu, 0};
-  auto machines = read_said(&agent, sizes, {OptionMeaning::nodes});
+  auto machines = read_count(&agent, sizes, {OptionMeaning::nodes});
   if (machines.kind == Count::Kind::unset) machines = {Count::Kind::number, nodes};
   if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
     return {Count::Kind::number, all.value / machines.value};
@@ -158,7 +158,7 @@ bool shows_own(const Link& step) {
 /// True if agents only connect to others on the same node.
 bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
   if (agent.find(OptionMeaning::alone)) return true;
-  const auto nodes = read_said(&agent, sizes, {OptionMeaning::nodes});
+  const auto nodes = read_count(&agent, sizes, {OptionMeaning::nodes});
   return nodes.is_number() && nodes.value == 1;
 }
 
@@ -175,7 +175,7 @@ bool repeats_agent(const Shape& shape, unsigned processes) {
 void add_agent(Shape& shape, const Link& agent, const Sizes& sizes) {
   const auto processes = agent_processes(agent, sizes, shape.nodes);
   shape.one_node = is_single_node_rendezvous(agent, sizes);
-  const auto counted = read_said(&agent, sizes, {OptionMeaning::nodes});
+  const auto counted = read_count(&agent, sizes, {OptionMeaning::nodes});
   shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
   shape.agents_per_node = shape.ranks_per_node;
   if (!processes.is_number()) {
@@ -268,10 +268,10 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   Shape shape;
   const auto* step = found.launch->step();
   const auto* agent = found.launch->agent();
-  const auto nodes = read_said(step, sizes, {OptionMeaning::nodes});
+  const auto nodes = read_count(step, sizes, {OptionMeaning::nodes});
   shape.nodes = nodes.is_number() ? nodes.value : sizes.nodes;
-  auto per_node = read_said(step, sizes, {OptionMeaning::ranks_per_node});
-  const auto tasks = read_said(step, sizes, {OptionMeaning::ranks});
+  auto per_node = read_count(step, sizes, {OptionMeaning::ranks_per_node});
+  const auto tasks = read_count(step, sizes, {OptionMeaning::ranks});
   if (!per_node.is_number() && tasks.is_number())
     per_node = {Count::Kind::number, std::max(1U, tasks.value / shape.nodes)};
   if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
