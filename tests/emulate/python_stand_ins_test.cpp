@@ -128,6 +128,25 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
   CHECK(made.out.ends_with(env + "/bin/python3\n" + env + "\n"));
 }
 
+TEST_CASE("emulated pip installs packages of Debian") {
+  const Installed installed;
+  const auto packages = installed.folder / "debian";
+  fs::create_directories(packages / "demo-1.0.egg-info");
+  for (const auto& [name, text] :
+       {std::pair{"demo.py", "import needed\nprint('demo is here')\n"},
+        {"needed.py", ""}, // by no name in the metadata
+        {"demo-1.0.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"},
+        {"demo-1.0.egg-info/top_level.txt", "demo\n"}})
+    REQUIRE(util::write_file(packages / name, text));
+  const auto env = (installed.folder / "env").string();
+  const auto made =
+      installed.bash("export PYTHONPATH=" + packages.string() + "; virtualenv --no-download " + env + " && " +
+                     env + "/bin/pip install --no-index demo; unset PYTHONPATH; " + env +
+                     "/bin/python -c 'import demo'; " + env + "/bin/pip freeze");
+  INFO(made.err);
+  CHECK(made.out.ends_with("Successfully installed demo-1.0\ndemo is here\ndemo==1.0\n"));
+}
+
 TEST_CASE("emulated pip needs no pip in this machine's Python") {
   const test::TempDirectory directory;
   const auto bare = (directory / "bare").string();

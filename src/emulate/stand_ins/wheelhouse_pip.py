@@ -111,11 +111,23 @@ def closure(wanted, words, lenient):
     return result
 
 
+def find_tops(found, base):
+    """Names of the distribution's top-level files. Packages of Debian have no RECORD but an egg-info with the names of modules."""
+    if found.read_text("RECORD"):
+        return {Path(file).parts[0] for file in found.files or [] if Path(file).parts[0] not in ("..", "__pycache__")}
+    modules = (found.read_text("top_level.txt") or re.sub(r"[-.]+", "_", found.metadata["Name"])).split()
+    tops = {path.name for module in modules for path in [base / module, base / (module + ".py"), *base.glob(module + ".*.so")] if path.exists()}
+    info = getattr(found, "_path", None)
+    return tops | ({Path(str(info)).name} if info else set())
+
+
 def link(found, into):
     """The distribution's top-level files in the environment's site-packages, and wrappers for its programs."""
     site = next(into.glob("lib/python*/site-packages"))
-    tops = {Path(file).parts[0] for file in found.files or [] if Path(file).parts[0] not in ("..", "__pycache__")}
     base = Path(str(found.locate_file("")))
+    tops = find_tops(found, base)
+    if not found.read_text("RECORD"):  # packages of Debian do not name all that they need, which is in the same directory
+        (site / "hpcml-machine.pth").write_text(f"{base}\n", encoding="utf-8")
     for top in sorted(tops):
         target = site / top
         if not target.exists() and (base / top).exists():
@@ -140,8 +152,8 @@ def main():
         print(f"pip (emulated wheelhouse) from {into}")
         return
     if words[:1] in (["list"], ["freeze"]):
-        for info in sorted(into.glob("lib/python*/site-packages/*.dist-info")):
-            print(info.name[: -len(".dist-info")].replace("-", "==", 1))
+        for info in sorted(into.glob("lib/python*/site-packages/*-info")):
+            print("==".join(info.name.rsplit(".", 1)[0].split("-")[:2]))
         return
     if words[:1] == ["check"]:  # what is linked here comes with all that it needs
         print("No broken requirements found.")
