@@ -115,6 +115,12 @@ template <class Fits> void narrow(Nodes& nodes, Fits fits) {
     std::erase_if(nodes, [&](const auto* node) { return !fits(node); });
 }
 
+/// True if the job names a partition that may have any nodes: one that the profile does not know. A profile
+/// without partitions has all nodes with GPUs.
+bool is_elsewhere(const model::Site& site, const ResourceRequest& demand) {
+  return !demand.partitions.empty() && (!site.partitions.empty() || demand.gpus_per_node == 0);
+}
+
 /// All node types where the job may be, by its partitions alone.
 void find_kinds(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   auto& kinds = placement.kinds;
@@ -130,7 +136,7 @@ void find_kinds(ResolvedPlacement& placement, const model::Site& site, const Res
       if (is_known && !(leaves_gpus && node.gpu && demand.partitions.empty())) kinds.push_back(&node);
     return;
   }
-  if (!demand.partitions.empty()) return;
+  if (is_elsewhere(site, demand)) return;
   // A site without partitions in its profile, or a script that only its GPUs or features place.
   for (const auto& node : site.node_types)
     // Profiles describe GPU nodes first: a job without GPUs may go to nodes that this one omits.
