@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/create/write_script.hpp"
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
 #include "cli/run/submit_run.hpp"
@@ -124,7 +125,7 @@ which does not cancel the job.)",
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
   if (options.script_file.empty()) return util::Done{};
-  return util::write_output(options.script_file, planned.parts.front().script, 0755);
+  return write_script_file(planned.parts.front().script, options.script_file);
 }
 
 /// The flags of a chain belong to a request of one job; in a file with several each has its own.

@@ -20,4 +20,10 @@ struct ScriptHead {
 /// The head in a script's comments; nothing if hpcml has not written it.
 std::optional<ScriptHead> find_script_head(std::string_view script);
 
+/// The script with a comment after its head that has a checksum of all other lines. Unchanged if it has no
+/// head.
+std::string add_checksum(const std::string& script);
+/// True if the script has the comment of add_checksum and was not edited since.
+bool has_valid_checksum(std::string_view script);
+
 } // namespace hpcml::model
