@@ -117,7 +117,7 @@ TEST_CASE("flags beat variables, variables beat the job file, the job file beats
               "#SBATCH --nodes=4\n    <- flag --nodes\n"));
 }
 
-TEST_CASE("-o writes the same script that is printed, ready to run") {
+TEST_CASE("-o writes the printed script with a checksum") {
   Workspace workspace;
   const auto printed = workspace.hpcml(lumi({"--", "x"}));
   const auto written = workspace.hpcml(lumi({"-o", "job.sh", "--", "x"}));
@@ -126,10 +126,36 @@ TEST_CASE("-o writes the same script that is printed, ready to run") {
   const auto without_request = [](const std::string& text) {
     std::string kept;
     for (const auto& line : util::split(text, '\n'))
-      if (!line.starts_with("# Written by") && !line.starts_with("#      ")) kept += line + "\n";
+      if (!line.starts_with("# Written by") && !line.starts_with("#      ") &&
+          !line.starts_with("# Checksum "))
+        kept += line + "\n";
     return kept;
   };
   CHECK(without_request(*util::read_file(workspace / "job.sh")) == without_request(printed.out));
+}
+
+TEST_CASE("gen keeps a script that was edited") {
+  Workspace workspace;
+  const auto gen = [&](const std::string& time) {
+    const auto result = workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--time", time,
+                                         "-o", "job.sh", "--", "python", "train.py"});
+    CHECK(result.exit_code == 0);
+    return result.err;
+  };
+  CHECK_FALSE(holds(gen("10"), "job.sh is replaced"));
+  CHECK(holds(workspace.read("job.sh"), "\n# Checksum "));
+  CHECK_FALSE(holds(gen("20"), "job.sh is replaced"));
+  CHECK(workspace.read("job.sh.old").empty());
+  const auto edited = workspace.read("job.sh") + "echo mine\n";
+  workspace.put("job.sh", edited);
+  CHECK(holds(gen("20"), "is kept as job.sh.old\n"));
+  CHECK(workspace.read("job.sh.old") == edited);
+  CHECK_FALSE(holds(workspace.read("job.sh"), "echo mine"));
+  workspace.put("job.sh", "#!/bin/bash\necho other\n");
+  CHECK(holds(gen("20"), "is kept as job.sh.old2\n"));
+  CHECK(workspace.read("job.sh.old") == edited);
+  workspace.put("job.sh", "");
+  CHECK_FALSE(holds(gen("20"), "job.sh is replaced"));
 }
 
 TEST_CASE("--format json is JSON with origins, also for names that are no UTF-8") {

@@ -200,6 +200,7 @@ class Trial:
         with open(self.directory + "/ported.sh", encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()
         text = text.replace(self.directory, "$PWD").replace(self.hpcml, "hpcml")
+        text = re.sub(r"(?m)^# Checksum .*\n", "", text)
         text = re.sub(r"\s+|\b[0-9a-f]{16}\b", "", text)  # hashes of profiles, and where lines break
         text += json.dumps({key: self.entry[key] for key in sorted(self.entry) if key not in ("kind", "corrected", "refusal_accepted")}, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
