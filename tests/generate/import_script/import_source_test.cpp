@@ -100,3 +100,21 @@ TEST_CASE("a placeholder for the account is replaced by the request") {
   chosen.account = "def-me";
   CHECK_FALSE(diag::has_errors(ported(text, "narval", chosen).findings));
 }
+
+TEST_CASE("an import without a Python environment is reported") {
+  const auto warns = [](const std::string& lines) {
+    auto result = ported(job("--nodes=1 --gpus-per-node=8 --ntasks-per-node=8", lines), "lumi");
+    REQUIRE_FALSE(diag::has_errors(result.findings));
+    result.job.account = model::Sourced<std::string>{"project_1", {}};
+    const auto plan = plan::make_plan(result.job, shipped_site("lumi"));
+    return std::any_of(plan.diagnostics.begin(), plan.diagnostics.end(),
+                       [](const auto& finding) { return finding.code == "request/python"; });
+  };
+  CHECK(warns("module load PyTorch/2.3\nsrun python x.py"));
+  CHECK(warns("echo start\nsrun python3 -u x.py"));
+  CHECK_FALSE(warns("source /e/bin/activate\nsrun python x.py"));
+  CHECK_FALSE(warns("export PATH=/e/bin:$PATH\nsrun python x.py"));
+  CHECK_FALSE(warns("if true; then conda activate e; fi\nsrun python x.py"));
+  CHECK_FALSE(warns("srun /e/bin/python x.py"));
+  CHECK_FALSE(warns("srun ./train.sh"));
+}
