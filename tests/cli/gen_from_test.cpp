@@ -164,3 +164,30 @@ TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {
   }
   CHECK(places.size() == 4);
 }
+
+TEST_CASE("an import reports added options and whole rows") {
+  Workspace workspace;
+  workspace.put("old.sh",
+                "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8 -t 10 -c 6 -A other\n"
+                "export A=1\nsource /e/bin/activate\n"
+                "srun python train.py --data /p/scratch/project/data/of/mine --epochs 20 --lr 3e-4 --x\n");
+  const auto result = workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--container",
+                                       "/x.sif", "--env", "HF_HOME=/h", "--from", "old.sh"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.err, "old.sh: note: '--job-name=old' is added: sbatch names a job after its script"));
+  CHECK(holds(result.err, "old.sh: note: '--mem=480G' is added: the profile of lumi"));
+  CHECK_FALSE(holds(result.err, "'--nodes=1' is added"));
+  CHECK(holds(result.err, "*  CPUs per rank  6 "));
+  CHECK(holds(result.err, " 20 --lr 3e-4 --x\n")); // the end of the program's arguments
+  CHECK_FALSE(holds(result.err, "..."));
+  CHECK(
+      holds(result.err,
+            "'--account=other' is removed: --account=project_1 of the request replaces it [port/left-out]"));
+  CHECK(holds(result.err, "image of --container, which must contain the packages of this environment"));
+  CHECK(holds(result.err, "(remove --container from hpcml gen to keep it)"));
+  CHECK(holds(result.err, "variables      A"));
+  CHECK(holds(result.err, "HF_HOME"));
+  for (const auto& line : util::split(result.err, '\n'))
+    if (!holds(line, "old.sh:") && !holds(line, "hpcml:")) CHECK(line.size() <= 100);
+}

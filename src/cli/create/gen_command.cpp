@@ -66,7 +66,11 @@ import_script::Chosen choices_of(const model::JobSpec& job) {
     return known ? known->value : std::string();
   };
   import_script::Chosen chosen;
-  chosen.environment = job.venv || job.conda || job.container || job.wheelhouse;
+  chosen.environment = job.container    ? "--container"
+                       : job.venv       ? "--venv"
+                       : job.conda      ? "--conda"
+                       : job.wheelhouse ? "--wheelhouse"
+                                        : "";
   chosen.container = job.container.has_value();
   chosen.partition = is_set(job.partition);
   chosen.account = is_set(job.account);
@@ -76,7 +80,7 @@ import_script::Chosen choices_of(const model::JobSpec& job) {
   chosen.launcher = job.launcher           ? std::string(job.launcher->value.name())
                     : model::is_agent(job) ? "hpcml"
                                            : "";
-  for (const auto& [name, value] : job.env) chosen.variables.push_back(name);
+  for (const auto& [name, value] : job.env) chosen.variables.emplace(name, value.value);
   chosen.gpus_seen = job.gpu_visibility.has_value();
   return chosen;
 }
@@ -137,6 +141,7 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
 /// Prints what the script and the plan do side by side. False if the plan does something else.
 bool report_intents(const std::string& file, const ScriptImport& imported, const model::Plan& plan,
                     bool colour) {
+  print_report(import_script::find_added_options(file, imported.intent, plan), colour);
   const auto after = import_script::intent_of(plan, imported.intent);
   std::fputs(import_script::render_intents(file, imported.intent, plan.site_id, after).c_str(), stderr);
   const auto differences =
@@ -170,6 +175,8 @@ hpcml gen --site narval --account def-me --from lumi_job.sh -o narval_job.sh)",
         R"(Options beat HPCML_* variables (HPCML_ACCOUNT), which beat the job file, which beats saved defaults
 (hpcml config) and the site's defaults.
 
+If the file of -o exists and was edited, or hpcml did not write it, it is kept as FILE.old.
+
 Scripts with options below "Checkpoint, requeue and restart" run hpcml on the compute nodes. With the
 options that use agents, one hpcml process per node starts and supervises its ranks.)",
     .common = model::Concat<k_gen_flags, k_common_request_flags>::text,
@@ -180,6 +187,11 @@ std::string render(const PlannedJob& job, const GenOptions& options) {
   if (options.format == "json") return render::render_json(job.plan);
   if (options.explain) return render::render_explain(job.plan);
   return options.interactive ? render::render_interactive(job.plan) : job.script;
+}
+
+/// Whether the output is a batch script, not an explanation of one.
+bool prints_script(const GenOptions& options) {
+  return options.format == "script" && !options.explain && !options.interactive;
 }
 
 /// Reports that a script for another machine names this machine's hpcml: its nodes may have it elsewhere.
@@ -239,7 +251,8 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (options.format != "json")
       std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
-  const int code = write_script(render(*job, options), options.output_file, context.colour);
+  const int code =
+      write_script(render(*job, options), options.output_file, context.colour, prints_script(options));
   if (code != k_ok) return code;
   report_path(*job, options, context);
   ensure_user_key(context);

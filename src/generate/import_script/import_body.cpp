@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <set>
 
 #include "core/model/launcher.hpp"
 #include "core/shell/shell_names.hpp"
@@ -13,6 +14,7 @@
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
+#include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/visible_devices.hpp"
 
 namespace hpcml::import_script {
@@ -34,7 +36,8 @@ public:
 
   model::ImportedBody port(const shell::SyntaxNode& program, const Sizes& sizes) {
     cut_header();
-    x_porting.keeps_environment = !x_porting.chosen.environment && activates(program);
+    x_porting.keeps_environment = x_porting.chosen.environment.empty() && activates(program);
+    cut_requested_variables(x_porting, x_cuts, program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
@@ -86,23 +89,33 @@ private:
     } else if (is_activation(node, word)) {
       auto& intent = x_porting.result.intent;
       intent.environment = x_text.substr(node.place.offset, node.place.length);
-      intent.keeps_environment = x_own_environment = !x_porting.chosen.environment;
-      if (x_porting.chosen.environment)
+      intent.keeps_environment = x_own_environment = x_porting.chosen.environment.empty();
+      if (!x_porting.chosen.environment.empty())
         cut_activation(node);
       else
         keep_activation(node);
     } else if (auto assignment = as_assignment(node)) {
-      x_assignments.push_back(std::move(*assignment));
+      add_statement(x_assignments, std::move(*assignment));
     } else {
       for (const auto& child : node.children) look_within(child);
     }
   }
 
+  /// Adds a statement with the names that the request does not set.
+  void add_statement(std::vector<AssignmentStatement>& list, AssignmentStatement statement) const {
+    statement.names = without_requested(x_porting, std::move(statement.names));
+    if (!statement.names.empty()) list.push_back(std::move(statement));
+  }
+
   void cut_activation(const shell::SyntaxNode& node) {
+    const auto& option = x_porting.chosen.environment;
     x_porting.note(node.place, "port/environment",
-                   fmt::format("{} is removed: the script for {} uses the environment of the request",
-                               shown(node), x_porting.to.id),
-                   "remove --venv, --conda, --container or --wheelhouse from hpcml gen to keep it");
+                   x_porting.chosen.container
+                       ? fmt::format("{} is removed: programs run in the image of {}, which must contain the "
+                                     "packages of this environment",
+                                     shown(node), option)
+                       : fmt::format("{} is removed: {} of the request replaces it", shown(node), option),
+                   fmt::format("remove {} from hpcml gen to keep it", option));
     x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
@@ -118,7 +131,7 @@ private:
 
   /// On the site that they were written for the script's modules are its environment; elsewhere they go.
   void port_modules(const shell::SyntaxNode& node) {
-    if (x_porting.is_of_new_site() && !x_porting.chosen.environment) {
+    if (x_porting.is_of_new_site() && x_porting.chosen.environment.empty()) {
       for (auto& module : loaded_modules(node)) {
         x_own_environment = true;
         x_modules.push_back(std::move(module));
@@ -143,7 +156,7 @@ private:
 
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
   void look_within(const shell::SyntaxNode& node) {
-    if (auto assignment = as_assignment(node)) x_inner.push_back(std::move(*assignment));
+    if (auto assignment = as_assignment(node)) add_statement(x_inner, std::move(*assignment));
     if (const auto modules = loaded_modules(node); !modules.empty() && !x_porting.is_of_new_site())
       x_porting.warn(node.place, "port/module",
                      fmt::format("{} in an if, a loop or a function is kept, but {} may not have module {}",
@@ -285,6 +298,12 @@ private:
 
   void report_cut(const AssignmentStatement& assigning, bool owned) {
     const auto names = util::join(assigning.names, ", ");
+    // `export A` after `A=1` is part of the same change.
+    if (text_of(assigning.range).find('=') == std::string_view::npos &&
+        std::all_of(assigning.names.begin(), assigning.names.end(),
+                    [&](const std::string& name) { return x_reported.count(name) > 0; }))
+      return;
+    x_reported.insert(assigning.names.begin(), assigning.names.end());
     // The launcher does not read these from the job.
     const bool settable =
         std::none_of(assigning.names.begin(), assigning.names.end(),
@@ -365,8 +384,20 @@ private:
     body.pieces.back().text += x_cuts.rest(at, x_text.size());
     auto& first = body.pieces.front().text;
     first.erase(0, first.find_first_not_of('\n'));
-    first.insert(0, variables_of_other_schedulers());
+    first.insert(0, options_of_first_line() + variables_of_other_schedulers());
     return body;
+  }
+
+  /// `set -ex` for `#!/bin/bash -ex`: the new first line is the site's.
+  std::string options_of_first_line() const {
+    if (!x_text.starts_with("#!")) return {};
+    std::string letters;
+    const auto words = util::split(std::string(x_text.substr(2, x_cuts.line_end(0) - 2)), ' ');
+    for (const auto& word : words)
+      if (word.starts_with("-") && !word.starts_with("--"))
+        for (const char letter : word)
+          if (std::string_view("aefuvx").find(letter) != std::string_view::npos) letters += letter;
+    return letters.empty() ? std::string() : "set -" + letters + " # from the old script's first line\n";
   }
 
   /// What scripts for another scheduler read, by Slurm's variables.
@@ -410,6 +441,7 @@ private:
   std::vector<TextEdit> x_edits;                  ///< of programs' arguments
   bool x_own_environment = false;
   std::vector<std::string> x_modules; ///< that stay
+  std::set<std::string> x_reported;   ///< variables whose removal is reported
 };
 
 } // namespace

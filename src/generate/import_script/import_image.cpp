@@ -83,7 +83,7 @@ public:
 
   void port() {
     auto image = find();
-    if (x_porting.chosen.environment) return replace_image(image);
+    if (!x_porting.chosen.environment.empty()) return replace_image(image);
     if (!image) {
       refuse_unnamed();
       return check_hidden_engines();
@@ -149,7 +149,8 @@ private:
   /// `srun shifter python x.py`: the image is named somewhere else.
   void refuse_unnamed() {
     for (const auto& found : x_programs)
-      if (const auto* container = found.launch->container(); container && !x_porting.chosen.environment)
+      if (const auto* container = found.launch->container();
+          container && x_porting.chosen.environment.empty())
         x_porting.error(
             container->place, "port/container",
             fmt::format("the script starts {} without the name of a container image", container->program),

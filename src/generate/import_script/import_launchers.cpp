@@ -153,14 +153,16 @@ private:
   /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
   void keep_settings(const Link& step, const GivenOption& option) {
     const auto listed = option.value ? "," + option.value->text() + "," : std::string();
-    std::vector<std::string> kept, lost, owned;
+    std::vector<std::string> kept, lost, owned, replaced;
     for (const auto& set : step.sets) {
       if (listed.find("," + set.name + "=") == std::string::npos) continue;
       auto& env = x_porting.result.job.env;
       const bool known =
           std::any_of(env.begin(), env.end(), [&](const auto& entry) { return entry.first == set.name; });
       if (known) continue;
-      if (is_owned(set.name))
+      if (x_porting.chosen.variables.count(set.name) > 0)
+        util::add_once(replaced, set.name);
+      else if (is_owned(set.name))
         util::add_once(owned, set.name);
       else if (set.value.known()) {
         env.emplace_back(set.name,
@@ -175,6 +177,10 @@ private:
                      fmt::format("{}, set by {}, is set for all programs in the script for {}",
                                  util::join(kept, ", "), which, x_porting.to.id),
                      fmt::format("add --env {}=VALUE to hpcml gen to set another value", kept.front()));
+    if (!replaced.empty())
+      x_porting.note(option.place, "port/variable",
+                     fmt::format("{} is removed from {}: --env of the request replaces its value",
+                                 util::join(replaced, ", "), which));
     if (!owned.empty())
       x_porting.note(option.place, "port/variable",
                      fmt::format("{} is removed from {}: the script for {} and its launcher set the "

@@ -29,7 +29,7 @@ constexpr std::size_t k_most_notes = 200;
 /// Finds whether places of a text are in comments; the places must be asked for in ascending order.
 class CommentFinder {
 public:
-  explicit CommentFinder(const std::string& text) : x_text(text) { read_line(0); }
+  explicit CommentFinder(std::string_view text) : x_text(text) { read_line(0); }
   bool holds(std::size_t at) {
     while (x_end < at) read_line(x_end + 1);
     return x_first <= at && x_first < x_text.size() && x_text[x_first] == '#';
@@ -40,7 +40,7 @@ private:
     x_end = std::min(x_text.find('\n', begin), x_text.size());
     x_first = x_text.find_first_not_of(" \t", begin);
   }
-  const std::string& x_text;
+  std::string_view x_text;
   std::size_t x_first = 0; ///< the first character of the line that is not a space or tab
   std::size_t x_end = 0;   ///< of the line
 };
@@ -96,21 +96,65 @@ private:
   /// Paths and variables that only the old site may have.
   void report_names() const {
     for (const auto& [directory, path] : x_paths)
-      x_porting.note(place_of_text(path), "port/path",
-                     fmt::format("path '{}' (and any other below /{}) is kept, but may not exist on {}", path,
-                                 directory, x_porting.to.id),
-                     "check that the path exists there, or use another one in the script");
+      if (const auto* old = file_system_of(path))
+        x_porting.warn(
+            place_of_text(path), "port/path",
+            fmt::format("path '{}'{} is in {}, a file system of {} that the profile of {} does not "
+                        "have",
+                        path, more_lines("/" + directory + "/"), *old, x_porting.source_name(),
+                        x_porting.to.id),
+            fmt::format("copy the data to {}, and change the path in the script", x_porting.to.id));
+      else
+        x_porting.note(place_of_text(path), "port/path",
+                       fmt::format("path '{}' (and any other below /{}{}) is kept, but may not exist on {}",
+                                   path, directory, more_lines("/" + directory + "/"), x_porting.to.id),
+                       "check that the path exists there, or use another one in the script");
     const auto is_set = [&](const std::string& name) { // in front of the script's own text
-      return util::contains(x_porting.chosen.variables, name) ||
+      return x_porting.chosen.variables.count(name) > 0 ||
              (!x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos);
     };
     for (const auto& name : x_variables)
       if (!is_set(name))
         x_porting.warn(place_of_variable(name), "port/site-variable",
-                       fmt::format("the script reads ${}, which neither the script nor the profile of {} "
+                       fmt::format("the script reads ${}{}, which neither the script nor the profile of {} "
                                    "sets",
-                                   name, x_porting.to.id),
+                                   name, more_lines(name), x_porting.to.id),
                        fmt::format("add --env {}=VALUE to hpcml gen, or set it in the script", name));
+  }
+
+  /// The file system of the old site that the path is in; null if it is in none.
+  const std::string* file_system_of(std::string_view path) const {
+    for (const auto& root : x_porting.old_file_systems)
+      if (path.starts_with(root + "/")) return &root;
+    return nullptr;
+  }
+
+  /// Paths of a file system of the old site are reported together, others by their first directory.
+  std::string key_of(std::string_view path, const std::string& directory) const {
+    const auto* root = file_system_of(path);
+    return root ? root->substr(1) : directory;
+  }
+
+  /// The other lines of the script with the text, ", also in lines 7, 9"; empty if there are none.
+  std::string more_lines(std::string_view text) const {
+    constexpr std::size_t k_most = 5;
+    const auto script = x_porting.text;
+    CommentFinder comments(script);
+    std::vector<unsigned> lines;
+    for (auto at = script.find(text); at != std::string_view::npos && lines.size() < k_most + 2;
+         at = script.find(text, at + 1)) {
+      const auto end = at + text.size();
+      const bool whole = text.ends_with("/") || ((at == 0 || !shell::is_name_char(script[at - 1])) &&
+                                                 (end >= script.size() || !shell::is_name_char(script[end])));
+      const auto line = x_porting.lines.number_at(at);
+      if (whole && !comments.holds(at) && (lines.empty() || lines.back() != line)) lines.push_back(line);
+    }
+    if (lines.size() < 2) return {};
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < std::min(lines.size(), k_most + 1); ++i)
+      names.push_back(std::to_string(lines[i]));
+    return fmt::format(", also in {} {}{}", names.size() == 1 ? "line" : "lines", util::join(names, ", "),
+                       lines.size() > k_most + 1 ? " and more" : "");
   }
 
   /// Numbers of nodes that the remaining commands read, and that are others in the new job.
@@ -206,9 +250,11 @@ private:
       const auto directory = text.substr(at + 1, end - at - 1);
       if (directory.empty() || end >= text.size() || text[end] != '/' || is_common_directory(directory))
         continue;
-      if (is_in_image(directory) || x_paths.contains(directory) || x_paths.size() >= k_most_notes) continue;
-      const auto path = std::string_view(text).substr(at, k_longest_path);
-      x_paths.emplace(directory, path.substr(0, path.find_first_of(" \t\n\"';:,)`")));
+      const auto rest = std::string_view(text).substr(at, k_longest_path);
+      const auto path = rest.substr(0, rest.find_first_of(" \t\n\"';:,)`"));
+      const auto key = key_of(path, directory);
+      if (is_in_image(directory) || x_paths.contains(key) || x_paths.size() >= k_most_notes) continue;
+      x_paths.emplace(key, path);
     }
   }
 

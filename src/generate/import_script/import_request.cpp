@@ -140,11 +140,9 @@ private:
                                                     : std::string();
     if (!chosen.empty() && chosen == setting.value.value_or("")) return;
     if (!chosen.empty())
-      return x_porting.note(
-          setting.place, "port/left-out",
-          fmt::format("'{}' is removed: '{}' replaces it (--{} of hpcml gen or its default)",
-                      word_of(setting), chosen, setting.option),
-          fmt::format("add --{} NAME to hpcml gen to use another name", setting.option));
+      return x_porting.note(setting.place, "port/left-out",
+                            fmt::format("'{}' is removed: --{}={} of the request replaces it",
+                                        word_of(setting), setting.option, chosen));
     if (setting.option == "account" && is_of_site(setting.value.value_or(""))) {
       keep(x_job.account, setting);
       return x_porting.note(

@@ -11,6 +11,7 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/source_site.hpp"
 
 namespace hpcml::import_script {
@@ -170,15 +171,34 @@ const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
   return programs.front();
 }
 
+/// The directories of a profile's file systems: "/p/scratch", not "$SCRATCH" or "/scratch/$USER".
+std::vector<std::string> file_systems_of(const model::Site& site) {
+  std::vector<std::string> paths;
+  for (const auto* path : {&site.storage.scratch, &site.storage.project})
+    if (path->starts_with("/")) paths.push_back(path->substr(0, path->find("/$")));
+  return paths;
+}
+
+/// Adds the old site's file systems that the new one does not have, if its profile knows any.
+void add_file_systems(ImportState& porting, const model::Site& old_site) {
+  const auto known = file_systems_of(porting.to);
+  if (known.empty()) return;
+  for (const auto& path : file_systems_of(old_site))
+    if (!util::contains(known, path) && &old_site != &porting.to && old_site.id != porting.to.id)
+      util::add_once(porting.old_file_systems, path);
+}
+
 /// The site that the script was written for, and the GPUs that it gives to each job.
 void find_source(ImportState& porting, const slurm::JobOptions& request, const shell::SyntaxNode& program,
                  const std::vector<model::Site>& catalogue, Sizes& sizes) {
   const SiteEvidence evidence{porting.text, request, all_loaded_modules(program)};
   const auto sites = find_source_sites(evidence, porting.to, catalogue);
   if (sites.size() == 1) porting.source = sites.front();
-  for (const auto* site : sites)
+  for (const auto* site : sites) {
     if (const auto& suffix = site->network.master.suffix; !suffix.empty())
       util::add_once(porting.host_suffixes, suffix);
+    add_file_systems(porting, *site);
+  }
   porting.is_of_other_site = contradicts(evidence, porting.to);
   if (!porting.source || sizes.gpus_per_node > 0) return;
   sizes.gpus_per_node = gpus_without_request(*porting.source, request);
@@ -190,14 +210,10 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
                  "add --gpus-per-node N to hpcml gen to request another number");
 }
 
-/// What the script does, without its numbers of ranks.
-void record_intent(ImportState& porting, const shell::View& view, const shell::SyntaxNode& program,
-                   const std::vector<FoundLaunch>& programs) {
+/// What the script does, without its numbers of ranks and its programs.
+void record_intent(ImportState& porting, const shell::View& view, const shell::SyntaxNode& program) {
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
-  for (const auto& found : programs)
-    intent.steps.push_back({util::join(found.program.command, " "),
-                            found.in_batch ? StepRuns::in_batch : runs_of(found.program)});
   if (job.container) intent.image = job.container->value;
   for (const auto& bind : job.binds) intent.binds.push_back(bind.value);
   intent.modules = all_loaded_modules(program);
@@ -205,6 +221,7 @@ void record_intent(ImportState& porting, const shell::View& view, const shell::S
     for (const auto& variable : *view.commands.back().exports)
       util::add_once(intent.variables, variable->name);
   for (const auto& [name, value] : job.env) util::add_once(intent.variables, name);
+  std::sort(intent.variables.begin(), intent.variables.end());
 }
 
 } // namespace
@@ -235,6 +252,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   report_unread(porting, shell::unread_parts(tree.program));
   Sizes sizes(text, requests[0], read.sizes[0]);
   find_source(porting, requests[0], tree.program, catalogue, sizes);
+  for (const auto& [option, setting] : requests[0].settings) porting.result.intent.options.insert(option);
   auto programs = find_programs(porting, launches, view, tree.program, sizes);
   port_request(porting, requests[0]);
   if (programs.empty()) {
@@ -247,7 +265,12 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   const auto old_names = names_of_other_starters(has_srun(to));
   for (auto& found : programs)
     if (!found.in_batch) read_launchers_ranks(porting, found, old_names);
-  for (auto& found : programs) name_directory(found);
+  for (auto& found : programs) {
+    name_directory(found);
+    porting.result.intent.steps.push_back({util::join(found.program.command, " "),
+                                           found.in_batch ? StepRuns::in_batch : runs_of(found.program)});
+    drop_requested_settings(porting, found);
+  }
   auto& job = porting.result.job;
   job.command = main_program(programs).command;
   // Without a name, sbatch names a job after its script.
@@ -255,7 +278,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   job.body = port_body(porting, header, tree.program, programs, sizes);
-  record_intent(porting, view, tree.program, programs);
+  record_intent(porting, view, tree.program);
   note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);

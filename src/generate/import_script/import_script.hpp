@@ -3,6 +3,7 @@
 // becomes of the rest.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,16 +17,16 @@ namespace hpcml::import_script {
 
 /// What the new request chooses itself, so that the old script's choice is dropped.
 struct Chosen {
-  bool environment = false;   ///< virtual environment, conda environment or image
-  bool container = false;     ///< an image
-  std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
-  std::string account = {};   ///< empty: not said
+  std::string environment = {}; ///< option that names a virtual or conda environment or an image; empty: none
+  bool container = false;       ///< an image
+  std::string partition = {};   ///< of the new site; empty: as the script has it, or the site's default
+  std::string account = {};     ///< empty: not said
   std::string qos = {};
-  bool nodes = false;                      ///< the number of nodes or of GPUs
-  unsigned node_count = 0;                 ///< the number of nodes; 0: not said
-  std::string launcher = {};               ///< what starts the ranks; empty: not said
-  std::vector<std::string> variables = {}; ///< that it sets
-  bool gpus_seen = false;                  ///< what a rank sees of its node's GPUs
+  bool nodes = false;                                ///< the number of nodes or of GPUs
+  unsigned node_count = 0;                           ///< the number of nodes; 0: not said
+  std::string launcher = {};                         ///< what starts the ranks; empty: not said
+  std::map<std::string, std::string> variables = {}; ///< that it sets, with their values
+  bool gpus_seen = false;                            ///< what a rank sees of its node's GPUs
 };
 
 /// The request, and a note on everything that changes, each at its place in the old script. Errors where it

@@ -255,6 +255,8 @@ private:
     intent.nodes = shape.nodes;
     intent.ranks_per_node = shape.ranks_per_node;
     intent.gpus_per_node = gpus;
+    intent.cpus_per_rank =
+        x_sizes.cpus_per_task * std::max(1U, x_sizes.tasks_per_node) / std::max(1U, shape.ranks_per_node);
   }
 
   void port_cpu_job(const Shape& shape) {

@@ -33,8 +33,9 @@ struct ImportState {
   Chosen chosen;
   const model::Site* source = nullptr;         ///< that the script was written for; null: not known
   std::vector<std::string> host_suffixes = {}; ///< of host names on the site that the script was written for
-  bool is_of_other_site = false;               ///< it names what the new site has not
-  bool keeps_environment = false;              ///< it activates one, which stays
+  std::vector<std::string> old_file_systems = {}; ///< absolute paths of those sites, which the new one lacks
+  bool is_of_other_site = false;                  ///< it names what the new site has not
+  bool keeps_environment = false;                 ///< it activates one, which stays
   ImportResult result = {};
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all

@@ -151,7 +151,8 @@ TEST_CASE("The account is said to go only where another one comes") {
   same.account = "project_1";
   CHECK_FALSE(reports(ported(text, "lumi", same), "port/left-out", "--account"));
   same.account = "project_2";
-  CHECK(reports(ported(text, "lumi", same), "port/left-out", "'project_2' replaces it"));
+  CHECK(
+      reports(ported(text, "lumi", same), "port/left-out", "--account=project_2 of the request replaces it"));
 }
 
 TEST_CASE("An account of the new site's own kind stays where the script was written for that site") {
@@ -235,6 +236,122 @@ TEST_CASE("a variable that the request sets is not reported") {
   const auto text = job("-N 1 --gres=gpu:4", "srun python x.py --data $MY_DATA");
   import_script::Chosen chosen;
   CHECK(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
-  chosen.variables = {"MY_DATA"};
+  chosen.variables = {{"MY_DATA", "/data"}};
   CHECK_FALSE(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
+}
+
+namespace {
+
+/// The script for lumi, with a request that sets the variable A.
+std::string with_env(const std::string& lines, import_script::ImportResult* result = nullptr) {
+  import_script::Chosen chosen;
+  chosen.variables = {{"A", "new"}};
+  auto import = ported(job("--nodes=1 --gpus-per-node=8 --ntasks-per-node=8", lines), "lumi", chosen);
+  REQUIRE(import.job.body);
+  std::string text;
+  for (const auto& piece : import.job.body->pieces) {
+    text += piece.text;
+    for (const auto& word : piece.launch.source) text += word + " ";
+    for (const auto& word : piece.launch.image_options) text += word + " ";
+  }
+  if (result) *result = std::move(import);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("variables of the request replace those of the script") {
+  for (const auto* lines :
+       {"export A=old\nsrun python x.py $A", "A=old\nexport A\nsrun python x.py $A",
+        "export A=old B=2\nsrun python x.py $A $B", "A=old srun python x.py $A",
+        "if [ -d /x ]; then export A=old; else A=old; fi\nsrun python x.py $A",
+        "[ -d /x ] && export A=old\nsrun python x.py $A", "declare -x A=old\nsrun python x.py $A",
+        "setup() { export A=old; }\nsetup\nsrun python x.py $A", "srun env A=old B=2 python x.py $A",
+        "ROOT=old\nexport A=$ROOT/data\nsrun python x.py $A",
+        "srun singularity exec --env A=old /x.sif python x.py $A"}) {
+    INFO(lines);
+    import_script::ImportResult result;
+    const auto text = with_env(lines, &result);
+    INFO(text);
+    CHECK_FALSE(has(text, "old"));
+    CHECK(has(text, "$A"));
+    CHECK(has(text, "B=2") == has(lines, "B=2"));
+    CHECK(reports(result, "port/variable", "--env A of the request replaces"));
+    CHECK_FALSE(reports(result, "port/variable", "which overrides"));
+  }
+}
+
+TEST_CASE("the new program has the request's values") {
+  import_script::ImportResult result;
+  with_env("A=old\nsrun python x.py --data $A \"${A}/b\" $AB '$A'", &result);
+  CHECK(result.job.command ==
+        std::vector<std::string>{"python", "x.py", "--data", "new", "new/b", "$AB", "$A"});
+  CHECK(has(result.intent.steps.front().program, "--data old old/b"));
+}
+
+TEST_CASE("assignments that override the request are reported") {
+  for (const auto* lines :
+       {"for A in old new; do srun python x.py $A; done",
+        "for b in 1 2; do A=old$b; srun python x.py $A; done", "read -r A < file\nsrun python x.py $A",
+        "printf -v A %s old\nsrun python x.py $A", "srun bash -c 'export A=old; python x.py $A'"}) {
+    INFO(lines);
+    import_script::ImportResult result;
+    with_env(lines, &result);
+    CHECK(reports(result, "port/variable", "which overrides --env A"));
+  }
+}
+
+TEST_CASE("assignments that use the request's value stay") {
+  for (const auto* line : {"export A=$A:/x", "A+=:/x", "export A=${A:-old}"}) {
+    import_script::ImportResult result;
+    CHECK(has(with_env(std::string(line) + "\nsrun python x.py $A", &result), line));
+    CHECK_FALSE(reports(result, "port/variable", "A "));
+  }
+}
+
+TEST_CASE("shell options of the first line stay") {
+  const std::string rest = "\n#SBATCH --time=10 --nodes=1 --gpus-per-node=8 --ntasks-per-node=8\n"
+                           "srun python x.py\n";
+  CHECK(has(written("#!/bin/bash -ex" + rest, "lumi"),
+            "set +euo pipefail\nset -ex # from the old script's first line\nsrun "));
+  CHECK_FALSE(has(written("#!/usr/bin/env bash" + rest, "lumi"), "first line"));
+  CHECK_FALSE(has(written("#!/bin/bash --login" + rest, "lumi"), "first line"));
+  CHECK_FALSE(has(written("#!/bin/bash -l" + rest, "lumi"), "first line"));
+}
+
+TEST_CASE("paths of the old site's file systems are warnings") {
+  const auto script = [](const std::string& path) {
+    return job("--partition=booster --gres=gpu:4 --nodes=1 --ntasks-per-node=4 --account=a",
+               "module load Stages/2024\nsrun python x.py --data " + path + " --log /log/x");
+  };
+  const auto severity = [](const import_script::ImportResult& result, const std::string& path) {
+    const auto found = std::find_if(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
+      return finding.code == "port/path" && has(finding.message, "'" + path + "'");
+    });
+    REQUIRE(found != result.findings.end());
+    return found->severity;
+  };
+  const auto at_lumi = ported(script("/p/scratch/project/d"), "lumi");
+  CHECK(severity(at_lumi, "/p/scratch/project/d") == diag::Severity::warning);
+  CHECK(severity(at_lumi, "/log/x") == diag::Severity::note);
+  const auto unknown = ported(script("/p/scratch/project/d"), "narval"); // its file systems have variables
+  CHECK(severity(unknown, "/p/scratch/project/d") == diag::Severity::note);
+}
+
+TEST_CASE("a variable set and then exported is reported once") {
+  const auto result = ported(job("--nodes=1 --gpus-per-node=8 --ntasks-per-node=8",
+                                 "MASTER_ADDR=$(hostname)\nexport MASTER_ADDR\nsrun python x.py"),
+                             "lumi");
+  CHECK(std::count_if(result.findings.begin(), result.findings.end(), [](const auto& finding) {
+          return has(finding.message, "MASTER_ADDR is removed");
+        }) == 1);
+}
+
+TEST_CASE("a name read in several lines is reported with them") {
+  const auto result =
+      ported(job("--nodes=1 --gpus-per-node=8 --ntasks-per-node=8",
+                 "cd $WORK/x\ncp /p/scratch/a .\n# $WORK\nsrun python x.py $WORK /p/scratch/b"),
+             "lumi");
+  CHECK(reports(result, "port/site-variable", "$WORK, also in line 6, "));
+  CHECK(reports(result, "port/path", "also in line 6"));
 }

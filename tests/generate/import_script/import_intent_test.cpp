@@ -247,6 +247,6 @@ TEST_CASE("intents show environment, modules and variables side by side") {
     CHECK(has(table, row));
   }
   import_script::Chosen chosen;
-  chosen.environment = true;
+  chosen.environment = "--venv";
   CHECK_FALSE(ported(text, "leonardo", chosen).intent.keeps_environment);
 }

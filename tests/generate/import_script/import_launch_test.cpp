@@ -195,7 +195,8 @@ TEST_CASE("binds stay with another image and are reported without") {
   const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
                         "srun singularity exec -B /data:/in -B $HOME/x:/y old.sif python x.py");
   import_script::Chosen chosen;
-  chosen.environment = chosen.container = true;
+  chosen.environment = "--container";
+  chosen.container = true;
   const auto image = ported(text, "narval", chosen);
   CHECK_FALSE(image.job.container);
   REQUIRE(image.job.binds.size() == 1);
