@@ -105,8 +105,11 @@ template <> const ObjectSchema<model::Partition>& schema_of() {
           M::texts<&T::node_types>("node_types", TextRule::name, "Its node types, the default one first.")
               .must("set which of the site's node types the partition has"),
           M::yes_no<&T::is_default>("default",
-                                    "hpcml uses it when a request names no partition. An emulated "
-                                    "Slurm gives it to such jobs as well. Omit it if users must choose."),
+                                    "hpcml uses it when a request names no partition, and so does Slurm "
+                                    "unless slurm_default is false. Omit it if users must choose."),
+          M::yes_no<&T::slurm_default>("slurm_default",
+                                       "Whether Slurm uses it for jobs that name none, where that differs "
+                                       "from default or is not known (false)."),
           M::yes_no<&T::nameable>("nameable", "false: jobs may not name it."),
           M::yes_no<&T::exclusive>("exclusive", "Whole nodes only."),
           M::yes_no<&T::slurm_exclusive>("slurm_exclusive", "What Slurm itself enforces, where it differs."),

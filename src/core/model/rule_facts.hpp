@@ -146,6 +146,7 @@ struct Partition : Limits {
   std::string name;
   std::vector<std::string> node_types; ///< NodeType ids
   bool is_default = false;             ///< gen takes it when --partition is not given
+  std::optional<bool> slurm_default;   ///< Slurm gives it to jobs that name none; unset: as `is_default`
   bool nameable = true;                ///< false: the site forbids naming it; no --partition line
   bool exclusive = false;              ///< whole nodes only
   std::optional<bool> slurm_exclusive; ///< what Slurm itself enforces; unset: as `exclusive`
