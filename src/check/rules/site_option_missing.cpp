@@ -60,7 +60,9 @@ Rule rule_site_option_missing() {
       .title = "Missing option that the site requires",
       .why =
           "Without an account, a partition or a time limit many sites refuse the job, or give it a default "
-          "that is far too small.",
+          "that is far too small. The script alone is not wrong: the command line of sbatch, or a variable "
+          "such as SBATCH_ACCOUNT, may set the option. The finding is therefore a warning. With --fail-on "
+          "warning, hpcml check fails because of it.",
       .link = "https://slurm.schedmd.com/job_submit_plugins.html",
       .bad = {R"(#!/bin/bash
 #SBATCH -p small-g
