@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::emulate {
@@ -114,11 +115,16 @@ std::vector<std::string> describe_assumptions(const model::Site& site, const Clu
     assumed.push_back(fmt::format("the profile does not state the memory of {}: assuming {} per node",
                                   name_types(unknown),
                                   model::MemSize::of_mib(k_unknown_memory_mib).to_slurm()));
-  if (must_name_partition(site)) return assumed;
+  if (site_rules::must_name_partition(site)) return assumed;
   if (layout.default_partition.empty())
     assumed.push_back("the profile states no default partition: jobs that name none are rejected");
   else if (layout.default_partition == k_unknown_partition)
     assumed.push_back("the profile states no default partition: jobs that name none get nodes of any size");
+  else if (const auto* usual = site.find_partition(layout.default_partition);
+           usual && usual->nameable && site_rules::slurm_default_partition(site) == nullptr)
+    assumed.push_back(fmt::format("the profile does not state Slurm's default partition: jobs that name "
+                                  "none get {}",
+                                  usual->name));
   return assumed;
 }
 

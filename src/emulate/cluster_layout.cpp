@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "core/site_rules/placement.hpp"
 #include "core/site_rules/site_text.hpp"
 #include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
@@ -53,15 +54,20 @@ std::string node_name(const model::NodeType& type, unsigned number) {
   return (type.host_prefix.empty() ? "node" : type.host_prefix) + digits;
 }
 
-/// As many as the site has; where that is not known, as one job may take or more.
+/// As many as the site has; where that is not known, more than a job takes.
 unsigned count_nodes(const model::Site& site, const model::NodeType& type) {
   if (type.node_count) return *type.node_count;
-  unsigned count = 64;
+  unsigned count = 1024;
   for (const auto& partition : site.partitions)
     if (partition.max_nodes && std::find(partition.node_types.begin(), partition.node_types.end(), type.id) !=
                                    partition.node_types.end())
       count = std::max(count, partition.max_nodes->value);
   return count;
+}
+
+bool has_described_nodes(const model::Site& site, const model::Partition& partition) {
+  return std::any_of(partition.node_types.begin(), partition.node_types.end(),
+                     [&](const auto& id) { return site.find_node_type(id) != nullptr; });
 }
 
 /// All nodes of all kinds; kinds of one name are numbered on. Where GPUs can be had in parts, some nodes have
@@ -84,23 +90,20 @@ std::vector<DormantNodes> all_nodes(const model::Site& site) {
     add(type, std::max(1U, count_nodes(site, type)), false);
     if (type.gpu && !type.gpu->slices.empty()) add(type, 2, true);
   }
-  all.push_back({nullptr, "unknown[1-64]", false});
+  all.push_back({nullptr, k_unknown_nodes, false});
+  if (std::any_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) {
+        return partition.cpu_only && !has_described_nodes(site, partition);
+      }))
+    all.push_back({nullptr, k_unknown_cpu_nodes, false, true});
   return all;
 }
 
-} // namespace
-
-bool must_name_partition(const model::Site& site) {
-  const auto& rule = site.flag("partition");
-  return rule.policy == model::Policy::required && !rule.when.gpus;
-}
-
-namespace {
-
-/// Users of a site whose partitions cannot be named have to get the one that is emulated.
+/// Users of a site whose partitions cannot be named have to get the one that is emulated. Where the profile
+/// does not state Slurm's default it is assumed to be hpcml's.
 std::string default_name(const model::Site& site, const model::Partition& emulated) {
-  if (must_name_partition(site)) return {};
+  if (site_rules::must_name_partition(site)) return {};
   if (!emulated.nameable) return emulated.name;
+  if (const auto* usual = site_rules::slurm_default_partition(site)) return usual->name;
   for (const auto& partition : site.partitions)
     if (partition.is_default && partition.nameable) return partition.name;
   return {};
@@ -223,9 +226,10 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
     if (layout.type == nullptr) layout.type = site.find_node_type(id);
   if (layout.type == nullptr) layout.type = &site.node_types.front();
   layout.dormant = all_nodes(site);
-  layout.default_partition = default_name(site, *layout.partition);
-  // If the partition may be omitted, Slurm has a default that the profile does not state.
-  if (layout.default_partition.empty() && !must_name_partition(site))
+  // If the partition may be omitted, Slurm or the site chooses one, which the profile need not state.
+  if (const auto* usual = site_rules::slurm_default_partition(site))
+    layout.default_partition = usual->name;
+  else if (!site_rules::must_name_partition(site))
     layout.default_partition = k_unknown_partition;
   layout.login_interfaces = {{"eth0", address(0, 0, 1)}};
   layout.login_address = layout.login_interfaces.front().ipv4;

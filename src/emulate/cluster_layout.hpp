@@ -36,6 +36,8 @@ struct DormantNodes {
                                          ///< partitions of which that is true
   std::string names;                     ///< as a hostlist: "nid[000001-002978]"
   bool slices = false;                   ///< with the GPUs' parts in place of the GPUs
+  bool cpu_only =
+      false; ///< of nodes that the profile does not describe: those of its partitions without GPUs
 };
 
 /// An emulated cluster: some nodes of each kind that a partition has, and a login node.
@@ -60,11 +62,11 @@ std::vector<std::vector<const ClusterNode*>> group_by_kind(const ClusterLayout& 
 /// must outlive the layout.
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request);
 
-/// Whether every job names its partition: a rule for jobs with GPUs leaves the others a default.
-bool must_name_partition(const model::Site& site);
-
 /// The default partition of a whole site where the profile knows none.
 inline constexpr const char* k_unknown_partition = "unknown";
+/// Nodes of which the profile knows nothing, as hostlists: with GPUs, and without.
+inline constexpr const char* k_unknown_nodes = "unknown[1-128]";
+inline constexpr const char* k_unknown_cpu_nodes = "unknown-cpu[1-128]";
 
 /// The same cluster for a machine without network namespaces: all on loopback, distinguished by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);

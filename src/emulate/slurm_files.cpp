@@ -92,12 +92,16 @@ std::string gres_of(const Site& site, const ClusterNode& node) {
   return util::join(parts, ",");
 }
 
-std::string node_shape(const Site& site, const model::NodeType& type, const std::string& gres) {
+// More than a node has: where the profile does not know the number, a whole site accepts any.
+constexpr unsigned k_any_cores = 512;
+
+std::string node_shape(const Site& site, const model::NodeType& type, const std::string& gres,
+                       unsigned unknown_cores = k_unknown_cores) {
   const auto& cpu = type.cpu;
   const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
   std::string text = " Sockets=" + std::to_string(sockets);
   text += " CoresPerSocket=" +
-          std::to_string(std::max(1U, (cpu.cores == 0 ? k_unknown_cores : cpu.cores) / sockets));
+          std::to_string(std::max(1U, (cpu.cores == 0 ? unknown_cores : cpu.cores) / sockets));
   text += " ThreadsPerCore=" + std::to_string(threads);
   text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
   if (!gres.empty()) text += " Gres=" + gres;
@@ -108,8 +112,21 @@ std::string node_shape(const Site& site, const model::NodeType& type, const std:
 }
 
 /// Nodes of which the profile knows nothing: they refuse nothing.
-std::string unknown_shape() {
-  return fmt::format(" CPUs={} RealMemory={} Gres=gpu:16", k_unknown_cores, k_unknown_memory_mib);
+std::string unknown_shape(const Site& site, bool cpu_only) {
+  constexpr std::string_view k_gpu = "gpu";
+  constexpr unsigned k_gpus = 16;
+  auto text = fmt::format(" CPUs={} RealMemory={}", k_any_cores, k_unknown_memory_mib);
+  if (cpu_only || !counts_gpus(site)) return text;
+  std::vector<std::string> names;
+  for (const auto& type : site.node_types) {
+    if (const auto name = gres_name(site, type); name.size() > k_gpu.size()) util::add_once(names, name);
+    for (const auto& slice : type.gpu ? type.gpu->slices : std::vector<model::GpuSlice>())
+      util::add_once(names, "gpu:" + slice.name);
+  }
+  // Slurm does not accept GPUs with and without a type on one node. Those with one suit any job.
+  if (names.empty()) names.emplace_back(k_gpu);
+  for (auto& name : names) name += fmt::format(":{}", k_gpus);
+  return text + " Gres=" + util::join(names, ",");
 }
 
 /// The emulated nodes that are in the partition, as a hostlist.
@@ -123,7 +140,9 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
   const bool known = std::any_of(partition.node_types.begin(), partition.node_types.end(),
                                  [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   for (const auto& group : layout.dormant)
-    if (any || (group.type ? has_type(partition, group.type->id) : !known)) names.push_back(group.names);
+    if (any ||
+        (group.type ? has_type(partition, group.type->id) : !known && group.cpu_only == partition.cpu_only))
+      names.push_back(group.names);
   return util::join(names, ",");
 }
 
@@ -151,7 +170,9 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   const auto longest = longest_time(site, partition, options.enforced);
   text += " MaxTime=" + (longest ? minutes(*longest) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
-  if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
+  // A job cannot have more nodes than the partition, whatever else has nodes of these types.
+  const auto& most = partition.max_nodes ? partition.max_nodes : partition.node_count;
+  if (most) text += " MaxNodes=" + std::to_string(most->value);
   if (suspends_jobs(options.faults))
     text += " OverSubscribe=FORCE:1";
   else if (partition.slurm_exclusive.value_or(partition.exclusive))
@@ -202,7 +223,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("ReturnToService", "2");
   line("MpiDefault", "none");
   line("GresTypes", "gpu");
-  line("EnforcePartLimits", "ALL");
+  line("EnforcePartLimits", "ANY"); // a job that names several partitions needs one that suits
   line("LaunchParameters", "use_interactive_step");
   line("SchedulerParameters", "batch_sched_delay=0,sched_interval=1,bf_interval=1");
   if (expedites(site)) line("SlurmctldParameters", "enable_expedited_requeue"); // 25.11; others pass over it
@@ -245,14 +266,14 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   }
   for (const auto& group : layout.dormant)
     text += "NodeName=" + group.names +
-            (group.type ? node_shape(site, *group.type, gres_of(site, *group.type, group.slices))
-                        : unknown_shape()) +
+            (group.type ? node_shape(site, *group.type, gres_of(site, *group.type, group.slices), k_any_cores)
+                        : unknown_shape(site, group.cpu_only)) +
             " State=CLOUD\n";
   for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options);
   text += make_preemption_lines(options.faults);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text +=
-        std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
+        fmt::format("PartitionName={} Nodes={} Default=YES State=UP\n", k_unknown_partition, k_unknown_nodes);
   return text;
 }
 

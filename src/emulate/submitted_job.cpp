@@ -43,15 +43,23 @@ std::string gpus_text(const std::string& tres) {
   return tres.starts_with("gpu:") ? tres.substr(4) : tres;
 }
 
-/// True if GPUs were requested with --gres. Slurm keeps --gres and --gpus-per-node in one field: the script
-/// shows which it was, else the site's usual form decides.
-bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
+/// The last of these options in the script's directives; nothing if there is none.
+std::optional<slurm::Setting> find_directive(const SubmittedFields& fields,
+                                             std::initializer_list<std::string_view> options) {
   const auto script = text_of(fields, "script");
   slurm::LocatedFindings ignored("", script);
   const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
   for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
     for (auto letter = component.rbegin(); letter != component.rend(); ++letter)
-      if (letter->option == "gres" || letter->option == "gpus-per-node") return letter->option == "gres";
+      if (std::find(options.begin(), options.end(), letter->option) != options.end()) return *letter;
+  return std::nullopt;
+}
+
+/// True if GPUs were requested with --gres. Slurm keeps --gres and --gpus-per-node in one field: the script
+/// shows which it was, else the site's usual form decides.
+bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
+  if (const auto directive = find_directive(fields, {"gres", "gpus-per-node"}))
+    return directive->option == "gres";
   const bool other_gres = !value.starts_with("gpu");
   return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
 }
@@ -61,6 +69,14 @@ std::string nodes_text(const SubmittedFields& fields) {
   const auto least = number_of(fields, "min_nodes"), most = number_of(fields, "max_nodes");
   if (!least) return {};
   return std::to_string(*least) + (most && *most > *least ? "-" + std::to_string(*most) : "");
+}
+
+/// The value of --export. sbatch sends a job's whole environment for ALL, as it does without the option.
+std::string export_text(const SubmittedFields& fields) {
+  auto value = text_of(fields, "export");
+  if (value.empty())
+    if (const auto directive = find_directive(fields, {"export"})) value = directive->value.value_or("");
+  return value;
 }
 
 /// True if --overcommit was given, which Slurm does not pass to its filters: only with it does sbatch request
@@ -89,7 +105,6 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
                                       {"array", "array_inx"},
                                       {"dependency", "dependency"},
                                       {"comment", "comment"},
-                                      {"export", "export"},
                                       {"licenses", "licenses"}})
     add(option, text_of(fields, field));
   for (const auto& [option, field] : {std::pair{"time", "time_limit"},
@@ -106,6 +121,7 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
                                       {"mem", "pn_min_memory"},
                                       {"mem-per-cpu", "min_mem_per_cpu"}})
     add_number(option, field);
+  add("export", export_text(fields));
   add("nodes", nodes_text(fields));
   if (is_overcommitted(fields)) settings.push_back({"overcommit", std::nullopt});
   add("cpus-per-gpu", gpus_text(tres_text(fields, "cpus_per_tres")));
@@ -142,16 +158,20 @@ bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPla
   return false;
 }
 
+/// The emulated nodes that are in the partition.
+unsigned count_running(const ClusterLayout& layout, const model::Partition& partition) {
+  return static_cast<unsigned>(std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
+    return util::contains(partition.node_types, node.type->id);
+  }));
+}
+
 /// Jobs that the emulated part of the site could never start would wait for ever.
 void evaluate_size(const model::Site& site, const ClusterLayout& layout,
                    const site_rules::ResourceRequest& demand, const model::Partition& partition,
                    std::vector<std::string>& refusals) {
   if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
   if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
-  const auto& types = partition.node_types;
-  const auto running = std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
-    return std::find(types.begin(), types.end(), node.type->id) != types.end();
-  });
+  const auto running = count_running(layout, partition);
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     refusals.push_back(fmt::format("{}: {}", site.short_name(), what));
     refusals.push_back("hint: " + hint);
@@ -160,7 +180,7 @@ void evaluate_size(const model::Site& site, const ClusterLayout& layout,
     refuse(
         fmt::format("the nodes of partition {} are not emulated, so this job cannot start", partition.name),
         fmt::format("use hpcml emulate --site {} --partition {}", site.id, partition.name));
-  else if (demand.nodes > static_cast<unsigned long>(running))
+  else if (demand.nodes > running)
     refuse(fmt::format("the {} nodes of the job exceed the emulated nodes ({}), so it cannot start",
                        demand.nodes, running),
            fmt::format("use hpcml emulate --site {} --nodes {}", site.id, demand.nodes));
@@ -192,16 +212,19 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
   auto demand = site_rules::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));
   demand.stage = site_rules::Stage::submitted;
-  // Where users name no partition the site takes the one of the job's QoS, else the emulated one.
-  auto placed = demand;
+  const auto placement = site_rules::place(site, demand);
+  auto partitions = placement.partitions;
   if (demand.partitions.empty()) {
-    const auto by_site = site_rules::place(site, demand);
-    if (!demand.qos.empty() && by_site.sure && by_site.partition())
-      admission.partition = by_site.partition()->name;
-    const auto& usual = layout.default_partition.empty() ? layout.partition->name : layout.default_partition;
-    placed.partitions = {admission.partition.empty() ? usual : admission.partition};
+    const auto* chosen = placement.partition();
+    // Where the profile does not state the job's place, or the site would choose one that is not emulated,
+    // the job gets the emulated nodes.
+    if (chosen && (chosen->nameable || count_running(layout, *chosen) > 0 || layout.is_whole_site())) {
+      if (chosen->name != layout.default_partition) admission.partition = chosen->name;
+    } else {
+      const auto* usual = site.find_partition(layout.default_partition);
+      partitions = {usual ? usual : layout.partition};
+    }
   }
-  const auto placement = site_rules::place(site, placed);
   for (const auto& violation : site_rules::evaluate_policy(site, placement, demand))
     if (is_enforced(violation, placement)) {
       admission.refusals.push_back(site_rules::describe(violation, site, placement, demand));
@@ -209,7 +232,7 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
         admission.refusals.push_back(
             fmt::format("hint: use --{}={}", violation.name, violation.flag->pattern_hint));
     }
-  for (const auto* partition : placement.partitions)
+  for (const auto* partition : partitions)
     evaluate_size(site, layout, demand, *partition, admission.refusals);
   return admission;
 }

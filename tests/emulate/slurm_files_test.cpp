@@ -257,6 +257,9 @@ TEST_CASE("emulate reports unknown memory and an unknown default partition") {
   CHECK(describe_assumptions(site, test::layout_of(site)) ==
         std::vector<std::string>{
             "the profile does not state the memory of node type gpu: assuming 4096G per node"});
+  site.partitions[0].slurm_default = false;
+  CHECK(describe_assumptions(site, test::layout_of(site)).back() ==
+        "the profile does not state Slurm's default partition: jobs that name none get main");
   for (auto& partition : site.partitions) partition.is_default = false;
   CHECK(describe_assumptions(site, test::layout_of(site)).back() ==
         "the profile states no default partition: jobs that name none are rejected");
@@ -269,6 +272,8 @@ TEST_CASE("a whole site has the default partition of the profile") {
   ClusterRequest request;
   request.whole_site = true;
   CHECK(make_cluster_layout(site, request)->default_partition == "main");
+  site.partitions[0].slurm_default = false; // hpcml's choice
+  CHECK(make_cluster_layout(site, request)->default_partition == k_unknown_partition);
   for (auto& partition : site.partitions) partition.is_default = false;
   CHECK(make_cluster_layout(site, request)->default_partition == k_unknown_partition);
 }

@@ -26,8 +26,19 @@ bool wants_gpus(const model::Site& site, const ResourceRequest& demand) {
   return demand.stage == Stage::request || gpus_come_with_nodes(site);
 }
 
-/// The partition of a job that names none: the site's default if it suits, else the first that does; and
-/// those that users may choose among.
+/// The partition of a job whose script names none: Slurm's default, whatever the job requests, or the one
+/// that suits it of those that only the site may choose. Where one must be named, it most likely is the usual
+/// one.
+template <class Suits> const model::Partition* find_for_script(const model::Site& site, const Suits& suits) {
+  if (const auto* usual = slurm_default_partition(site)) return usual;
+  const bool must_name = must_name_partition(site);
+  return site.default_partition([&](const auto& partition) {
+    return (!partition.nameable || (must_name && partition.is_default)) && suits(partition);
+  });
+}
+
+/// The partition of a job that names none: of a request the site's default if it suits, else the first that
+/// does, of a script the one where Slurm puts it; and those that users may choose among.
 void take_default(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   const bool gpus = wants_gpus(site, demand);
   const auto has_type = [&](const model::Partition& partition) {
@@ -43,12 +54,8 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   };
   for (const auto& partition : site.partitions)
     if (partition.nameable && suits(partition)) placement.choices.push_back(partition.name);
-  // A partition that users may not name is the site's choice, even if users can choose another.
-  const auto by_site = [&](const model::Partition& partition) {
-    return suits(partition) && (partition.is_default || !partition.nameable);
-  };
   const bool request = demand.stage == Stage::request;
-  const auto* chosen = request ? site.default_partition(suits) : site.default_partition(by_site);
+  const auto* chosen = request ? site.default_partition(suits) : find_for_script(site, suits);
   // Who has submitted a job under a QoS is where that is, whatever else the job asks for.
   const auto by_qos = [&](const model::Partition& partition) {
     return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
@@ -60,7 +67,7 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
         [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
   if (!chosen) return;
   placement.chosen_by = ChosenBy::profile;
-  if (!chosen->is_default && chosen->nameable) {
+  if (request && !chosen->is_default && chosen->nameable) {
     // Two types of GPU nodes and no default: a guess might send the job to hardware that was not requested.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
       placement.chosen_by = ChosenBy::nobody;
@@ -69,7 +76,7 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
     placement.chosen_by = ChosenBy::only_with_type;
   }
   placement.partitions.push_back(chosen);
-  placement.sure = request || !chosen->nameable;
+  placement.sure = demand.stage != Stage::script || !chosen->nameable; // a command line may name another
 }
 
 void choose_partitions(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
@@ -237,6 +244,14 @@ Nodes nodes_with_type(const Nodes& nodes, const std::string& type) {
   return named.empty() ? unnamed : named;
 }
 
+std::vector<std::string> partitions_with_type(const model::Site& site, const std::string& type) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions)
+    if (partition.nameable && !nodes_with_type(nodes_of(site, partition), type).empty())
+      names.push_back(partition.name);
+  return names;
+}
+
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory) {
   return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) &&
          (!memory || !node.memory || *memory <= node.memory->value);
@@ -283,6 +298,21 @@ bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest&
          !demand.has("oversubscribe") && !placement.owner && !placement.partitions.empty() &&
          !nodes.empty() && std::all_of(placement.partitions.begin(), placement.partitions.end(), is_shared) &&
          std::all_of(nodes.begin(), nodes.end(), has_more);
+}
+
+bool must_name_partition(const model::Site& site) {
+  const auto& rule = site.flag("partition");
+  return rule.policy == model::Policy::required && !rule.when.gpus;
+}
+
+const model::Partition* slurm_default_partition(const model::Site& site) {
+  if (must_name_partition(site)) return nullptr;
+  const model::Partition* chosen = nullptr;
+  for (const auto& partition : site.partitions) {
+    if (!partition.nameable || !partition.slurm_default.value_or(partition.is_default)) continue;
+    if (!chosen || partition.slurm_default) chosen = &partition;
+  }
+  return chosen;
 }
 
 ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) {

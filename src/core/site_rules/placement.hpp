@@ -38,6 +38,12 @@ struct ResolvedPlacement {
   bool owns_nodes() const { return owner || (partition() && partition()->exclusive); }
 };
 
+/// True if every job must name its partition. A rule for jobs with GPUs leaves the others a default.
+bool must_name_partition(const model::Site& site);
+/// The partition that Slurm gives to jobs that name none; null if the profile does not state it or there is
+/// none. Of partitions that jobs may not name the site chooses one by what the job requests: none of them is
+/// this one.
+const model::Partition* slurm_default_partition(const model::Site& site);
 /// Where the job goes: to the partition that it names, or that the profile has for such jobs.
 ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand);
 /// The QoS of a job in the partition that names this one, or none.
@@ -46,6 +52,8 @@ const model::Qos* choose_qos(const model::Site& site, const std::string& named, 
 /// GPUs may have it for all that the profile knows.
 std::vector<const model::NodeType*> nodes_with_type(const std::vector<const model::NodeType*>& nodes,
                                                     const std::string& type);
+/// The partitions that jobs may name and that have such nodes.
+std::vector<std::string> partitions_with_type(const model::Site& site, const std::string& type);
 /// Whether one such node gives this many GPUs and, where that is asked for and known, this much memory.
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
 /// Nodes that may get the job although they have other cores or memory per GPU than the one that it is

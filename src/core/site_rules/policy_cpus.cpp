@@ -26,6 +26,7 @@ std::optional<Room> largest(const Case& job) {
     const long threads = one_thread ? 1 : node->cpu.threads_per_core;
     // A profile that describes one thread per core may only not know of the others.
     const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads
+                          : node->cpu_arch == model::CpuArch::aarch64  ? 1
                           : node->cpu_arch == model::CpuArch::ppc64le  ? 4
                                                                        : 2;
     if (cores * possible > room.most)

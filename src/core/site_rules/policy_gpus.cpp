@@ -13,13 +13,31 @@ using model::Limits;
 
 bool has_gpus(const model::NodeType* node) { return node->gpu.has_value(); }
 
+/// True if the job names no partition and gets one of those that the profile describes, of which it does not
+/// state which.
+bool is_unplaced(const Case& job) {
+  const auto& [site, placement, demand, violations] = job;
+  return !job.is_request() && demand.partitions.empty() && placement.kinds.empty() &&
+         demand.features.empty() && site.other_partitions.empty();
+}
+
+/// All GPU nodes of the site.
+std::vector<const model::NodeType*> gpu_nodes(const model::Site& site) {
+  std::vector<const model::NodeType*> nodes;
+  for (const auto& node : site.node_types)
+    if (node.gpu) nodes.push_back(&node);
+  return nodes;
+}
+
 /// Where the job may land; a script for a partition that the profile does not know is compared with the nodes
-/// with the named type of GPU.
+/// with the named type of GPU, one without a partition with all that have GPUs.
 std::vector<const model::NodeType*> candidates(const Case& job) {
   auto nodes = job.nodes();
-  if (!nodes.empty() || job.is_request() || job.demand.gpu_type.empty()) return nodes;
-  for (const auto& node : job.site.node_types)
-    if (node.gpu && has_gpu_type(*node.gpu, job.demand.gpu_type)) nodes.push_back(&node);
+  const auto& type = job.demand.gpu_type;
+  const bool unplaced = type.empty() && is_unplaced(job);
+  if (!nodes.empty() || job.is_request() || (type.empty() && !unplaced)) return nodes;
+  nodes = gpu_nodes(job.site);
+  std::erase_if(nodes, [&](const auto* node) { return !unplaced && !has_gpu_type(*node->gpu, type); });
   return nodes;
 }
 
@@ -40,7 +58,7 @@ bool is_for_cpus(const Case& job) {
   const auto& partitions = job.placement.partitions;
   const auto nodes = job.nodes();
   if (job.is_request() && !nodes.empty()) return std::none_of(nodes.begin(), nodes.end(), has_gpus);
-  return !partitions.empty() && !job.demand.partitions.empty() &&
+  return !partitions.empty() && !(job.is_request() && job.demand.partitions.empty()) &&
          std::all_of(partitions.begin(), partitions.end(),
                      [](const auto* partition) { return partition->cpu_only; });
 }
@@ -60,12 +78,16 @@ void evaluate_room(Case& job) {
   if (!node) return;
   const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
   PolicyViolation* violation = nullptr;
+  // Of GPUs in parts a node has more than of whole ones, and a job that names no type gets either.
+  const bool may_be_parts = !job.is_request() && demand.gpu_type.empty() &&
+                            std::any_of(nodes.begin(), nodes.end(), [](const auto* kind) {
+                              return kind->gpu && !kind->gpu->slices.empty();
+                            });
+  const auto certainty = may_be_parts ? Confidence::likely : job.certainty();
   if (demand.gpus_on_node > most)
-    violation =
-        &job.add(SiteRule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
+    violation = &job.add(SiteRule::gpus_of_node, certainty, demand.gpus_on_node, most, nodes.front()->origin);
   else if (demand.nodes_exact && demand.gpus_in_all > all)
-    violation =
-        &job.add(SiteRule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
+    violation = &job.add(SiteRule::gpus_on_nodes, certainty, demand.gpus_in_all, most, nodes.front()->origin);
   if (violation) violation->node = node;
 }
 
@@ -159,15 +181,24 @@ void add_missing_type(Case& job, const model::GpuRequest& rule) {
   job.add(which, certainty, 0, 0, rule.origin).request = &rule;
 }
 
+/// Whether none of the nodes that may have the job has GPUs of the type that it names.
+bool has_unknown_type(const Case& job) {
+  const auto& [site, placement, demand, violations] = job;
+  if (is_unplaced(job)) {
+    const auto all = gpu_nodes(site);
+    return !all.empty() && nodes_with_type(all, demand.gpu_type).empty();
+  }
+  return !placement.type_exists && (job.is_request() || !placement.nodes.empty());
+}
+
 void evaluate_type(Case& job) {
   const auto& [site, placement, demand, violations] = job;
+  if (is_for_cpus(job)) return; // no type would help there
   if (!demand.gpu_type.empty()) {
-    if (placement.type_exists) return;
-    if (!job.is_request() && placement.nodes.empty()) return;
+    if (!has_unknown_type(job)) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
-    auto& violation =
-        job.add(SiteRule::type_unknown, Confidence::likely, 0, 0, node ? node->origin : model::Origin{});
-    violation.name = demand.gpu_type;
+    job.add(SiteRule::type_unknown, Confidence::likely, 0, 0, node ? node->origin : model::Origin{}).name =
+        demand.gpu_type;
     return;
   }
   const auto& rule = gpu_rule(site, placement.facts);
@@ -184,9 +215,13 @@ void evaluate_gpus(Case& job) {
     const auto& rule = gpu_rule(site, placement.facts);
     if (!misses_gpus(job, rule)) return;
     const bool known = job.is_request() || !placement.nodes.empty(); // what the nodes have
-    const auto certainty = !placement.sure && !job.is_request() ? Confidence::advisory
-                           : rule.must_request && known         ? Confidence::definite
-                                                                : Confidence::likely;
+    const bool sure = placement.sure || job.is_request();
+    const bool refused = rule.must_request && known;
+    // Slurm's default partition may have nodes without GPUs that the profile omits.
+    if (!sure && !refused && demand.partitions.empty()) return;
+    const auto certainty = sure && refused   ? Confidence::definite
+                           : sure || refused ? Confidence::likely
+                                             : Confidence::advisory;
     job.add(SiteRule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
     return;
   }

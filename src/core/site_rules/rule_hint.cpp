@@ -130,9 +130,15 @@ std::string hint_of_gpus_missing(const ViolationContext& context, OptionForm for
 }
 
 std::string hint_of_gpu_type(const ViolationContext& context, OptionForm) {
-  const auto types = gpu_type_names(context.placement.nodes);
+  if (context.violation.rule == SiteRule::type_unknown && !context.placement.partitions.empty())
+    if (const auto others = partitions_with_type(context.site, context.violation.name); !others.empty())
+      return fmt::format("use a partition with this type: {}", util::join(others, ", "));
+  auto nodes = context.placement.nodes;
+  if (nodes.empty() && context.demand.partitions.empty())
+    for (const auto& node : context.site.node_types) nodes.push_back(&node);
+  const auto types = gpu_type_names(nodes);
   if (!types.empty()) return fmt::format("use one of the types {}", util::join(types, ", "));
-  const auto models = gpu_models(context.placement.nodes);
+  const auto models = gpu_models(nodes);
   return models.empty() ? "" : fmt::format("check the type: the GPUs are {}", util::join(models, ", "));
 }
 

@@ -90,8 +90,11 @@ std::string partition_chosen(const Context& c) {
 }
 
 std::string gpus_on_cpu_nodes(const Context& c) {
-  return c.violation.name.empty() ? fmt::format("{} has no GPUs", gpu_holder(c))
-                                  : fmt::format("partition {} has no GPUs", c.violation.name);
+  if (c.violation.name.empty()) return fmt::format("{} has no GPUs", gpu_holder(c));
+  return c.demand.partitions.empty()
+             ? fmt::format("the job names no partition, and the default partition {} has no GPUs",
+                           c.violation.name)
+             : fmt::format("partition {} has no GPUs", c.violation.name);
 }
 
 std::string max_nodes_per_user(const Context& c) {
@@ -174,7 +177,13 @@ std::string gpus_idle(const Context& c) {
 }
 
 std::string type_unknown(const Context& c) {
-  return fmt::format("no node of {} has GPUs of type '{}'", c.site.name, c.violation.name);
+  const bool elsewhere = !partitions_with_type(c.site, c.violation.name).empty();
+  std::vector<std::string> names;
+  for (const auto* partition : c.placement.partitions) names.push_back(partition->name);
+  const auto place = elsewhere && !names.empty() ? fmt::format("partition{} {}", names.size() == 1 ? "" : "s",
+                                                               util::join(names, ", "))
+                                                 : c.site.name;
+  return fmt::format("no node of {} has GPUs of type '{}'", place, c.violation.name);
 }
 
 std::string gpu_type_required(const Context& c) {
@@ -349,8 +358,8 @@ constexpr SiteRuleRow k_rows[] = {
      Enforcement::none, k_nodes, text::nodes_of_partition, hint_of_none},
     {SiteRule::nodes_of_kind, "site/nodes", "request/nodes", Step::job, error, certainty, Enforcement::none,
      k_nodes, text::nodes_of_kind, hint_of_none},
-    {SiteRule::nodes_under, "site/nodes", "request/nodes", Step::job, error, certainty,
-     Enforcement::beyond_slurm_conf, k_nodes, text::nodes_under, hint_of_none},
+    {SiteRule::nodes_under, "site/nodes", "request/nodes", Step::job, error, certainty, Enforcement::definite,
+     k_nodes, text::nodes_under, hint_of_none},
     {SiteRule::gpus_of_node, "site/gpus-per-node", "request/gpus-per-node", Step::gpus, error, certainty,
      Enforcement::none, k_gpus, text::gpus_of_node, hint_of_gpus_of_node},
     {SiteRule::gpus_on_nodes, "site/gpus-per-node", "request/gpus-per-node", Step::none, error, certainty,
@@ -423,7 +432,7 @@ constexpr SiteRuleRow k_rows[] = {
      Enforcement::none, k_constraint, text::feature_unknown, hint_of_feature},
     {SiteRule::constraint_operator, "site/constraint", "request/constraint", Step::names, warning, of_rule,
      Enforcement::none, k_constraint, text::constraint_operator, hint_of_feature},
-    {SiteRule::jobs_over, "site/jobs", "request/array", Step::job, error, certainty, Enforcement::none,
+    {SiteRule::jobs_over, "site/jobs", "request/array", Step::job, error, certainty, Enforcement::definite,
      k_array, text::jobs_over, hint_of_jobs},
     {SiteRule::partition_on_request, "site/on-request", "request/partition", Step::none, note, of_rule,
      Enforcement::none, k_partition, text::partition_on_request, hint_of_request},
