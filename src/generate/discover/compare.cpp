@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/config/text_rule.hpp"
+#include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
 #include "generate/discover/compare_nodes.hpp"
 #include "generate/discover/profile.hpp"
@@ -124,6 +125,14 @@ void compare_default(ProfileDifferences& drift, const model::Site& site, const C
     drift.add(Severity::error, "default",
               fmt::format("default partition: {} in the profile (not named), but {} on the cluster",
                           profile->name, slurm->name));
+  const auto* usual = site_rules::slurm_default_partition(site);
+  const bool exists = usual && std::any_of(facts.partitions.begin(), facts.partitions.end(),
+                                           [&](const auto& record) { return record.name == usual->name; });
+  if (exists && usual->name != slurm->name)
+    drift.add(
+        Severity::warning, "default",
+        fmt::format("default partition: {} in the profile, but {} on the cluster", usual->name, slurm->name),
+        "set slurm_default to false if only hpcml uses that partition by default");
   if (profile == site.partitions.end() && !is_required(site, "partition"))
     drift.add(Severity::note, "unknown",
               fmt::format("default partition: not in the profile, but {} on the cluster", slurm->name));

@@ -139,6 +139,15 @@ TEST_CASE("a cluster without a default partition needs one to be named") {
   CHECK(findings(site, facts).starts_with("E flags.partition"));
 }
 
+TEST_CASE("compare reports a default partition that is not Slurm's") {
+  auto site = test::discovered("mixed");
+  const auto facts = test::recorded_cluster("mixed");
+  for (auto& partition : site.partitions) partition.is_default = !partition.is_default;
+  CHECK(findings(site, facts).starts_with("W default partition: "));
+  for (auto& partition : site.partitions) partition.slurm_default = false;
+  CHECK(findings(site, facts) == "");
+}
+
 TEST_CASE("GPUs that the profile does not let people ask for are no difference while Slurm lists none") {
   auto site = test::discovered("plain");
   auto facts = test::recorded_cluster("plain");
