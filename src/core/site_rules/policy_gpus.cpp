@@ -169,10 +169,11 @@ void evaluate_idle(Case& job) {
 }
 
 /// The job names no type of GPU although the site requires or recommends it.
-void add_missing_type(Case& job, const model::GpuRequest& rule) {
+void add_missing_type(Case& job, const model::GpuRequest& rule,
+                      const std::vector<const model::NodeType*>& nodes) {
   const bool request = job.is_request();
   // Of the one type that there is a job gets GPUs whether it names it or not.
-  const bool only_one = gpu_type_names(job.placement.nodes).size() <= 1;
+  const bool only_one = gpu_type_names(nodes).size() <= 1;
   auto certainty = only_one ? Confidence::advisory : Confidence::likely;
   if (!rule.accepts_untyped && (request || (!only_one && job.demand.stage == Stage::submitted)))
     certainty = Confidence::definite;
@@ -203,8 +204,9 @@ void evaluate_type(Case& job) {
   }
   const auto& rule = gpu_rule(site, placement.facts);
   if (rule.type != model::Policy::required || rule.style == model::GpuStyle::none) return;
-  if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
-  add_missing_type(job, rule);
+  const auto nodes = is_unplaced(job) ? gpu_nodes(site) : placement.nodes;
+  if (!job.is_request() && (nodes.empty() || !demand.constraint.empty())) return;
+  add_missing_type(job, rule, nodes);
 }
 
 } // namespace
