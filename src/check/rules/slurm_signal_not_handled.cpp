@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "check/node_reach.hpp"
 #include "check/rule.hpp"
 #include "core/slurm/values.hpp"
 #include "core/util/text.hpp"
@@ -112,6 +113,14 @@ const Launch* foreground_step(const LintContext& subject, const shell::Command& 
   return nullptr;
 }
 
+/// Whether the script shows all that it does, and starts no step.
+bool has_no_steps(const LintContext& subject) {
+  return shows_all_programs(subject) &&
+         std::any_of(subject.launches.begin(), subject.launches.end(),
+                     [](const Launch& launch) { return launch.python() || launch.agent(); }) &&
+         std::none_of(subject.launches.begin(), subject.launches.end(), may_reach_nodes);
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("signal");
   if (!setting || setting->place.length == 0 || !is_own_shell(subject)) return {};
@@ -122,6 +131,12 @@ RuleMatches find(const LintContext& subject) {
     return {};
   const auto batch = look(subject, signal);
   if (!spec->to_batch_shell) {
+    if (!batch.trap && !batch.unknown && has_no_steps(subject))
+      return {{setting->place,
+               fmt::format("no process receives {}: without B: it goes to the job's steps, and this job "
+                           "starts none",
+                           signal),
+               "add srun before the program, or use B: and a trap that passes the signal on"}};
     if (!batch.trap || subject.launches.empty()) return {};
     return {
         {batch.trap->place,
