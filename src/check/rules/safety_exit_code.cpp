@@ -57,29 +57,110 @@ bool looks_at_codes(const LintContext& subject) {
       });
 }
 
-RuleMatches find(const LintContext& subject) {
-  if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
+/// Commands that may follow a training and succeed without it: they put its results away.
+constexpr std::array<std::string_view, 4> k_putting_away = {"cp", "mv", "rsync", "tar"};
+
+/// The command whose exit code is the script's; nothing where that is not visible.
+const shell::Command* last_command(const LintContext& subject) {
   const shell::Command* last = nullptr;
   for (const auto& command : subject.view.commands)
     if (!command.parent && !command.context.uncalled && !command.context.unreached &&
         !command.context.substitution && !command.context.trap)
       last = &command;
-  const auto name = last ? last->name() : std::nullopt;
-  if (!name || last->context.condition || last->context.pipeline || !last->context.function.empty() ||
-      std::find(k_always_well.begin(), k_always_well.end(), *name) == k_always_well.end() ||
-      looks_at_codes(subject))
+  const bool certain = last && last->name() && !last->context.condition && !last->context.pipeline &&
+                       !last->context.background && last->context.function.empty();
+  return certain ? last : nullptr;
+}
+
+/// True if the command's exit code decides what runs next: `if python train.py`.
+bool is_tested(std::string_view text, std::size_t offset) {
+  const auto line = line_at(text, offset);
+  const auto before = util::trim(text.substr(line.offset, offset - line.offset));
+  const auto word = before.substr(before.find_last_of(" \t;") + 1);
+  return word == "if" || word == "elif" || word == "while" || word == "until" || word == "!";
+}
+
+/// Whether the program runs in the batch shell, and does the job's work: a step, a launcher or a
+/// python script.
+bool is_work(const LintContext& subject, const Launch& launch) {
+  const auto& context = launch.command->context;
+  if (context.condition || context.substitution || context.pipeline ||
+      is_tested(subject.text, launch.command->place.offset))
+    return false;
+  const auto parent = launch.command->parent;
+  if (parent && subject.view.commands[*parent].name() != "eval") return false;
+  if (launch.step() || launch.agent()) return true;
+  const auto* python = launch.python();
+  return python && python->module.empty() && !python->operands.empty() &&
+         python->operands[0].text().find(".py") != std::string::npos;
+}
+
+/// The last program of the job's work that is, or is not, in the background.
+const Launch* last_work(const LintContext& subject, bool background) {
+  for (auto launch = subject.launches.rbegin(); launch != subject.launches.rend(); ++launch)
+    if (launch->command->context.background == background && is_work(subject, *launch)) return &*launch;
+  return nullptr;
+}
+
+/// The name of the program that the launch starts first.
+std::string name_of(const Launch& launch) {
+  const auto& name = launch.chain.front().program;
+  return name == "eval" && launch.chain.size() > 1 ? launch.chain[1].program : name;
+}
+
+/// Reports `wait` as the last command: without a process it succeeds, whatever the processes returned.
+RuleMatches find_wait(const LintContext& subject, const shell::Command& last) {
+  if (!last.arguments().empty()) return {};
+  const auto* launch = last_work(subject, true);
+  if (!launch) return {};
+  return {{last.place,
+           fmt::format("the job is COMPLETED even if {} fails: wait without a process returns 0",
+                       name_of(*launch)),
+           "use wait $! once for each process in the background, and exit with its code",
+           {},
+           diag::Severity::note}};
+}
+
+/// Reports a script that starts the same program several times, of which only the last one counts.
+RuleMatches find_repeated(const LintContext& subject, const shell::Command& last) {
+  const auto is_same = [](const Launch& a, const Launch& b) {
+    return a.python() && b.python() && a.python()->operands[0].text() == b.python()->operands[0].text();
+  };
+  std::vector<const Launch*> works;
+  for (const auto& launch : subject.launches)
+    if (!launch.command->context.background && !launch.command->context.unreached && launch.python() &&
+        is_work(subject, launch) && !launch.python()->operands.empty())
+      works.push_back(&launch);
+  if (works.size() < 2 || works.back()->command != &last ||
+      std::count_if(works.begin(), works.end(),
+                    [&](const auto* work) { return is_same(*work, *works.back()); }) < 2)
     return {};
-  for (auto launch = subject.launches.rbegin(); launch != subject.launches.rend(); ++launch) {
-    const auto& context = launch->command->context;
-    if (launch->command->parent || !launch->step() || context.background || context.condition ||
-        context.substitution || context.pipeline)
-      continue;
-    return {{last->place,
-             fmt::format("the job is COMPLETED even if {} fails: only the last command counts",
-                         launch->chain.front().program),
-             "add set -e above, or end with exit $code and set code=$? directly after the step"}};
-  }
-  return {};
+  return {{last.place,
+           fmt::format("the job is COMPLETED even if one of the {} programs above fails: only the last "
+                       "command counts",
+                       works.size() - 1),
+           "add set -e above, or exit with the first code that is not 0",
+           {},
+           diag::Severity::note}};
+}
+
+RuleMatches find(const LintContext& subject) {
+  if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
+  const auto* last = last_command(subject);
+  if (!last || looks_at_codes(subject)) return {};
+  const auto name = *last->name();
+  if (name == "wait") return find_wait(subject, *last);
+  const bool puts_away = util::contains(k_putting_away, std::string_view(name));
+  if (!puts_away && !util::contains(k_always_well, std::string_view(name)))
+    return find_repeated(subject, *last);
+  const auto* launch = last_work(subject, false);
+  if (!launch) return {};
+  return {
+      {last->place,
+       fmt::format("the job is COMPLETED even if {} fails: only the last command counts", name_of(*launch)),
+       "add set -e above, or end with exit $code and set code=$? directly after the step",
+       {},
+       puts_away ? std::optional(diag::Severity::note) : std::nullopt}};
 }
 
 } // namespace safety_exit_code

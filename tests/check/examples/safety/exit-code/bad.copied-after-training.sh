@@ -1,0 +1,4 @@
+#!/bin/bash
+cd $TMPDIR
+python train.py
+cp -r results $HOME/training/

@@ -1,0 +1,3 @@
+#!/bin/bash
+eval "python main.py ${ARGUMENTS}"
+echo Done

@@ -1,0 +1,3 @@
+#!/bin/bash
+if python train.py; then echo well; fi
+echo done

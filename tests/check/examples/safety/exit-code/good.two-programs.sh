@@ -1,0 +1,3 @@
+#!/bin/bash
+python prepare.py
+python train.py
