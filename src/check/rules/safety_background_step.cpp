@@ -9,17 +9,26 @@ namespace hpcml::check {
 namespace safety_background_step {
 
 /// Commands that end at once.
-constexpr std::array<std::string_view, 14> k_short = {"echo",   "printf", "date",     "true",  ":",
-                                                      "export", "cd",     "set",      "unset", "trap",
-                                                      "mkdir",  "[",      "hostname", "test"};
+constexpr std::array<std::string_view, 26> k_short = {
+    "echo", "printf", "date",    "true",     ":",        "export", "cd",       "set",  "unset",
+    "trap", "mkdir",  "[",       "[[",       "hostname", "test",   "scontrol", "head", "sed",
+    "cut",  "which",  "typeset", "basename", "dirname",  "tr",     "awk",      "seq"};
+
+/// Whether the program is the job's work: a step, a launcher or a python script.
+bool is_work(const Launch& launch) {
+  const auto* python = launch.python();
+  return launch.chain.front().program == "srun" || launch.chain.front().role == launch_chain::Role::agent ||
+         (launch.chain.size() == 1 && python && !python->operands.empty() &&
+          python->operands[0].text().find(".py") != std::string::npos);
+}
 
 RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.view.unread.empty()) return {};
   const Launch* last = nullptr;
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
-    if (launch.chain.front().program == "srun" && !launch.command->parent && context.background &&
-        !context.inexact && context.script.empty())
+    if (is_work(launch) && !launch.command->parent && context.background && !context.inexact &&
+        context.script.empty())
       last = &launch;
   }
   if (!last) return {};
@@ -27,16 +36,19 @@ RuleMatches find(const LintContext& subject) {
     if (&command == last->command || command.parent) continue;
     const auto name = command.name();
     if (name == "wait") return {};
-    const bool behind = command.place.offset > last->command->place.offset || command.context.loop;
-    if (!behind || command.context.uncalled || command.context.background) continue;
+    const bool is_later = &command > last->command || command.context.loop; // also after a function's body
+    if (!is_later || command.context.uncalled || command.context.background) continue;
     if (!name || std::find(k_short.begin(), k_short.end(), *name) == k_short.end())
       return {}; // takes its time, or may
   }
   const auto tail = subject.text.substr(last->command->place.offset);
-  if (tail.find("while ") != std::string_view::npos || tail.find("until ") != std::string_view::npos ||
-      tail.find("<(") != std::string_view::npos)
+  const bool counts = tail.find("((") != std::string_view::npos; // not a loop until something is done
+  if ((tail.find("while ") != std::string_view::npos && !counts) ||
+      tail.find("until ") != std::string_view::npos || tail.find("<(") != std::string_view::npos)
     return {};
-  return {{last->command->place, "the script ends without waiting for this step, which ends with the job",
+  return {{last->command->place,
+           last->step() ? "the script ends without waiting for this step, which ends with the job"
+                        : "the script ends without waiting for this program, which ends with the job",
            "add wait on a line at the end"}};
 }
 

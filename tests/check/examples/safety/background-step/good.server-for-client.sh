@@ -1,0 +1,4 @@
+#!/bin/bash
+python server.py &
+sleep 30
+python client.py
