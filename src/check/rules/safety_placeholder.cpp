@@ -19,8 +19,9 @@ constexpr std::array<std::string_view, 18> k_words = {
 /// Domains of addresses in examples; RFC 2606 reserves the first three.
 constexpr std::array<std::string_view, 6> k_domains = {"example.com", "example.org",    "example.net",
                                                        "example.edu", "university.edu", "domain.com"};
-constexpr std::array<std::string_view, 7> k_whole = {
-    "account_name", "project_name", "partition_name", "my_account", "myaccount", "account", "your"};
+constexpr std::array<std::string_view, 8> k_whole = {"account_name", "project_name", "partition_name",
+                                                     "my_account",   "myaccount",    "account",
+                                                     "your",         "example"};
 /// Where the site decides whether a value exists.
 constexpr std::array<std::string_view, 9> k_named = {
     "account", "partition", "qos", "reservation", "constraint", "mail-user", "nodelist", "chdir", "clusters"};
@@ -57,7 +58,10 @@ bool is_whole_placeholder(const std::string& option, const std::string& lower) {
   // "[rack1|rack2]" is a constraint, "n[1-4]" a list of nodes.
   if (lower.front() == '[' && lower.back() == ']' && option != "constraint" && option != "nodelist")
     return true;
-  return option != "partition" && std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end();
+  // "a|b" leaves the choice to the user: an account has no such sign.
+  if (option == "account" && lower.find('|') != std::string::npos) return true;
+  if (option == "partition") return lower == "partition";
+  return std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end();
 }
 
 bool is_placeholder(const std::string& option, const std::string& text) {
@@ -119,10 +123,11 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
   constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
   std::size_t count = 0;
   diag::Place first;
-  for (const std::string_view path : {"/path/to/", "/your/"})
+  for (const std::string_view path : {"/path/to/", "/your/", "path_to/"})
     for (auto at = subject.text.find(path, std::min(subject.header.end, subject.text.size()));
          at != std::string_view::npos; at = subject.text.find(path, at + path.size())) {
       if (!is_used(subject, at)) continue;
+      if (path[0] != '/' && at > 0 && util::is_name_char(subject.text[at - 1])) continue; // "my_path_to/"
       const auto begin = subject.text.find_last_of(" \t\n\"'`=:(", at) + 1;
       const auto end = std::min(subject.text.find_first_of(k_ends, at), subject.text.size());
       if (++count == 1 || begin < first.offset) first = {begin, end - begin};
@@ -132,6 +137,25 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
             fmt::format("'{}' looks like a placeholder{}", subject.text.substr(first.offset, first.length),
                         count > 1 ? fmt::format(", and {} more", count - 1) : ""),
             "set your own path"});
+}
+
+/// "HF_TOKEN=hf_...": variables for keys whose value was not filled in.
+void find_keys(const LintContext& subject, RuleMatches& hits) {
+  for (const std::string_view name : {"TOKEN=", "API_KEY="})
+    for (auto at = subject.text.find(name, std::min(subject.header.end, subject.text.size()));
+         at != std::string_view::npos; at = subject.text.find(name, at + 1)) {
+      const auto begin = subject.text.find_first_not_of("\"'", at + name.size());
+      if (begin == std::string_view::npos) return;
+      const auto end = std::min(subject.text.find_first_of(" \t\r\n\"';", begin), subject.text.size());
+      const auto value = subject.text.substr(begin, end - begin);
+      const auto lower = util::to_lower(value);
+      const bool gap = value.ends_with("...") || lower.starts_with("your_") || lower.starts_with("your-") ||
+                       lower.find("_your_") != std::string::npos;
+      if (gap && value.find('$') == std::string_view::npos && is_used(subject, at))
+        hits.add({{begin, end - begin},
+                  fmt::format("'{}' looks like a placeholder", value),
+                  "remove the line: the key of a login counts only if the variable is not set"});
+    }
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -146,6 +170,7 @@ RuleMatches find(const LintContext& subject) {
   }
   find_in_commands(subject, hits);
   find_paths(subject, hits);
+  find_keys(subject, hits);
   for (const auto& component : subject.settings)
     for (const auto& setting : component)
       if (setting.value && setting.place.length > 0 && setting.option != "comment" &&

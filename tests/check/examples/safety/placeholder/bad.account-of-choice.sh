@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --account=group-a|standby
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -A example -p partition
+srun python train.py

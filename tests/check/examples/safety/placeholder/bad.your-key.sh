@@ -1,0 +1,3 @@
+#!/bin/bash
+export WANDB_API_KEY=your-api-key
+srun python train.py
