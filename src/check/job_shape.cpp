@@ -86,6 +86,21 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
   }
 }
 
+/// True if mpirun starts as many processes as the job has tasks, and no option changes on which nodes.
+bool starts_all_tasks(const Link& step, const LaunchShape& job) {
+  static constexpr std::array<std::string_view, 7> k_harmless = {
+      "x", "bind-to", "report-bindings", "mca", "tag-output", "allow-run-as-root", "verbose"};
+  bool all = false;
+  for (const auto& option : step.options) {
+    const bool is_number = option.name == "n" || option.name == "np";
+    if (!is_number && !util::contains(k_harmless, std::string_view(option.name))) return false;
+    if (is_number && (!option.value || !job.tasks || number_of(*option.value, job) != job.tasks))
+      return false;
+    all = all || is_number;
+  }
+  return all;
+}
+
 } // namespace
 
 bool is_own_job(const GivenOption& jobid) {
@@ -160,7 +175,7 @@ LaunchShape shape_of(const LintContext& subject, const Launch& launch) {
   const auto job = shape;
   if (step->program == "srun")
     apply_srun(*step, job, shape);
-  else if (!step->options.empty())
+  else if (!step->options.empty() && !starts_all_tasks(*step, job))
     shape.tasks = shape.tasks_per_node = std::nullopt; // which host gets how many is up to the MPI
   return shape;
 }

@@ -19,11 +19,12 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> sign
 
 /// Whether the script's tasks are ranks of one training on GPUs, and nothing in it shares them out otherwise.
 bool trains_on_gpus(std::string_view text) {
-  return has_any(text,
-                 {"MASTER_ADDR", "MASTER_PORT", "NCCL", "RCCL",      "LOCAL_RANK",         "WORLD_SIZE",
-                  "ddp",         "DDP",         "fsdp", "FSDP",      "init_process_group", "hpcml launch",
-                  "deepspeed",   "jax",         "JAX",  "lightning", "Lightning",          "trainer.devices",
-                  "--devices",   "--num_nodes"}) &&
+  return has_any(
+             text,
+             {"MASTER_ADDR", "MASTER_PORT", "NCCL",    "RCCL",      "LOCAL_RANK",         "WORLD_SIZE",
+              "ddp",         "DDP",         "fsdp",    "FSDP",      "init_process_group", "hpcml launch",
+              "deepspeed",   "jax",         "JAX",     "lightning", "Lightning",          "trainer.devices",
+              "--devices",   "--num_nodes", "horovod", "hvd"}) &&
          !has_any(text, {"cuda-mps", "CUDA_MPS", "gloo", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
                          "HIP_VISIBLE_DEVICES=", "NCCL_MULTI_RANK_GPU_ENABLE"});
 }

@@ -97,6 +97,35 @@ std::string_view word_before(std::string_view text, std::size_t at) {
   return text.substr(begin, end - begin);
 }
 
+/// True if bash prints each command before that place: after `set -x`.
+bool is_traced(std::string_view text, std::size_t offset) {
+  bool traced = shebang_line(text).ends_with(" -x");
+  const auto before = text.substr(0, offset);
+  for (auto at = before.find("\nset "); at != std::string_view::npos; at = before.find("\nset ", at + 1)) {
+    const auto line = before.substr(at + 5, before.find('\n', at + 1) - at - 5);
+    for (const auto& word : util::split(std::string(line.substr(0, line.find('#'))), ' ')) {
+      if (word.starts_with("-") && word.find('x') != std::string::npos) traced = true;
+      if (word.starts_with("+") && word.find('x') != std::string::npos) traced = false;
+    }
+  }
+  return traced;
+}
+
+/// `export $(grep … .env | xargs)` with tracing on: bash prints every key of the file into the log.
+void look_at_traced_exports(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.view.commands) {
+    if (command.name() != "export" || command.parent || command.context.uncalled) continue;
+    const auto words = command.arguments();
+    const auto is_file = [](const shell::Argument& word) {
+      const auto text = word.unknown();
+      return text.starts_with("$(") && text.find(".env") != std::string::npos;
+    };
+    if (std::any_of(words.begin(), words.end(), is_file) && is_traced(subject.text, command.place.offset))
+      hits.push_back({command.place, "set -x prints the values of this file into the job's log",
+                      "use set +x before it and set -x after it"});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   constexpr std::size_t k_shortest = 20;
   RuleMatches hits;
@@ -119,6 +148,7 @@ RuleMatches find(const LintContext& subject) {
   if (const auto key = text.find("PRIVATE KEY-----");
       key != std::string_view::npos && text.find("-----BEGIN ") < key)
     hits.push_back(make_hit(line_at(text, key), "a private key"));
+  look_at_traced_exports(subject, hits);
   return hits;
 }
 

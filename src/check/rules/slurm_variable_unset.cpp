@@ -198,7 +198,8 @@ RuleMatches find(const LintContext& subject) {
     return hits;
   const auto text = before_exit(subject.text);
   const auto body = text.substr(std::min(subject.header.end, text.size()));
-  if (body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos)
+  if (body.starts_with("#SBATCH") || body.find("\n#SBATCH") != std::string_view::npos ||
+      body.find("SLURM_") == std::string_view::npos)
     return hits;
   const auto uses = find_uses(text, subject.header.end);
   for (const auto& row : k_rows) {

@@ -1,0 +1,6 @@
+#!/bin/bash
+set -x
+set +x
+export $(grep -v '^#' .env | xargs)
+set -x
+srun python train.py
