@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Tasks that a job asks for and that nothing starts.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "check/launch_facts.hpp"
+#include "check/node_reach.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::check {
+namespace launch_unused_tasks {
+
+/// The option by which the job has several tasks; empty if it has one or a launcher may read the number.
+std::string_view option_of(const slurm::JobOptions& request) {
+  for (const std::string_view option : {"ntasks", "ntasks-per-node"})
+    if (request.count(option) > 1 && request.place(option).length > 0) return option;
+  return {};
+}
+
+/// True if the script or its comments show that the number of tasks is used.
+bool uses_tasks(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> k_signs = {
+      "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS", "SLURM_JOB_CPUS", "SLURM_CPUS_ON_NODE",
+      "srun",         "mpi",          "horovod",     "parallel"};
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// True if the command starts one python program in the batch shell.
+bool is_program(const Launch& launch) {
+  const auto* python = launch.python();
+  return python && python->module.empty() && !python->operands.empty() &&
+         python->operands[0].text().find(".py") != std::string::npos && !launch.command->context.substitution;
+}
+
+/// True if the script starts programs one at a time, and shows all that it does.
+bool starts_one_at_a_time(const LintContext& subject) {
+  const auto& launches = subject.launches;
+  return shows_all_programs(subject) && std::any_of(launches.begin(), launches.end(), is_program) &&
+         std::none_of(launches.begin(), launches.end(), [](const Launch& launch) {
+           return launch.agent() || launch.command->context.background || may_reach_nodes(launch);
+         });
+}
+
+RuleMatches find(const LintContext& subject) {
+  if (subject.requests.size() != 1 || subject.sizes.size() != 1 || subject.sizes[0].min_nodes > 1) return {};
+  const auto& request = subject.requests[0];
+  const auto option = option_of(request);
+  if (option.empty() || uses_tasks(subject.text) || loads_mpi(subject) || !starts_one_at_a_time(subject))
+    return {};
+  const auto tasks = request.count(option);
+  return {{request.place(option),
+           fmt::format("{} tasks are requested, but one program runs: only srun and mpirun start a program "
+                       "once per task",
+                       tasks),
+           request.has("cpus-per-task") ? "use --ntasks=1"
+                                        : fmt::format("use --ntasks=1 --cpus-per-task={}", tasks)}};
+}
+
+} // namespace launch_unused_tasks
+
+Rule rule_launch_unused_tasks() {
+  using namespace launch_unused_tasks;
+  return {
+      .id = "launch/unused-tasks",
+      .severity = diag::Severity::note,
+      .title = "Tasks that nothing starts",
+      .why =
+          "A batch script runs once, however many tasks the job has. --ntasks=12 for 12 cores is a request "
+          "for 12 processes: Slurm may spread them over several nodes, on which nothing runs, and srun would "
+          "start the program 12 times.",
+      .link = "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
+      .bad = {R"(#!/bin/bash
+#SBATCH --ntasks=12 --gres=gpu:1
+python train.py
+)"},
+      .good = {R"(#!/bin/bash
+#SBATCH --ntasks=1 --cpus-per-task=12 --gres=gpu:1
+python train.py
+)"},
+      .find = find,
+  };
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// "$JOB_NAME_$EPOCH": an underscore after a variable is part of its name.
+#include <fmt/format.h>
+
+#include "check/rule.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::check {
+namespace safety_name_runs_on {
+
+/// True if the name is used or set elsewhere in the text with nothing else of a name around it.
+bool is_named(std::string_view text, std::string_view name, std::string_view before, std::string_view after) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || !util::is_name_char(text[at - 1]);
+    if (!begins || (end < text.size() && util::is_name_char(text[end]))) continue;
+    if (!before.empty() && at > 0 && before.find(text[at - 1]) != std::string_view::npos) return true;
+    if (!after.empty() && end < text.size() && after.find(text[end]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// True if the dollar sign is in a comment, in single quotes or taken literally.
+bool is_plain_text(const LintContext& subject, std::size_t dollar) {
+  const auto line = line_at(subject.text, dollar);
+  const auto before = subject.text.substr(line.offset, dollar - line.offset);
+  const auto word = util::trim(before);
+  return word.starts_with("#") || before.find(" #") != std::string_view::npos || before.ends_with("\\") ||
+         before.find('\'') != std::string_view::npos || subject.is_in_text(dollar);
+}
+
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
+  const auto text = subject.text;
+  if (!is_shell_script(text)) return hits;
+  for (auto dollar = text.find('$', subject.header.end); dollar != std::string_view::npos;
+       dollar = text.find('$', dollar + 1)) {
+    auto end = dollar + 1;
+    while (end < text.size() && util::is_name_char(text[end])) ++end;
+    const auto name = text.substr(dollar + 1, end - dollar - 1);
+    if (name.size() < 3 || name.back() != '_' || name.ends_with("__") || is_plain_text(subject, dollar))
+      continue;
+    const auto meant = name.substr(0, name.size() - 1);
+    if (is_named(text, name, "", "=") || !is_named(text, meant, "$", "=")) continue;
+    hits.add({{dollar, end - dollar},
+              fmt::format("bash reads a variable {}, which nothing sets: the underscore is part of the name",
+                          name),
+              fmt::format("use ${{{}}}_", meant),
+              {{dollar + 1, name.size(), fmt::format("{{{}}}_", meant)}}});
+  }
+  return hits;
+}
+
+} // namespace safety_name_runs_on
+
+Rule rule_safety_name_runs_on() {
+  using namespace safety_name_runs_on;
+  return {
+      .id = "safety/name-runs-on",
+      .severity = diag::Severity::warning,
+      .title = "Underscore read as part of a variable's name",
+      .why = "Letters, digits and underscores after $ belong to the name. $NAME_$EPOCH reads NAME_, which is "
+             "empty: runs write to one directory, and a resume finds no checkpoint.",
+      .link = "https://www.gnu.org/software/bash/manual/html_node/Shell-Parameter-Expansion.html",
+      .bad = {R"(#!/bin/bash
+NAME=run
+srun python train.py --out=$NAME_$SLURM_JOB_ID
+)"},
+      .good = {R"(#!/bin/bash
+NAME=run
+srun python train.py --out=${NAME}_$SLURM_JOB_ID
+)"},
+      .find = find,
+  };
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun bash -c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID --rdzv_backend=static --master_addr=$MASTER_ADDR train.py'

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gpus=T4:2
+python train.py --precision bf16-mixed

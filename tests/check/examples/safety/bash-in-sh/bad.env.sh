@@ -1,0 +1,4 @@
+#!/usr/bin/sh
+#SBATCH --nodes=1
+source ~/venv/bin/activate
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/sh -e
+pushd code
+python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash
+srun --output=logs/%j.err --error=logs/%j.log python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=%j.err
+srun python train.py

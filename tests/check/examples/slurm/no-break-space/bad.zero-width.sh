@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --partition=gpu​
+srun python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --job-name=run
+# a comment
+srun echo a b

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --job-name=run # a comment
+srun python train.py
