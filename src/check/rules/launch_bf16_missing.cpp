@@ -54,9 +54,7 @@ bool sets_bf16(const std::vector<shell::Argument>& words, std::size_t at) {
 }
 
 RuleMatches find(const LintContext& subject) {
-  if (subject.requests.size() != 1 || (subject.text.find("bf16") == std::string_view::npos &&
-                                       subject.text.find("bfloat16") == std::string_view::npos))
-    return {};
+  if (subject.requests.size() != 1) return {};
   const auto gpu = older_gpu(subject.requests[0]);
   if (gpu.empty()) return {};
   RuleMatches hits;

@@ -27,8 +27,8 @@ RuleMatches find(const LintContext& subject) {
   const Launch* last = nullptr;
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
-    if (is_work(launch) && !launch.command->parent && context.background && !context.inexact &&
-        context.script.empty())
+    if (context.background && !context.inexact && context.script.empty() && !launch.command->parent &&
+        is_work(launch))
       last = &launch;
   }
   if (!last) return {};

@@ -144,23 +144,29 @@ RuleMatches find_repeated(const LintContext& subject, const shell::Command& last
            diag::Severity::note}};
 }
 
-RuleMatches find(const LintContext& subject) {
-  if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
-  const auto* last = last_command(subject);
-  if (!last || looks_at_codes(subject)) return {};
-  const auto name = *last->name();
-  if (name == "wait") return find_wait(subject, *last);
+/// Reports a last command that succeeds whatever the programs before it returned.
+RuleMatches find_hidden(const LintContext& subject, const shell::Command& last) {
+  const auto name = *last.name();
+  if (name == "wait") return find_wait(subject, last);
   const bool puts_away = util::contains(k_putting_away, std::string_view(name));
   if (!puts_away && !util::contains(k_always_well, std::string_view(name)))
-    return find_repeated(subject, *last);
+    return find_repeated(subject, last);
   const auto* launch = last_work(subject, false);
   if (!launch) return {};
   return {
-      {last->place,
+      {last.place,
        fmt::format("the job is COMPLETED even if {} fails: only the last command counts", name_of(*launch)),
        "add set -e above, or end with exit $code and set code=$? directly after the step",
        {},
        puts_away ? std::optional(diag::Severity::note) : std::nullopt}};
+}
+
+RuleMatches find(const LintContext& subject) {
+  if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
+  const auto* last = last_command(subject);
+  auto hits = last ? find_hidden(subject, *last) : RuleMatches();
+  if (!hits.empty() && looks_at_codes(subject)) hits.clear(); // reads all of the text
+  return hits;
 }
 
 } // namespace safety_exit_code

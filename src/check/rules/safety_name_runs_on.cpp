@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // "$JOB_NAME_$EPOCH": an underscore after a variable is part of its name.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
@@ -32,7 +33,9 @@ bool is_plain_text(const LintContext& subject, std::size_t dollar) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto text = subject.text;
-  if (!is_shell_script(text)) return hits;
+  const bool possible =
+      std::any_of(subject.names.begin(), subject.names.end(), [](auto name) { return name.ends_with("_"); });
+  if (!possible || !is_shell_script(text)) return hits;
   for (auto dollar = text.find('$', subject.header.end); dollar != std::string_view::npos;
        dollar = text.find('$', dollar + 1)) {
     auto end = dollar + 1;

@@ -123,7 +123,9 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
   constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
   std::size_t count = 0;
   diag::Place first;
-  for (const std::string_view path : {"/path/to/", "/your/", "path_to/"})
+  for (const std::string_view path : {"/path/to/", "/your/", "path_to/"}) {
+    if (path[0] != '/' && !std::binary_search(subject.names.begin(), subject.names.end(), "path_to"))
+      continue;
     for (auto at = subject.text.find(path, std::min(subject.header.end, subject.text.size()));
          at != std::string_view::npos; at = subject.text.find(path, at + path.size())) {
       if (!is_used(subject, at)) continue;
@@ -132,6 +134,7 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
       const auto end = std::min(subject.text.find_first_of(k_ends, at), subject.text.size());
       if (++count == 1 || begin < first.offset) first = {begin, end - begin};
     }
+  }
   if (count == 0) return;
   hits.add({first,
             fmt::format("'{}' looks like a placeholder{}", subject.text.substr(first.offset, first.length),
@@ -141,6 +144,9 @@ void find_paths(const LintContext& subject, RuleMatches& hits) {
 
 /// "HF_TOKEN=hf_...": variables for keys whose value was not filled in.
 void find_keys(const LintContext& subject, RuleMatches& hits) {
+  if (std::none_of(subject.names.begin(), subject.names.end(),
+                   [](auto name) { return name.ends_with("TOKEN") || name.ends_with("API_KEY"); }))
+    return;
   for (const std::string_view name : {"TOKEN=", "API_KEY="})
     for (auto at = subject.text.find(name, std::min(subject.header.end, subject.text.size()));
          at != std::string_view::npos; at = subject.text.find(name, at + 1)) {

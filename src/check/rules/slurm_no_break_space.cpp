@@ -25,6 +25,10 @@ void add_edits(std::string_view text, diag::Place line, std::vector<Edit>& edits
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  const auto header = subject.text.substr(0, subject.header.end);
+  if (header.find('\xC2') == std::string_view::npos && header.find('\xE2') == std::string_view::npos &&
+      header.find('\xEF') == std::string_view::npos)
+    return hits;
   for (const auto& directive : subject.header.directives) {
     if (directive.words.empty()) continue;
     const auto line = line_at(subject.text, directive.words[0].place.offset);

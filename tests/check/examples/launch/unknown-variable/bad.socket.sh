@@ -1,0 +1,3 @@
+#!/bin/bash
+export NCCL_SOCKET_TIMEOUT=600
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+# NCCL_TIMEOUT=1 does nothing
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+curl -fsSLO https://data.uni.org/x.tar
+srun python train.py
