@@ -130,7 +130,7 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
 
 TEST_CASE("emulated pip installs packages of Debian") {
   const Installed installed;
-  const auto packages = installed.folder / "debian";
+  const auto packages = installed.directory.path() / "debian";
   fs::create_directories(packages / "demo-1.0.egg-info");
   for (const auto& [name, text] :
        {std::pair{"demo.py", "import needed\nprint('demo is here')\n"},
@@ -138,7 +138,7 @@ TEST_CASE("emulated pip installs packages of Debian") {
         {"demo-1.0.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"},
         {"demo-1.0.egg-info/top_level.txt", "demo\n"}})
     REQUIRE(util::write_file(packages / name, text));
-  const auto env = (installed.folder / "env").string();
+  const auto env = (installed.directory.path() / "env").string();
   const auto made =
       installed.bash("export PYTHONPATH=" + packages.string() + "; virtualenv --no-download " + env + " && " +
                      env + "/bin/pip install --no-index demo; unset PYTHONPATH; " + env +

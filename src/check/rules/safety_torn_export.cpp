@@ -52,7 +52,7 @@ bool is_one_word(std::string_view text) {
   } else if (end == std::string_view::npos) {
     return false;
   }
-  const auto rest = end == std::string_view::npos ? std::string() : util::trim(text.substr(end + 1));
+  const auto rest = end == std::string_view::npos ? std::string_view() : util::trim(text.substr(end + 1));
   return rest.empty() || rest[0] == '#';
 }
 
