@@ -56,7 +56,9 @@ bool sets_bf16(const std::vector<shell::Argument>& words, std::size_t at) {
 RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
   const auto gpu = older_gpu(subject.requests[0]);
-  if (gpu.empty()) return {};
+  if (gpu.empty() || (subject.text.find("bf16") == std::string_view::npos &&
+                      subject.text.find("bfloat16") == std::string_view::npos))
+    return {};
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
     if (!launch.python() && !launch.agent()) continue;

@@ -47,7 +47,7 @@ RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || subject.sizes.size() != 1 || subject.sizes[0].min_nodes > 1) return {};
   const auto& request = subject.requests[0];
   const auto option = option_of(request);
-  if (option.empty() || uses_tasks(subject.text) || loads_mpi(subject) || !starts_one_at_a_time(subject))
+  if (option.empty() || !starts_one_at_a_time(subject) || loads_mpi(subject) || uses_tasks(subject.text))
     return {};
   const auto tasks = request.count(option);
   return {{request.place(option),

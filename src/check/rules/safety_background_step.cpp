@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_background_step {
@@ -22,8 +23,8 @@ bool is_work(const Launch& launch) {
           python->operands[0].text().find(".py") != std::string::npos);
 }
 
-RuleMatches find(const LintContext& subject) {
-  if (!subject.view.complete || !subject.view.unread.empty()) return {};
+/// The last program of the job's work that the script starts in the background; nothing where none is.
+const Launch* last_in_background(const LintContext& subject) {
   const Launch* last = nullptr;
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
@@ -31,20 +32,34 @@ RuleMatches find(const LintContext& subject) {
         is_work(launch))
       last = &launch;
   }
-  if (!last) return {};
-  for (const auto& command : subject.view.commands) {
-    if (&command == last->command || command.parent) continue;
-    const auto name = command.name();
-    if (name == "wait") return {};
-    const bool is_later = &command > last->command || command.context.loop; // also after a function's body
-    if (!is_later || command.context.uncalled || command.context.background) continue;
-    if (!name || std::find(k_short.begin(), k_short.end(), *name) == k_short.end())
-      return {}; // takes its time, or may
-  }
-  const auto tail = subject.text.substr(last->command->place.offset);
-  const bool counts = tail.find("((") != std::string_view::npos; // not a loop until something is done
-  if ((tail.find("while ") != std::string_view::npos && !counts) ||
-      tail.find("until ") != std::string_view::npos || tail.find("<(") != std::string_view::npos)
+  return last;
+}
+
+/// True if the command may take its time after the program, or waits for it.
+bool keeps_script(const shell::Command& command, const shell::Command& program) {
+  if (&command == &program || command.parent) return false;
+  const auto name = command.name();
+  if (name == "wait") return true;
+  const bool is_later = &command > &program || command.context.loop; // also after a function's body
+  if (!is_later || command.context.uncalled || command.context.background) return false;
+  return !name || !util::contains(k_short, std::string_view(*name));
+}
+
+/// True if the text has a loop that may continue until something is done.
+bool has_open_loop(std::string_view text) {
+  const bool counts = text.find("((") != std::string_view::npos;
+  return (text.find("while ") != std::string_view::npos && !counts) ||
+         text.find("until ") != std::string_view::npos || text.find("<(") != std::string_view::npos;
+}
+
+RuleMatches find(const LintContext& subject) {
+  if (!subject.view.complete || !subject.view.unread.empty()) return {};
+  const auto* last = last_in_background(subject);
+  const auto& commands = subject.view.commands;
+  if (!last ||
+      std::any_of(commands.begin(), commands.end(),
+                  [&](const auto& command) { return keeps_script(command, *last->command); }) ||
+      has_open_loop(subject.text.substr(last->command->place.offset)))
     return {};
   return {{last->command->place,
            last->step() ? "the script ends without waiting for this step, which ends with the job"

@@ -20,9 +20,9 @@ bool has_option(std::span<const shell::Argument> words, char letter, std::string
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.text.find("curl") == std::string_view::npos) return hits;
-  for (const auto& command : subject.view.commands) {
-    if (command.name() != "curl" || command.context.uncalled || command.context.unreached) continue;
+  for (const auto& launch : subject.launches) {
+    const auto& command = *launch.command;
+    if (launch.last().program != "curl" || command.name() != "curl" || command.context.unreached) continue;
     const auto words = command.arguments();
     const bool all_known =
         std::all_of(words.begin(), words.end(), [](const auto& word) { return !word.many; });

@@ -113,9 +113,9 @@ bool is_traced(std::string_view text, std::size_t offset) {
 
 /// `export $(grep … .env | xargs)` with tracing on: bash prints every key of the file into the log.
 void look_at_traced_exports(const LintContext& subject, RuleMatches& hits) {
-  if (subject.text.find(".env") == std::string_view::npos) return;
-  for (const auto& command : subject.view.commands) {
-    if (command.name() != "export" || command.parent || command.context.uncalled) continue;
+  for (const auto& launch : subject.launches) {
+    const auto& command = *launch.command;
+    if (launch.last().program != "export" || command.parent) continue;
     const auto words = command.arguments();
     const auto is_file = [](const shell::Argument& word) {
       const auto text = word.unknown();

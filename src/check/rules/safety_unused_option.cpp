@@ -55,7 +55,10 @@ bool may_be_used_elsewhere(const LintContext& subject) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.text.find("case ") == std::string_view::npos || !is_shell_script(subject.text)) return hits;
+  const bool parses = std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
+    return launch.last().program == "shift" || launch.last().program == "getopts";
+  });
+  if (!parses || !is_shell_script(subject.text)) return hits;
   for (const std::string_view value :
        {"=\"$2\"", "=$2", "=\"${2}\"", "=$OPTARG", "=${OPTARG}", "=\"$OPTARG\"", "=\"${OPTARG}\""})
     for (auto at = subject.text.find(value, subject.header.end); at != std::string_view::npos;

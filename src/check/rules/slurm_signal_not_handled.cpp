@@ -121,6 +121,21 @@ bool has_no_steps(const LintContext& subject) {
          std::none_of(subject.launches.begin(), subject.launches.end(), may_reach_nodes);
 }
 
+/// Reports a signal to the steps that the job does not have, or for which the batch shell has a trap.
+RuleMatches find_for_steps(const LintContext& subject, const slurm::Setting& setting,
+                           const std::string& signal, const Shell& batch) {
+  if (!batch.trap && !batch.unknown && has_no_steps(subject))
+    return {{setting.place,
+             fmt::format("no process receives {}: without B: it goes to the job's steps, and this job "
+                         "starts none",
+                         signal),
+             "add srun before the program, or use B: and a trap that passes the signal on"}};
+  if (!batch.trap || subject.launches.empty()) return {};
+  return {{batch.trap->place,
+           "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
+           fmt::format("use --signal=B:{}, start srun with & and wait for it", setting.value.value_or(""))}};
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("signal");
   if (!setting || setting->place.length == 0 || !is_own_shell(subject)) return {};
@@ -130,19 +145,7 @@ RuleMatches find(const LintContext& subject) {
   if (signal == "CONT" || signal == "CHLD" || signal == "URG" || signal == "WINCH" || signal == "KILL")
     return {};
   const auto batch = look(subject, signal);
-  if (!spec->to_batch_shell) {
-    if (!batch.trap && !batch.unknown && has_no_steps(subject))
-      return {{setting->place,
-               fmt::format("no process receives {}: without B: it goes to the job's steps, and this job "
-                           "starts none",
-                           signal),
-               "add srun before the program, or use B: and a trap that passes the signal on"}};
-    if (!batch.trap || subject.launches.empty()) return {};
-    return {
-        {batch.trap->place,
-         "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
-         fmt::format("use --signal=B:{}, start srun with & and wait for it", setting->value.value_or(""))}};
-  }
+  if (!spec->to_batch_shell) return find_for_steps(subject, *setting, signal, batch);
   if (!batch.trap) {
     if (batch.unknown) return {};
     return {{setting->place, fmt::format("the batch shell has no trap for {} and is killed by it", signal),

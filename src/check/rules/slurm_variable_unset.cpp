@@ -188,6 +188,13 @@ void find_misspelt(const LintContext& subject, RuleMatches& hits) {
   }
 }
 
+/// True if a line of the text is a directive: the script writes another one.
+bool has_directive(std::string_view text) {
+  for (auto at = text.find("#SBATCH"); at != std::string_view::npos; at = text.find("#SBATCH", at + 1))
+    if (at == 0 || text[at - 1] == '\n') return true;
+  return false;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   find_misspelt(subject, hits);
@@ -198,9 +205,7 @@ RuleMatches find(const LintContext& subject) {
     return hits;
   const auto text = before_exit(subject.text);
   const auto body = text.substr(std::min(subject.header.end, text.size()));
-  if (body.starts_with("#SBATCH") || body.find("\n#SBATCH") != std::string_view::npos ||
-      body.find("SLURM_") == std::string_view::npos)
-    return hits;
+  if (has_directive(body) || body.find("SLURM_") == std::string_view::npos) return hits;
   const auto uses = find_uses(text, subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
