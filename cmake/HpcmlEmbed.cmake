@@ -1,5 +1,5 @@
 # hpcml_embed(TARGET NAME DIR GLOB...): compiles files into TARGET as
-#   namespace hpcml::embedded { std::span<const File> NAME(); }   (see src/core/util/embedded.hpp)
+#   namespace hpcml::embedded { std::span<const EmbeddedFile> NAME(); }   (see src/core/util/embedded.hpp)
 # so that one binary, copied to a login node, carries its profiles and templates.
 function(hpcml_embed TARGET NAME DIR)
   set(patterns)

@@ -1,5 +1,5 @@
 # Run by hpcml_embed: writes FILES as raw string literals (in pieces, since compilers limit a literal's length).
-set(text "// Generated from ${NAME}; do not edit.\n#include \"core/util/embedded.hpp\"\nnamespace hpcml::embedded {\nnamespace {\nconstexpr File k_${NAME}[] = {\n")
+set(text "// Generated from ${NAME}; do not edit.\n#include \"core/util/embedded.hpp\"\nnamespace hpcml::embedded {\nnamespace {\nconstexpr EmbeddedFile k_${NAME}[] = {\n")
 set(count 0)
 foreach(file IN LISTS FILES)
   file(RELATIVE_PATH rel ${DIR} ${file})
@@ -15,5 +15,5 @@ endforeach()
 if(count EQUAL 0)
   string(APPEND text "{\"\", \"\"}\n")
 endif()
-string(APPEND text "};\n}\nstd::span<const File> ${NAME}() { return {k_${NAME}, ${count}}; }\n}\n")
+string(APPEND text "};\n}\nstd::span<const EmbeddedFile> ${NAME}() { return {k_${NAME}, ${count}}; }\n}\n")
 file(WRITE ${OUT} "${text}")

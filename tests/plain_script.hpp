@@ -31,9 +31,9 @@ inline std::string script_of(const model::JobSpec& job, const model::Site& at) {
   if (job.cpus_per_task) add("threads-per-core=1");
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : 0;
   const auto type = job.gpu_type ? job.gpu_type->value + ":" : std::string();
-  if (gpus > 0 && at.gpu_request.style != model::GpuStyle::none)
-    add(at.gpu_request.style == model::GpuStyle::gres ? fmt::format("gres=gpu:{}{}", type, gpus)
-                                                      : fmt::format("gpus-per-node={}{}", type, gpus));
+  if (gpus > 0 && at.gpu_request.style != model::GpuOptionStyle::none)
+    add(at.gpu_request.style == model::GpuOptionStyle::gres ? fmt::format("gres=gpu:{}{}", type, gpus)
+                                                            : fmt::format("gpus-per-node={}{}", type, gpus));
   if (job.mem) add("mem=" + job.mem->value.to_slurm());
   if (job.time) add("time=" + job.time->value.to_slurm());
   const auto add_text = [&](const std::string& option, const model::Known<std::string>& value) {

@@ -16,7 +16,7 @@
 #include "check/rule.hpp"
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/site_rules/plugin_options.hpp"
 #include "core/slurm/job_reading.hpp"
 #include "core/slurm/options.hpp"
@@ -33,7 +33,7 @@ using slurm::Version;
 using Refusals = std::vector<slurm::LocatedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
-Refusals read_as(std::string_view text, slurm::TrackedVersion version, slurm::JobReading& job) {
+Refusals read_as(std::string_view text, slurm::SpanNarrowingVersion version, slurm::JobReading& job) {
   slurm::LocatedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)
@@ -100,7 +100,7 @@ Refusals read_as_all(std::string_view text, bool at_site, slurm::JobReading& job
   return list;
 }
 
-std::optional<Version> version_of(const Target& target) {
+std::optional<Version> version_of(const CheckTarget& target) {
   if (target.version || !target.site || !target.site->slurm_version) return target.version;
   return slurm::parse_version(target.site->slurm_version->value);
 }
@@ -159,12 +159,12 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
 
 /// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
 /// newest one takes unchanged.
-bool leaves(const Finding& refusal, const LintContext& subject, const diag::Lines& lines) {
+bool leaves(const Finding& refusal, const LintContext& subject, const diag::LineTable& lines) {
   if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
   const auto fixed = apply_fixes(subject.text, {refusal}).text;
   slurm::JobReading reading;
   const auto rest = read_as_all(fixed, false, reading);
-  const diag::Lines fixed_lines(fixed);
+  const diag::LineTable fixed_lines(fixed);
   return std::any_of(rest.begin(), rest.end(), [&](const slurm::LocatedFinding& finding) {
     return finding.place.length > 0 && finding.code == refusal.what.code &&
            finding.message == refusal.what.message &&
@@ -173,7 +173,7 @@ bool leaves(const Finding& refusal, const LintContext& subject, const diag::Line
 }
 
 /// What sbatch refuses, with the fixes that the rules of those refusals have.
-Findings with_fixes(Refusals refusals, const LintContext& subject, const diag::Lines& lines) {
+Findings with_fixes(Refusals refusals, const LintContext& subject, const diag::LineTable& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
     auto fix = fix_of(refusal, subject);
@@ -243,7 +243,7 @@ void evaluate_parts(LintContext& subject) {
 
 } // namespace
 
-Findings check_script(const std::string& file, std::string_view text, const Target& target) {
+Findings check_script(const std::string& file, std::string_view text, const CheckTarget& target) {
   if (text.size() > k_largest_script)
     return {{{diag::Severity::error,
               "slurm/script-size",
@@ -269,7 +269,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.names = names_in(text);
   if (is_submitter(subject))
     std::erase_if(refusals, [](const auto& refusal) { return refusal.code == "slurm/first-line"; });
-  const diag::Lines lines(text);
+  const diag::LineTable lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
   for (const auto& rule : all_rules()) run_rule(rule, subject, findings);
   sort_by_place(findings);
@@ -280,7 +280,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   return findings;
 }
 
-FixedText fix_script(std::string_view text, const Target& target) {
+FixedText fix_script(std::string_view text, const CheckTarget& target) {
   FixedText result{std::string(text)};
   // A fix can bring to light what it hid; each round leaves less, and none continues for ever.
   for (int round = 0; round < 10; ++round) {

@@ -21,7 +21,7 @@ bool is_repeated(const Finding& own, const Finding& earlier) {
 }
 
 /// True if the rule yields to the rule with this ID.
-bool is_meant(const Yield& yield, std::string_view own_code, std::string_view code) {
+bool is_meant(const RulePrecedence& yield, std::string_view own_code, std::string_view code) {
   if (yield.to.empty()) return code != own_code;
   return yield.to.back() == '/' ? code.starts_with(yield.to) : code == yield.to;
 }

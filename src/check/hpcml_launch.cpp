@@ -2,7 +2,7 @@
 #include "check/hpcml_launch.hpp"
 
 #include "check/launch_facts.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 
 namespace hpcml::check {
 
@@ -18,7 +18,7 @@ std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape&
 std::string agent_options_of(const Launch& launch) {
   const auto* own = launch.find("hpcml");
   if (own == nullptr) return {};
-  model::RankRequest rank_request;
+  model::RankSettings rank_settings;
   for (const auto& flag : model::k_rank_flags) {
     const auto* option = own->find(flag.name);
     if (option == nullptr) continue;
@@ -26,9 +26,9 @@ std::string agent_options_of(const Launch& launch) {
     const auto text = flag.is_switch()                          ? "true"
                       : option->value && option->value->known() ? option->value->text()
                                                                 : "1";
-    if (flag.read(rank_request, text, {})) continue; // said by launch itself
+    if (flag.read(rank_settings, text, {})) continue; // said by launch itself
   }
-  return model::options_for_agent(rank_request);
+  return model::options_for_agent(rank_settings);
 }
 
 } // namespace hpcml::check

@@ -108,8 +108,8 @@ bool is_own_job(const GivenOption& jobid) {
   return text.find("SLURM_JOB_ID") != std::string::npos || text.find("SLURM_JOBID") != std::string::npos;
 }
 
-const shell::Piece* only_unknown_piece(const shell::Argument& word) {
-  const shell::Piece* only = nullptr;
+const shell::ArgumentPiece* only_unknown_piece(const shell::Argument& word) {
+  const shell::ArgumentPiece* only = nullptr;
   for (const auto& piece : word.pieces) {
     if (piece.known && piece.text.empty()) continue;
     if (only || piece.known) return nullptr;

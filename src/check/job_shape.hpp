@@ -28,7 +28,7 @@ std::optional<long> number_of(const shell::Argument& word, const LaunchShape& jo
 
 /// The piece that is the whole word and is not known, such as "$SLURM_NNODES" in quotes; nothing if the word
 /// has other pieces.
-const shell::Piece* only_unknown_piece(const shell::Argument& word);
+const shell::ArgumentPiece* only_unknown_piece(const shell::Argument& word);
 
 /// Whether a step's --jobid names the job that the script itself is.
 bool is_own_job(const GivenOption& jobid);

@@ -23,9 +23,9 @@ std::vector<std::string_view> names_in(std::string_view text) {
   return names;
 }
 
-std::vector<SeenVariable> seen_variables(const LintContext& subject,
-                                         std::initializer_list<std::string_view> names) {
-  std::vector<SeenVariable> seen;
+std::vector<ProgramVariable> seen_variables(const LintContext& subject,
+                                            std::initializer_list<std::string_view> names) {
+  std::vector<ProgramVariable> seen;
   std::set<std::pair<std::size_t, std::string_view>> known;
   // A name that the text does not have is not worth a look at every command.
   if (std::none_of(names.begin(), names.end(), [&](auto name) {
@@ -104,8 +104,8 @@ bool reads(std::string_view text, std::string_view name) {
   return false;
 }
 
-const shell::Piece* reading_piece(const shell::Argument& word,
-                                  std::initializer_list<std::string_view> names) {
+const shell::ArgumentPiece* reading_piece(const shell::Argument& word,
+                                          std::initializer_list<std::string_view> names) {
   for (const auto& piece : word.pieces)
     if (!piece.known)
       for (const auto name : names)

@@ -15,7 +15,7 @@
 namespace hpcml::check {
 
 /// A variable as a program of the script sees it.
-struct SeenVariable {
+struct ProgramVariable {
   std::string_view name;
   const shell::Argument* value = nullptr;
   diag::Place set_at;
@@ -24,8 +24,8 @@ struct SeenVariable {
 /// As LintContext::names.
 std::vector<std::string_view> names_in(std::string_view text);
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
-std::vector<SeenVariable> seen_variables(const LintContext& subject,
-                                         std::initializer_list<std::string_view> names);
+std::vector<ProgramVariable> seen_variables(const LintContext& subject,
+                                            std::initializer_list<std::string_view> names);
 
 /// Whether the link's program is in the launch's own command, not in one around it.
 bool is_own(const Launch& launch, const Link& link);
@@ -42,7 +42,8 @@ bool has_word(std::span<const shell::Argument> words, std::string_view text);
 /// Whether the text reads the variable: "$NAME", "${NAME…".
 bool reads(std::string_view text, std::string_view name);
 /// The piece of the word that is not known and reads one of the variables; nothing where none does.
-const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_list<std::string_view> names);
+const shell::ArgumentPiece* reading_piece(const shell::Argument& word,
+                                          std::initializer_list<std::string_view> names);
 /// The option under any of these names that comes last in the list of names and is given.
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names);
 

@@ -9,7 +9,7 @@
 
 namespace hpcml::check {
 
-std::optional<StepMasks> masks_of(const Link& step) {
+std::optional<StepCpuMasks> masks_of(const Link& step) {
   const auto* option = step.program == "srun" ? step.find("cpu-bind") : nullptr;
   if (!option || !option->value || !option->value->known()) return std::nullopt;
   const auto text = option->value->text();
@@ -26,11 +26,11 @@ std::optional<StepMasks> masks_of(const Link& step) {
   }
   auto masks = topo::parse_cpu_bind(text, std::min(count, 4096U));
   if (!masks) return std::nullopt;
-  return StepMasks{option, std::move(*masks)};
+  return StepCpuMasks{option, std::move(*masks)};
 }
 
-std::vector<MaskedLaunch> masked_launches(const LintContext& subject) {
-  std::vector<MaskedLaunch> list;
+std::vector<LaunchWithCpuMasks> masked_launches(const LintContext& subject) {
+  std::vector<LaunchWithCpuMasks> list;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->options.empty() || !is_own(launch, *step)) continue;

@@ -11,21 +11,21 @@
 namespace hpcml::check {
 
 /// What srun's --cpu-bind=mask_cpu or map_cpu gives to the tasks of a node, one after the other.
-struct StepMasks {
+struct StepCpuMasks {
   const GivenOption* option = nullptr;
   std::vector<model::IdSet> masks;
 };
 /// Nothing where the step has none, or where they are not known or cannot be read.
-std::optional<StepMasks> masks_of(const Link& step);
+std::optional<StepCpuMasks> masks_of(const Link& step);
 
 /// A launch whose own step has masks.
-struct MaskedLaunch {
+struct LaunchWithCpuMasks {
   const Launch* launch = nullptr;
   const Link* step = nullptr;
-  StepMasks masks;
+  StepCpuMasks masks;
 };
 /// In the script's order; none for a step of the text around a launch.
-std::vector<MaskedLaunch> masked_launches(const LintContext& subject);
+std::vector<LaunchWithCpuMasks> masked_launches(const LintContext& subject);
 
 /// The node type of the job; nothing without a site or where it can be one of several.
 const model::NodeType* only_node(const LintContext& subject);

@@ -82,7 +82,7 @@ struct FindingPair {
 };
 
 /// A finding to which a rule yields: its own finding on the same line is dropped, as both have one cause.
-struct Yield {
+struct RulePrecedence {
   std::string_view to; ///< ID of a rule; "slurm/" for all of a group; empty for all other rules
   bool (*applies)(const FindingPair&) = nullptr;                  ///< none: always
   void (*merge)(const Finding& own, Finding& stronger) = nullptr; ///< adds what the own one states
@@ -106,7 +106,7 @@ struct Rule {
   /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
   /// more names than its documents say.
   bool likely_refusal = false;
-  std::vector<Yield> yields_to = {};
+  std::vector<RulePrecedence> yields_to = {};
 
   /// "slurm", "site", "launch" or "safety".
   std::string_view group() const { return id.substr(0, id.find('/')); }

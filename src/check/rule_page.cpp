@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "check/report.hpp"
+#include "check/report_writer.hpp"
 #include "core/diag/visible_text.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
@@ -105,8 +105,8 @@ constexpr std::string_view k_groups[] = {"slurm", "site", "launch", "safety", "c
 
 } // namespace
 
-Target example_target(const Example& example, const SiteLookup& sites) {
-  Target target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
+CheckTarget example_target(const Example& example, const SiteLookup& sites) {
+  CheckTarget target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
   if (!example.version.empty())
     target.version = slurm::parse_version(example.version);
   else if (!target.site || !target.site->slurm_version)

@@ -8,7 +8,7 @@
 
 namespace hpcml::check {
 
-const slurm::Setting* LintContext::directive(std::string_view option) const {
+const slurm::OptionSetting* LintContext::directive(std::string_view option) const {
   for (const auto& request : requests)
     if (const auto found = request.settings.find(option); found != request.settings.end())
       return &found->second;

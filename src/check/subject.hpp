@@ -10,7 +10,7 @@
 
 #include "core/launch_chain/launches.hpp"
 #include "core/model/site.hpp"
-#include "core/shell/view.hpp"
+#include "core/shell/command_view.hpp"
 #include "core/site_rules/policy_violation.hpp"
 #include "core/slurm/job_reading.hpp"
 
@@ -29,13 +29,13 @@ using ReadFile = std::function<std::optional<std::string>(const std::string& nam
 struct LintContext : slurm::JobReading {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
-  bool version_known = false;               ///< false: no version was requested; `version` is the newest
-  shell::View view = {};                    ///< the commands, in the order in which bash comes to them
-  std::vector<shell::Unread> unread = {};   ///< where bash itself would stop with a syntax error
-  std::vector<diag::Place> texts = {};      ///< here-documents and words of several lines, in order
-  std::vector<Launch> launches = {};        ///< one per command of `view` that may run
-  std::vector<std::string_view> names = {}; ///< in the text that may be variables': NCCL_DEBUG; sorted
-  const model::Site* site = nullptr;        ///< none: no site is named
+  bool version_known = false;                   ///< false: no version was requested; `version` is the newest
+  shell::CommandView view = {};                 ///< the commands, in the order in which bash comes to them
+  std::vector<shell::UnparsedText> unread = {}; ///< where bash itself would stop with a syntax error
+  std::vector<diag::Place> texts = {};          ///< here-documents and words of several lines, in order
+  std::vector<Launch> launches = {};            ///< one per command of `view` that may run
+  std::vector<std::string_view> names = {};     ///< in the text that may be variables': NCCL_DEBUG; sorted
+  const model::Site* site = nullptr;            ///< none: no site is named
   std::vector<site_rules::ResourceRequest> demands = {};     ///< of the requests; empty without a site
   std::vector<site_rules::PolicyViolations> violations = {}; ///< what the site has against each of them
   std::vector<site_rules::ResolvedPlacement> fits = {}; ///< where each of them lands; empty without a site
@@ -48,7 +48,7 @@ struct LintContext : slurm::JobReading {
   bool is_in_text(std::size_t offset) const;
   /// The last setting of an option in the directives of the job's first component that has it; nothing where
   /// none has.
-  const slurm::Setting* directive(std::string_view option) const;
+  const slurm::OptionSetting* directive(std::string_view option) const;
   /// Whether the job asks for several nodes; nothing if its size is unknown.
   std::optional<bool> several_nodes() const;
 };

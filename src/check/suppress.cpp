@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -131,7 +131,7 @@ bool is_no_job(std::string_view text) {
   return false;
 }
 
-void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
+void apply_suppressions(const std::string& file, std::string_view text, const diag::LineTable& lines,
                         Findings& findings) {
   if (text.find(k_mark) == std::string_view::npos) return;
   auto list = read_suppressions(text);

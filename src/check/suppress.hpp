@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check/rule.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 
 namespace hpcml::check {
 
@@ -18,7 +18,7 @@ bool is_no_job(std::string_view text);
 
 /// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no
 /// rule, gives no reason or silences nothing. A line that ends with a backslash continues in the next one.
-void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
+void apply_suppressions(const std::string& file, std::string_view text, const diag::LineTable& lines,
                         Findings& findings);
 
 } // namespace hpcml::check

@@ -27,7 +27,7 @@ long cpus_of_task(const LintContext& subject, const Launch& launch, const Launch
     return is_cpus_per_task(*option->value) ? request.count("cpus-per-task")
                                             : number_of(*option->value, shape).value_or(0);
   }
-  const bool owns_node = request.sharing == slurm::Sharing::exclusive || request.text("mem") == "0" ||
+  const bool owns_node = request.sharing == slurm::NodeSharing::exclusive || request.text("mem") == "0" ||
                          (subject.fits.size() == 1 && subject.fits[0].owns_nodes());
   const bool one_task = subject.sizes[0].tasks == 1 && !shape_of_job(subject).several_nodes;
   return !owns_node && one_task ? request.count("cpus-per-task") : 0;

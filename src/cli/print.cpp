@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/diag/visible_text.hpp"
 #include "core/util/visible.hpp"
 
@@ -11,7 +11,7 @@ namespace hpcml::cli {
 
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour) {
   if (list.empty()) return;
-  const diag::Lines lines(source);
+  const diag::LineTable lines(source);
   for (const auto& diagnostic : list)
     std::fputs(diag::render_line_text(diagnostic, lines.line(diagnostic.span.line), colour).c_str(), stderr);
 }

@@ -35,7 +35,7 @@ std::string next_prefix() {
 } // namespace
 
 struct Work::State {
-  Transfer transfer;
+  PendingOperation transfer;
   std::shared_ptr<ProcessGroup::State> group;
   Operation operation;
 };
@@ -93,7 +93,7 @@ Work ProcessGroup::begin(const Operation& operation, const at::Tensor* tensor, c
   auto& watch = x_state->watch;
   if (watch.is_called()) watch.fail(operation, "", false);
   watch.begin(operation);
-  Transfer transfer;
+  PendingOperation transfer;
   try {
     auto& ranks = tensor == nullptr ? *x_state->communicator : x_state->communicator_for(*tensor);
     transfer = start(ranks);

@@ -14,7 +14,7 @@
 #include "ddp/network.hpp"
 #include "ddp/run_within.hpp"
 #include "ddp/timed_wait.hpp"
-#include "ddp/waiters.hpp"
+#include "ddp/waiter_threads.hpp"
 
 namespace hpcml::ddp {
 
@@ -109,15 +109,15 @@ std::string Store::get(const std::string& key, std::chrono::milliseconds timeout
   });
 }
 
-struct Transfer::State {
+struct PendingOperation::State {
   c10::intrusive_ptr<c10d::Work> work;
   std::vector<at::Tensor> tensors; // c10d keeps no hold of some of them
   std::string what;
-  bool blocks = true;                  // wait() may be given a time
-  std::shared_ptr<Waiters::Wait> wait; // by a thread, where Gloo cannot be asked
+  bool blocks = true;                        // wait() may be given a time
+  std::shared_ptr<WaiterThreads::Wait> wait; // by a thread, where Gloo cannot be asked
 };
 
-bool Transfer::is_done() const {
+bool PendingOperation::is_done() const {
   if (x_state->wait) return x_state->wait->is_over();
   if (!x_state->work->isCompleted()) return false;
   // No wait for an operation of NCCL throws this.
@@ -126,13 +126,13 @@ bool Transfer::is_done() const {
   return true;
 }
 
-Transfer Transfer::without_tensors() const {
+PendingOperation PendingOperation::without_tensors() const {
   auto state = std::make_shared<State>(*x_state);
   state->tensors.clear();
-  return Transfer(std::move(state));
+  return PendingOperation(std::move(state));
 }
 
-bool Transfer::wait_for(std::chrono::milliseconds limit) const {
+bool PendingOperation::wait_for(std::chrono::milliseconds limit) const {
   return translate(x_state->what, [&] {
     if (x_state->wait) return x_state->wait->is_over_within(limit);
     // NCCL's wait() orders the streams and returns; given a time, it aborts the group when that is over.
@@ -147,12 +147,12 @@ struct Communicator::State {
   std::string interface_name;
   at::Device device = at::kCPU;
   std::atomic<bool> given_up{false}, aborted{false};
-  Waiters waiters; // end before the group
+  WaiterThreads waiters; // end before the group
 
   template <class Start>
-  std::shared_ptr<Transfer::State> start(const std::string& what, std::vector<at::Tensor> tensors,
-                                         const Start& start) {
-    auto state = std::make_shared<Transfer::State>();
+  std::shared_ptr<PendingOperation::State> start(const std::string& what, std::vector<at::Tensor> tensors,
+                                                 const Start& start) {
+    auto state = std::make_shared<PendingOperation::State>();
     state->what = what;
     state->blocks = backend != "nccl";
     state->tensors = std::move(tensors);
@@ -161,14 +161,14 @@ struct Communicator::State {
   }
 
   template <class Start>
-  Transfer begin(const std::string& what, std::vector<at::Tensor> tensors, const Start& begin) {
-    return Transfer(start(what, std::move(tensors), begin));
+  PendingOperation begin(const std::string& what, std::vector<at::Tensor> tensors, const Start& begin) {
+    return PendingOperation(start(what, std::move(tensors), begin));
   }
 
   /// With one other rank. Gloo's operation never says that it has ended, and a wait for it whose time is over
   /// cuts all connections of the group: a thread waits without one.
   template <class Start>
-  Transfer begin_exchange(const std::string& what, const at::Tensor& tensor, const Start& begin) {
+  PendingOperation begin_exchange(const std::string& what, const at::Tensor& tensor, const Start& begin) {
     auto state = start(what, {tensor}, begin);
     if (backend == "gloo")
       state->wait = waiters.begin(
@@ -178,7 +178,7 @@ struct Communicator::State {
                   "the process group ended during a send or receive; check the logs of the other ranks");
           },
           [work = state->work] { work->abort(); });
-    return Transfer(std::move(state));
+    return PendingOperation(std::move(state));
   }
 
   /// Waits for the operation; on a GPU also until its stream has done it, so that callers can measure time.
@@ -244,7 +244,7 @@ void Communicator::abort() {
 #endif
 }
 
-Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, ReduceOp op) {
+PendingOperation Communicator::begin_all_reduce(const at::Tensor& tensor, ReduceOp op) {
   c10d::AllreduceOptions options;
   switch (op) {
   case ReduceOp::sum: options.reduceOp = c10d::ReduceOp::SUM; break;
@@ -256,32 +256,32 @@ Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, ReduceOp op) {
                         [&](auto& list) { return x_state->group->allreduce(list, options); });
 }
 
-Transfer Communicator::begin_broadcast(const at::Tensor& tensor, int root) {
+PendingOperation Communicator::begin_broadcast(const at::Tensor& tensor, int root) {
   c10d::BroadcastOptions options;
   options.rootRank = root;
   return x_state->begin("broadcast", {tensor},
                         [&](auto& list) { return x_state->group->broadcast(list, options); });
 }
 
-Transfer Communicator::begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor) {
+PendingOperation Communicator::begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor) {
   std::vector<std::vector<at::Tensor>> lists{outputs};
   return x_state->begin("all_gather", {tensor},
                         [&](auto& list) { return x_state->group->allgather(lists, list); });
 }
 
-Transfer Communicator::begin_barrier() {
+PendingOperation Communicator::begin_barrier() {
   c10d::BarrierOptions options;
   // Else NCCL guesses the GPU, by the rank's number.
   if (device().is_cuda()) options.device_ids = {device().index()};
   return x_state->begin("barrier", {}, [&](auto&) { return x_state->group->barrier(options); });
 }
 
-Transfer Communicator::begin_send(const at::Tensor& tensor, int to, int tag) {
+PendingOperation Communicator::begin_send(const at::Tensor& tensor, int to, int tag) {
   return x_state->begin_exchange("send", tensor,
                                  [&](auto& list) { return x_state->group->send(list, to, tag); });
 }
 
-Transfer Communicator::begin_receive(const at::Tensor& tensor, int from, int tag) {
+PendingOperation Communicator::begin_receive(const at::Tensor& tensor, int from, int tag) {
   return x_state->begin_exchange("recv", tensor,
                                  [&](auto& list) { return x_state->group->recv(list, from, tag); });
 }

@@ -72,16 +72,16 @@ struct Subgroup {
 };
 
 /// An operation of all ranks that has begun. A copy is the same operation.
-class Transfer {
+class PendingOperation {
 public:
   struct State;
-  Transfer() = default; ///< nothing has begun
-  explicit Transfer(std::shared_ptr<State> state) : x_state(std::move(state)) {}
+  PendingOperation() = default; ///< nothing has begun
+  explicit PendingOperation(std::shared_ptr<State> state) : x_state(std::move(state)) {}
   explicit operator bool() const { return x_state != nullptr; }
   /// Throws std::runtime_error if an operation on a GPU failed.
   bool is_done() const;
   /// Returns the same operation without its tensors, only to query whether it has ended.
-  Transfer without_tensors() const;
+  PendingOperation without_tensors() const;
   /// Waits at most `limit`, and returns whether it has ended. Throws std::runtime_error if it failed. On a
   /// GPU the results are available to later work of the current stream.
   bool wait_for(std::chrono::milliseconds limit) const;
@@ -112,13 +112,13 @@ public:
   /// What GPUs wait for ends, with any result. From any thread; only the destructor may be called then.
   void abort();
 
-  Transfer begin_all_reduce(const at::Tensor& tensor, ReduceOp op);
-  Transfer begin_broadcast(const at::Tensor& tensor, int root);
+  PendingOperation begin_all_reduce(const at::Tensor& tensor, ReduceOp op);
+  PendingOperation begin_broadcast(const at::Tensor& tensor, int root);
   /// `outputs`: one tensor per rank, in the order of ranks, all of the shape of `tensor`.
-  Transfer begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor);
-  Transfer begin_barrier();
-  Transfer begin_send(const at::Tensor& tensor, int to, int tag);
-  Transfer begin_receive(const at::Tensor& tensor, int from, int tag);
+  PendingOperation begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor);
+  PendingOperation begin_barrier();
+  PendingOperation begin_send(const at::Tensor& tensor, int to, int tag);
+  PendingOperation begin_receive(const at::Tensor& tensor, int from, int tag);
 
   void all_reduce_sum(at::Tensor& tensor);
   void broadcast(at::Tensor& tensor, int root);

@@ -93,7 +93,7 @@ util::Status detach_from_terminal(const std::string& log_file) {
   ::dup2(in, 0);
   ::dup2(out, 1);
   ::dup2(out, 2);
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Error execute(const std::vector<std::string>& argv, const util::EnvSnapshot& env) {

@@ -158,7 +158,7 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
     kind.count = kind.slices && request.node_type.empty() ? 1 : std::min(request.nodes, limit);
     total += kind.count;
   }
-  if (request.nodes <= most && total <= k_max_nodes) return util::Done{};
+  if (request.nodes <= most && total <= k_max_nodes) return util::Success{};
   if (request.nodes > most && most < k_max_nodes)
     return util::Error{fmt::format("cannot emulate {} nodes of partition {}: {} has only {}", request.nodes,
                                    layout.partition->name, site.short_name(), most),

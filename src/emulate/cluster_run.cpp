@@ -90,29 +90,29 @@ util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const st
     if (std::error_code error; fs::is_regular_file(file, error))
       TRY_DONE(sandbox.mount_on_login({empty, fs::canonical(file, error).string()}));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What a user requires to have afterwards must have a place before an hour of jobs.
 util::Status check_places(const ClusterRun& run) {
   if (!run.record_file.empty()) TRY_DONE(util::check_output(run.record_file));
-  if (run.logs_dir.empty()) return util::Done{};
+  if (run.logs_dir.empty()) return util::Success{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
   if (error) return cannot_keep(run, error.message());
   if (::access(run.logs_dir.c_str(), W_OK | X_OK) != 0) return cannot_keep(run, std::strerror(errno));
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status save_record(const ClusterRun& run, const std::string& state_dir) {
-  if (run.record_file.empty()) return util::Done{};
+  if (run.record_file.empty()) return util::Success{};
   const auto record = util::read_file(fs::path(state_dir) / "record.jsonl");
   const auto written = record ? util::write_output(run.record_file, *record) : util::Status(record.error());
   return written ? written : util::with_context(written.error(), "cannot save the record of --record");
 }
 
 util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
-  if (run.logs_dir.empty()) return util::Done{};
+  if (run.logs_dir.empty()) return util::Success{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
   // Without `recursive` the standard lets this option copy no directory at all.
@@ -123,7 +123,7 @@ util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
       fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name,
                     fs::copy_options::overwrite_existing, error);
   if (error) return cannot_keep(run, error.message());
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What is worth keeping from the state directory, which is gone with the sandbox; false, and said, where

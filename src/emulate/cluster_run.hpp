@@ -46,8 +46,8 @@ struct ClusterRun {
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own
   /// By control groups.
   JobLimits job_limits() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }
-  TemporaryPlaces temporary;    ///< found when the run begins
-  std::optional<SshAccess> ssh; ///< what serves port 22 of the nodes; found when the run begins
+  TemporaryDirectories temporary; ///< found when the run begins
+  std::optional<SshAccess> ssh;   ///< what serves port 22 of the nodes; found when the run begins
 };
 
 /// Returns the exit code of the command; `failure_code` if the cluster could not be started, after the

@@ -69,7 +69,7 @@ util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
     if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(k_major, gpu)) != 0 || ::chmod(path.c_str(), 0666) != 0)
       return cannot(path);
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Makes it, for all nodes, in the state directory.
@@ -96,7 +96,7 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
     fs::create_directories(fs::path(path).parent_path(), error);
     TRY_DONE(util::write_file(path, text));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Shows a node its part.
@@ -232,7 +232,7 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
     }
     std::this_thread::sleep_for(pause);
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir,
@@ -303,7 +303,7 @@ util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const
                       done ? std::string(util::trim(done->out + done->err)) : done.error().what),
           "check the names of --accounts, or use --keep-logs DIR and read slurmdbd.log"};
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Returns the number of nodes that accept jobs according to sinfo.

@@ -30,8 +30,8 @@ std::string find_group(const std::string& groups, std::string_view controller) {
 
 } // namespace
 
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& directory,
-                                                           const model::CpuShape& cpu) {
+util::Result<std::vector<GeneratedFileMount>> write_cpuset_view(const std::string& directory,
+                                                                const model::CpuShape& cpu) {
   model::IdSet memory_nodes;
   for (const auto& domain : complete_shape(cpu).numa) memory_nodes.add(domain.id);
   const std::string cpus = directory + "/cpuset_cpus", mems = directory + "/cpuset_mems";
@@ -39,7 +39,7 @@ util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& di
   TRY_DONE(util::write_file(mems, memory_nodes.to_list() + "\n"));
 
   const std::string groups = util::read_file("/proc/self/cgroup").value_or("");
-  std::vector<GeneratedView> views;
+  std::vector<GeneratedFileMount> views;
   for (const auto& line : util::split(util::read_file("/proc/self/mounts").value_or(""), '\n')) {
     const auto parts = util::split(line, ' '); // SOURCE TARGET TYPE OPTIONS 0 0
     if (parts.size() < 4) continue;

@@ -173,7 +173,7 @@ util::Status strike(const MemoryUser& user) {
     return util::Error{fmt::format("cannot lower the memory limit of the job for --fault oom in {}: {}",
                                    file.string(), std::strerror(errno)),
                        "use a time of --fault oom at which the job's memory does not grow"};
-  auto eater = util::Child::fork({}, [&]() -> int { take_memory(user, *before); });
+  auto eater = util::ChildProcess::fork({}, [&]() -> int { take_memory(user, *before); });
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };
   while (eater && eater->is_running() && !has_killed() && steady_clock::now() < end) {
@@ -185,7 +185,7 @@ util::Status strike(const MemoryUser& user) {
   const bool killed = has_killed();
   if (!eater) return util::with_context(eater.error(), "cannot start the process that uses up the memory");
   eater->kill();
-  if (killed) return util::Done{};
+  if (killed) return util::Success{};
   return util::Error{
       fmt::format(
           "the job's memory was used up for --fault oom, but the kernel killed no process within {} s",
@@ -253,7 +253,7 @@ util::Status stop_controller(pid_t pid) {
           "use --keep-logs DIR and read slurmctld.log for the cause"};
     std::this_thread::sleep_for(k_look);
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What makes the faults happen, in the process next to the command.
@@ -334,7 +334,7 @@ util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
       if (const auto step = try_link_speed(); !step)
         return util::with_context(step.error(), fmt::format("--fault {}", fault.text));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What the process next to the command has done so far.
@@ -362,7 +362,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
   util::ChildOptions options;
   options.group = util::ChildOptions::Group::session; // Ctrl-C is for the command
   options.death_signal = SIGKILL;
-  auto child = util::Child::fork(options, [&] {
+  auto child = util::ChildProcess::fork(options, [&] {
     inject_faults(sandbox, daemons);
     return 0;
   });

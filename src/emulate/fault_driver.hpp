@@ -33,7 +33,7 @@ private:
   void stop();
   const ClusterRun& x_run;
   Shared* x_shared = nullptr; ///< memory that both processes see
-  util::Child x_child;
+  util::ChildProcess x_child;
 };
 
 } // namespace hpcml::emulate

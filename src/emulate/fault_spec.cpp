@@ -49,7 +49,7 @@ constexpr seconds k_preemption{30}; ///< how long the nodes are taken if it is n
 seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
 
 // The first is meant if none is given.
-constexpr PreemptWords k_ways[] = {
+constexpr PreemptionNames k_ways[] = {
     {PreemptionOutcome::requeue, "requeue", "requeued", "REQUEUE"},
     {PreemptionOutcome::cancel, "cancel", "cancelled", "CANCEL"},
     {PreemptionOutcome::suspend, "suspend", "suspended", "SUSPEND,GANG"},
@@ -265,7 +265,7 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget&
   return list;
 }
 
-const PreemptWords& preempt_words(PreemptionOutcome way) {
+const PreemptionNames& preemption_names(PreemptionOutcome way) {
   return *std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.way == way; });
 }
 

@@ -14,17 +14,17 @@ namespace hpcml::emulate {
 /// What can go wrong.
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt, out_of_memory };
 
-/// What becomes of jobs whose nodes another takes; its words are those of `preempt_words`.
+/// What becomes of jobs whose nodes another takes; its words are those of `preemption_names`.
 enum class PreemptionOutcome { requeue, cancel, suspend };
 
 /// How a way is called.
-struct PreemptWords {
+struct PreemptionNames {
   PreemptionOutcome way;
   const char* word;  ///< "requeue": in a fault as a user writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };
-const PreemptWords& preempt_words(PreemptionOutcome way);
+const PreemptionNames& preemption_names(PreemptionOutcome way);
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {

@@ -14,7 +14,7 @@ namespace hpcml::emulate {
 
 /// A MIG instance that is its own device.
 struct GpuInstance {
-  const model::GpuSlice* slice = nullptr;
+  const model::MigInstanceType* slice = nullptr;
   unsigned gpu = 0;    ///< which it is part of
   unsigned number = 0; ///< among that GPU's parts
 };

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_place.hpp"
+#include "core/util/memory_cgroup_path.hpp"
 #include "core/util/text.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/unified_groups.hpp"
@@ -85,7 +85,7 @@ util::Status make_tree_view(const std::string& group, const std::string& node, c
   for (const auto& name : {"slurm_" + node, std::string("slurm")})
     if (!error) fs::create_directory_symlink(own, directory / name, error);
   if (error) return util::Error{view.source + ": " + error.message(), {}};
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Where the node's Slurm is shown what make_group_view makes.
@@ -164,7 +164,7 @@ util::Status make_group_view(const JobCgroups& groups, const std::string& node,
     if (const auto made = make_tree_view(group, node, view, controller); !made)
       return cannot_limit(controller, made.error());
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 void show_group_view(SandboxNode& node, const JobCgroups& groups, const std::string& state_dir) {

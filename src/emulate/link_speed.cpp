@@ -26,7 +26,7 @@ util::EnvSnapshot tc_environment() {
 
 /// Runs `tc` in a child that `enter` has taken elsewhere.
 bool run_tc(const std::vector<std::string>& words, const std::function<bool()>& enter) {
-  auto child = util::Child::fork({}, [&] {
+  auto child = util::ChildProcess::fork({}, [&] {
     const auto done = enter() ? util::run_process(words, tc_environment(), std::chrono::seconds(30))
                               : util::Result<util::ProcessOutput>(util::Error{"", {}});
     return done && done->exit_code == 0 ? 0 : 1;
@@ -67,7 +67,7 @@ util::Status try_link_speed() {
   if (!util::find_program("tc", tc_environment()))
     return util::Error{"the program tc, which limits the speed of network links, is not installed",
                        "run apt-get install iproute2 (Debian), or remove --fault slow-link"};
-  if (run_tc(limit_words("lo", 2), [] { return ::unshare(CLONE_NEWNET) == 0; })) return util::Done{};
+  if (run_tc(limit_words("lo", 2), [] { return ::unshare(CLONE_NEWNET) == 0; })) return util::Success{};
   return util::Error{"this kernel cannot limit the speed of network links: its module sch_tbf is missing",
                      "run modprobe sch_tbf as root, or remove --fault slow-link"};
 }
@@ -75,7 +75,7 @@ util::Status try_link_speed() {
 util::Status set_link_speed(const std::string& interface, unsigned factor, std::optional<pid_t> in) {
   const auto words = factor > 1 ? limit_words(interface, factor)
                                 : std::vector<std::string>{"tc", "qdisc", "del", "dev", interface, "root"};
-  if (run_tc(words, [&] { return !in || enter_network_of(*in); })) return util::Done{};
+  if (run_tc(words, [&] { return !in || enter_network_of(*in); })) return util::Success{};
   return util::Error{
       fmt::format("tc cannot change the speed of network interface {} of an emulated node", interface),
       "run hpcml emulate again, and report it as a bug in hpcml if it recurs"};

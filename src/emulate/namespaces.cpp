@@ -98,14 +98,14 @@ util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
 }
 
 util::Status become_user(const ProcessIsolation& isolation) {
-  if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
+  if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Success{};
   return util::Error{fmt::format("cannot create the user namespace in which your jobs run as your user: {}",
                                  std::strerror(errno)),
                      "run hpcml emulate as root, or check its limit: sysctl user.max_user_namespaces"};
 }
 
 bool can_make_networks() {
-  auto child = util::Child::fork({}, [] {
+  auto child = util::ChildProcess::fork({}, [] {
     const bool works = ::unshare(CLONE_NEWNET) == 0 && create_bridge("try0").ok() &&
                        create_cable("try1", "try0", "try2", ::getpid()).ok();
     return works ? 0 : 1;
@@ -114,7 +114,7 @@ bool can_make_networks() {
 }
 
 util::Status keep_mounts_private() {
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Success{};
   const bool no_mount = errno == EINVAL;
   auto error = mount_failed("cannot separate the cluster's mounts from those of this machine");
   if (no_mount)
@@ -124,13 +124,14 @@ util::Status keep_mounts_private() {
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
-    return util::Done{};
+    return util::Success{};
   return mount_failed(
       fmt::format("cannot mount a private tmpfs at {} (a container must allow mounts)", target));
 }
 
 util::Status mount_proc() {
-  if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return util::Done{};
+  if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0)
+    return util::Success{};
   return mount_failed(
       "cannot mount /proc for the emulated cluster",
       "run the container with docker run --security-opt systempaths=unconfined (or --privileged), or with "
@@ -146,7 +147,7 @@ util::Status mount_sysfs(const std::string& scratch) {
     return mount_failed("cannot mount a sysfs for an emulated node (a container must allow mounts)");
   // Slurm looks for its control groups here; a new sysfs comes without them.
   ::mount("/sys/fs/cgroup", (scratch + "/fs/cgroup").c_str(), nullptr, MS_BIND | MS_REC, nullptr);
-  if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Done{};
+  if (::mount(scratch.c_str(), "/sys", nullptr, MS_MOVE, nullptr) == 0) return util::Success{};
   const auto error =
       mount_failed("cannot move the sysfs of an emulated node to /sys (a container must allow mounts)");
   ::umount2(scratch.c_str(), MNT_DETACH);
@@ -154,7 +155,8 @@ util::Status mount_sysfs(const std::string& scratch) {
 }
 
 util::Status bind_mount(const std::string& source, const std::string& target) {
-  if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
+  if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0)
+    return util::Success{};
   auto error = mount_failed(fmt::format("cannot mount {} at {} for the emulated cluster", source, target));
   if (::access(source.c_str(), F_OK) != 0)
     error.hint = fmt::format("check that {} exists", source);
@@ -166,7 +168,7 @@ util::Status bind_mount(const std::string& source, const std::string& target) {
 util::Status overlay_mount(const std::string& source, const std::string& target) {
   const std::string options = "lowerdir=" + source + ":" + target;
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
-    return util::Done{};
+    return util::Success{};
   return mount_failed(
       fmt::format("cannot mount an overlay of {} over {} (needs a kernel with overlayfs)", source, target));
 }

@@ -79,7 +79,7 @@ util::Status send_message(Message& message, const std::string& what) {
     error = -static_cast<nlmsgerr*>(NLMSG_DATA(reinterpret_cast<nlmsghdr*>(answer)))->error;
   ::close(fd);
   if (error != 0) return failed(what, error);
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Result<int> find_interface(const std::string& name) {

@@ -33,8 +33,9 @@ std::vector<std::string> list_directories(const fs::path& place) {
 
 } // namespace
 
-TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::string& working_directory) {
-  TemporaryPlaces places;
+TemporaryDirectories find_temporary_places(const util::EnvSnapshot& env,
+                                           const std::string& working_directory) {
+  TemporaryDirectories places;
   std::vector<fs::path> taken;
   const auto same = [](const fs::path& a, const fs::path& b) {
     std::error_code ignored;
@@ -63,8 +64,8 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
   return places;
 }
 
-std::vector<PrivateDirectory> own_directories_of(const TemporaryPlaces& places, const std::string& state_dir,
-                                                 const std::string& node) {
+std::vector<PrivateDirectory> own_directories_of(const TemporaryDirectories& places,
+                                                 const std::string& state_dir, const std::string& node) {
   auto directories = places.directories;
   for (std::size_t i = 0; i < directories.size(); ++i)
     directories[i].source = state_dir + "/" + source_name(node, i);
@@ -81,10 +82,10 @@ util::Status make_own_directories(const std::vector<PrivateDirectory>& directori
                                      directory.source, error.message()),
                          "check the free memory of this machine (free -h), which holds these files"};
   }
-  return util::Done{};
+  return util::Success{};
 }
 
-std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places) {
+std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryDirectories& places) {
   std::vector<std::pair<std::string, std::string>> files;
   for (std::size_t i = 0; i < places.directories.size(); ++i)
     files.emplace_back("lib/kept" + std::to_string(i), places.directories[i].target + "\n" +

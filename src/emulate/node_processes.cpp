@@ -32,7 +32,7 @@ util::Status end_processes_of(const std::string& mark) {
       ::kill(static_cast<pid_t>(*number), SIGKILL);
       ++left;
     }
-    if (left == 0) return util::Done{};
+    if (left == 0) return util::Success{};
     std::this_thread::sleep_for(k_pause);
   }
   return util::Error{

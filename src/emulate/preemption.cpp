@@ -57,7 +57,7 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   if (fault == nullptr) return {};
   const bool suspends = fault->way == PreemptionOutcome::suspend;
-  const std::string mode = preempt_words(fault->way).slurm;
+  const std::string mode = preemption_names(fault->way).slurm;
   // The tier makes its job the first of those that wait as well, so that no other takes what becomes free.
   return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
          "\nPreemptMode=" + mode + "\nPartitionName=" + k_first + " Nodes=ALL PriorityTier=1000" +
@@ -101,9 +101,9 @@ std::string describe_preemption(const model::Site& site, const ClusterFault& fau
                                             : std::string();
   if (fault.by_qos)
     return fmt::format("a job of highest priority takes all nodes: running jobs with QoS {} are {}{}",
-                       util::join(list_preempted_qos(site), ", "), preempt_words(fault.way).done, when);
+                       util::join(list_preempted_qos(site), ", "), preemption_names(fault.way).done, when);
   return fmt::format("a job of highest priority takes all nodes: running jobs are {}{}",
-                     preempt_words(fault.way).done, when);
+                     preemption_names(fault.way).done, when);
 }
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
@@ -135,7 +135,7 @@ util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const s
   const auto state = util::run_process({slurm_program(run, "squeue"), "-h", "-j", job, "-o", "%T"},
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
   TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
-  if (state && util::trim(state->out) == "RUNNING") return util::Done{};
+  if (state && util::trim(state->out) == "RUNNING") return util::Success{};
   return util::Error{
       fmt::format("Slurm did not start the job of --fault preempt before the fault ended (state: {}){}",
                   state ? std::string(util::trim(state->out)) : std::string("unknown"),

@@ -109,7 +109,7 @@ public:
     util::ChildOptions options;
     options.group = util::ChildOptions::Group::session;
     options.directory = "/";
-    if (auto child = util::Child::fork(options, [&]() -> int { wait_and_remove(life[0], traces); }))
+    if (auto child = util::ChildProcess::fork(options, [&]() -> int { wait_and_remove(life[0], traces); }))
       x_child = *std::move(child);
     ::close(life[0]);
     x_life = life[1]; // the sandbox's processes inherit it and keep the janitor waiting
@@ -133,7 +133,7 @@ private:
     traces.remove();
     ::_exit(0);
   }
-  util::Child x_child;
+  util::ChildProcess x_child;
   int x_life = -1;
 };
 
@@ -150,7 +150,7 @@ private:
     ::_exit(1);
   }
   plan.isolation = std::move(*isolation);
-  auto init = util::Child::fork({}, [&]() -> int { run_sandbox_init(std::move(plan)); });
+  auto init = util::ChildProcess::fork({}, [&]() -> int { run_sandbox_init(std::move(plan)); });
   // Only the caller may hold the report's and the control's other ends.
   ::close(plan.pipes.control);
   ::close(plan.pipes.report);
@@ -228,7 +228,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   g_control = control[1];
   SignalGuard signals;
   const CleanupProcess janitor(traces);
-  auto warden = util::Child::fork({}, [&]() -> int {
+  auto warden = util::ChildProcess::fork({}, [&]() -> int {
     ::close(control[1]);
     ::close(report[0]);
     run_warden({traces.directory,

@@ -74,7 +74,7 @@ public:
   bool is_alive(pid_t pid) const override;
 
 private:
-  util::Result<std::vector<GeneratedView>> find_view(const SandboxNode& node);
+  util::Result<std::vector<GeneratedFileMount>> find_view(const SandboxNode& node);
   util::Status add_bridge(const std::string& name, const std::string& address);
   util::Status plug_in(const SandboxNode& node, unsigned number, pid_t pid);
 
@@ -89,13 +89,13 @@ private:
   JobCgroups x_job_groups;
   ProcessIsolation x_isolation;
   unsigned x_nodes = 0;
-  std::map<pid_t, StartedNode> x_started;                    ///< by daemon
-  std::map<std::string, std::vector<GeneratedView>> x_views; ///< by description
+  std::map<pid_t, StartedNode> x_started;                         ///< by daemon
+  std::map<std::string, std::vector<GeneratedFileMount>> x_views; ///< by description
   std::set<std::string> x_bridges;
   mutable std::set<pid_t> x_ended;
 };
 
-util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNode& node) {
+util::Result<std::vector<GeneratedFileMount>> BodySandbox::find_view(const SandboxNode& node) {
   const auto key = describe_node_view(node.cpu, node.mem_mib);
   if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
   const std::string directory = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
@@ -129,7 +129,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
     x_started[pid].cables.push_back(cable_name);
     x_started[pid].interfaces.push_back(interface.name);
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
@@ -150,14 +150,14 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
         fmt::format("cannot create a socket for emulated node {}: {}", node.name, std::strerror(errno)),
         "check `ulimit -n`, the limit of open files"};
   StartChannel channel;
-  auto supervisor = util::Child::fork({}, [&]() -> int {
+  auto supervisor = util::ChildProcess::fork({}, [&]() -> int {
     be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
   });
   const auto run_node = [&]() -> int {
     ::close(sockets[0]);
     become_node(node, plan, channel, sockets[1]);
   };
-  auto first = supervisor ? util::Child::fork({}, run_node) : std::move(supervisor);
+  auto first = supervisor ? util::ChildProcess::fork({}, run_node) : std::move(supervisor);
   ::close(sockets[0]);
   ::close(sockets[1]);
   if (!first) return util::with_context(first.error(), fmt::format("cannot start node {}", node.name));
@@ -180,14 +180,14 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
 
 util::Status BodySandbox::switch_links(pid_t daemon, bool on) {
   for (const auto& cable : x_started.at(daemon).cables) TRY_DONE(set_interface_up(cable, on));
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status BodySandbox::slow_links(pid_t daemon, unsigned factor) {
   const auto& node = x_started.at(daemon);
   for (const auto& cable : node.cables) TRY_DONE(set_link_speed(cable, factor, std::nullopt)); // to the node
   for (const auto& interface : node.interfaces) TRY_DONE(set_link_speed(interface, factor, daemon));
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status BodySandbox::end_node(pid_t daemon) {
@@ -200,7 +200,7 @@ util::Status BodySandbox::end_node(pid_t daemon) {
 util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv,
                                                const util::EnvSnapshot& env, const std::string& log_file) {
   StartChannel channel;
-  TRY(auto service, util::Child::fork({}, [&]() -> int {
+  TRY(auto service, util::ChildProcess::fork({}, [&]() -> int {
         channel.keep_child_end();
         reset_signals();
         if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
@@ -228,7 +228,7 @@ int BodySandbox::run_command(const std::vector<std::string>& argv, const util::E
   ::sigprocmask(SIG_BLOCK, &block, &mask); // none is lost between fork and the first wait
   util::ChildOptions options;
   options.mask = mask;
-  auto child = util::Child::fork(options, [&] {
+  auto child = util::ChildProcess::fork(options, [&] {
     const auto step = become_user(x_isolation);
     const auto error = step ? execute(argv, env) : step.error();
     const std::string text = "hpcml: " + error.what + (error.hint.empty() ? "" : ". " + error.hint) + "\n";

@@ -31,7 +31,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   TRY_DONE(mount_tmpfs(plan.state_dir, "mode=0755"));
   TRY_DONE(mount_proc());
   ::mkdir((plan.state_dir + "/.sandbox").c_str(), 0755);
-  if (!got.network) return util::Done{};
+  if (!got.network) return util::Success{};
   note(set_interface_up("lo"));
   if (!can_make_networks()) {
     got.network = false;
@@ -39,11 +39,11 @@ util::Status prepare_login(SandboxPlan& plan) {
         "this kernel has no network bridges (or veth pairs), so all nodes share one loopback interface");
   }
   note(mount_sysfs(plan.state_dir + "/.sandbox/sys"));
-  return util::Done{};
+  return util::Success{};
 }
 
 pid_t start_body(const SandboxPlan& plan) {
-  auto body = util::Child::fork({}, [&] {
+  auto body = util::ChildProcess::fork({}, [&] {
     ::close(plan.pipes.control);
     plan.restore_signals();
     const int code = plan.body(*make_sandbox(plan));

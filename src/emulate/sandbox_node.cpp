@@ -84,7 +84,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
     }
     const int on = 1; // short messages one after another would each wait for the other side's word
     ::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (auto served = util::Child::fork({}, [&]() -> int { serve(connection, service, isolation); }))
+    if (auto served = util::ChildProcess::fork({}, [&]() -> int { serve(connection, service, isolation); }))
       served->release();
     ::close(connection);
   }
@@ -107,7 +107,7 @@ util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& i
     return util::Error{
         fmt::format("cannot create the namespaces of emulated node {}: {}", node.name, std::strerror(errno)),
         "use fewer --nodes, or check the limits: sysctl -a | grep 'user.max_.*_namespaces'"};
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status switch_interfaces_on(const SandboxNode& node) {
@@ -116,7 +116,7 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
     TRY_DONE(add_address(interface.name, interface.ipv4, 16));
     TRY_DONE(set_interface_up(interface.name));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What is kept is still reached through the open directory when the node's own is over it.
@@ -138,7 +138,7 @@ util::Status give_own_directory(const PrivateDirectory& directory) {
       const auto seen = bind_mount(from, to);
   }
   ::close(machines);
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
@@ -156,7 +156,7 @@ util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
         mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
     if (!step && !mount.add) return step;
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/site_rules/resource_request.hpp"
 #include "core/slurm/job_reading.hpp"
 #include "core/util/text.hpp"

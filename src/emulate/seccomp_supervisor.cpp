@@ -23,8 +23,8 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "emulate/task_states.hpp"
 #include "emulate/task_status.hpp"
+#include "emulate/thread_bindings.hpp"
 
 namespace hpcml::emulate {
 
@@ -151,9 +151,9 @@ private:
     for (unsigned id = 0; id < size * CHAR_BIT; ++id)
       if (bytes[id / CHAR_BIT] >> (id % CHAR_BIT) & 1) wanted.add(id);
     switch (x_tasks.set_cpus(target(call), wanted)) {
-    case TaskStates::SetResult::done: return 0;
-    case TaskStates::SetResult::no_such_task: return -ESRCH;
-    case TaskStates::SetResult::empty_mask: return -EINVAL;
+    case ThreadBindings::SetResult::done: return 0;
+    case ThreadBindings::SetResult::no_such_task: return -ESRCH;
+    case ThreadBindings::SetResult::empty_mask: return -EINVAL;
     }
     return -EINVAL;
   }
@@ -297,7 +297,7 @@ private:
   }
 
   int x_listener;
-  TaskStates x_tasks;
+  ThreadBindings x_tasks;
   std::vector<model::CpuDomain> x_domains; ///< of memory
   model::IdSet x_memory_nodes;
 };

@@ -41,7 +41,7 @@ util::Status run_step(const std::vector<std::string>& words, const util::EnvSnap
   log += "$ " + util::join(words, " ") + "\n" + (done ? done->out + done->err : done.error().what) + "\n";
   TRY_DONE(util::write_file(log_file, log));
   if (!done) return util::with_context(done.error(), what);
-  if (done->exit_code == 0) return util::Done{};
+  if (done->exit_code == 0) return util::Success{};
   const auto lines = util::split(std::string(util::trim(done->err.empty() ? done->out : done->err)), '\n');
   return util::Error{
       fmt::format("{} failed: {}", what, lines.empty() ? "no output" : lines.back()),
@@ -80,7 +80,7 @@ util::Status unpack(const std::string& source, const std::string& tree, const ut
   if (done->exit_code != 0)
     return util::Error{fmt::format("cannot unpack {}: {}", source, util::trim(done->err)),
                        "use a tarball of Slurm's sources (slurm-23.11.10.tar.bz2), or a directory with them"};
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Configures and compiles for its last place, installs next to it and moves it there: half a Slurm is never
@@ -100,7 +100,7 @@ util::Status build(const std::string& work, const std::string& prefix, const std
     return util::Error{
         fmt::format("cannot move the built Slurm to {}: {}", prefix, error.message()),
         fmt::format("remove {} if it is incomplete, or set XDG_CACHE_HOME to another directory", prefix)};
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Where what is requested for is to be had.

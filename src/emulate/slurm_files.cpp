@@ -120,7 +120,7 @@ std::string unknown_shape(const Site& site, bool cpu_only) {
   std::vector<std::string> names;
   for (const auto& type : site.node_types) {
     if (const auto name = gres_name(site, type); name.size() > k_gpu.size()) util::add_once(names, name);
-    for (const auto& slice : type.gpu ? type.gpu->slices : std::vector<model::GpuSlice>())
+    for (const auto& slice : type.gpu ? type.gpu->slices : std::vector<model::MigInstanceType>())
       util::add_once(names, "gpu:" + slice.name);
   }
   // Slurm does not accept GPUs with and without a type on one node. Those with one suit any job.
@@ -186,7 +186,9 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
 bool expedites(const Site& site) {
   const auto rule = site.flags.find("requeue");
   if (rule == site.flags.end()) return false;
-  const auto is = [](const model::FlagRule& flag) { return flag.default_value == site_rules::k_expedite; };
+  const auto is = [](const model::SbatchOptionRule& flag) {
+    return flag.default_value == site_rules::k_expedite;
+  };
   return is(rule->second) || std::any_of(rule->second.more.begin(), rule->second.more.end(), is);
 }
 
@@ -288,7 +290,7 @@ model::IdSet widen_to_sockets(const model::IdSet& cores, const model::CpuShape& 
 }
 
 /// Returns Slurm's core numbers near a GPU (its NUMA domain, as Slurm detects it); empty if unknown.
-std::string cores_near(const model::NodeType& type, const model::GpuPlace& place,
+std::string cores_near(const model::NodeType& type, const model::GpuLocality& place,
                        const std::vector<std::size_t>& order, bool whole_sockets) {
   if (!place.numa) return {};
   const auto domain = std::find_if(type.cpu.numa.begin(), type.cpu.numa.end(),
@@ -354,10 +356,10 @@ std::string gres_conf(const Site& site, const ClusterLayout& layout, const Slurm
 } // namespace
 
 bool counts_gpus(const Site& site) {
-  const auto is_request = [](const auto& rule) { return rule.style != model::GpuStyle::none; };
+  const auto is_request = [](const auto& rule) { return rule.style != model::GpuOptionStyle::none; };
   const auto& rules = site.gpu_request.more;
   return is_request(site.gpu_request) || std::any_of(rules.begin(), rules.end(), is_request) ||
-         site.flag("gres").policy != model::Policy::forbidden;
+         site.flag("gres").policy != model::OptionPolicy::forbidden;
 }
 
 std::string make_detected_gpus(const Site& site, const ClusterNode& node, const std::string& state_dir,

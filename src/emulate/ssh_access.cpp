@@ -173,7 +173,7 @@ util::Status finish_ssh(const Sandbox& sandbox, pid_t keys) {
   const auto& state_dir = sandbox.state_dir();
   while (sandbox.is_alive(keys) && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Done{};
+  if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Success{};
   const auto log = util::read_file(state_dir + k_keys_log);
   return util::Error{
       fmt::format(

@@ -89,7 +89,7 @@ std::string module_lines(const Site& site) {
   for (const auto& rule : site.containers) add_modules(modules, rule.modules);
   for (const auto& rule : site.python) {
     add_modules(modules, rule.modules);
-    if (rule.kind != model::PythonSource::conda) continue;
+    if (rule.kind != model::PythonPackageSource::conda) continue;
     conda_modules.insert(conda_modules.end(), rule.modules.begin(), rule.modules.end());
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
@@ -256,7 +256,7 @@ void put_containers(Files& files, const Site& site, const StandInOptions& option
 
 /// Conda, in PATH where the profile recommends it, else once a module that brings it is loaded.
 void put_conda(Files& files, const Site& site, const StandInOptions& options) {
-  const bool in_path = model::has_python(site, model::PythonSource::conda);
+  const bool in_path = model::has_python(site, model::PythonPackageSource::conda);
   for (const std::string directory : {"bin/", "conda/bin/"}) {
     if (directory == "bin/" && !in_path) continue;
     for (const auto* tool : {"conda", "mamba"}) put(files, options, directory + tool, "conda.sh", 0755);
@@ -269,8 +269,8 @@ void put_conda(Files& files, const Site& site, const StandInOptions& options) {
 }
 
 void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
-  const bool wheelhouse = model::has_python(site, model::PythonSource::wheelhouse);
-  const bool venv = model::has_python(site, model::PythonSource::venv) && !options.python.empty();
+  const bool wheelhouse = model::has_python(site, model::PythonPackageSource::wheelhouse);
+  const bool venv = model::has_python(site, model::PythonPackageSource::venv) && !options.python.empty();
   put_conda(files, site, options);
   if (venv)
     for (const auto* name : {"python", "python3"})

@@ -44,8 +44,8 @@ std::string gpus_text(const std::string& tres) {
 }
 
 /// The last of these options in the script's directives; nothing if there is none.
-std::optional<slurm::Setting> find_directive(const SubmittedFields& fields,
-                                             std::initializer_list<std::string_view> options) {
+std::optional<slurm::OptionSetting> find_directive(const SubmittedFields& fields,
+                                                   std::initializer_list<std::string_view> options) {
   const auto script = text_of(fields, "script");
   slurm::LocatedFindings ignored("", script);
   const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
@@ -61,7 +61,7 @@ bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::
   if (const auto directive = find_directive(fields, {"gres", "gpus-per-node"}))
     return directive->option == "gres";
   const bool other_gres = !value.starts_with("gpu");
-  return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
+  return other_gres || site.gpu_request.style != model::GpuOptionStyle::gpus_per_node;
 }
 
 /// The value of --nodes; empty if none is given.
@@ -87,8 +87,8 @@ bool is_overcommitted(const SubmittedFields& fields) {
 }
 
 /// The options of sbatch that make such a job.
-std::vector<slurm::Setting> settings_of(const model::Site& site, const SubmittedFields& fields) {
-  std::vector<slurm::Setting> settings;
+std::vector<slurm::OptionSetting> settings_of(const model::Site& site, const SubmittedFields& fields) {
+  std::vector<slurm::OptionSetting> settings;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) settings.push_back({option, value});
   };
@@ -141,17 +141,18 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 /// True if the site's job filter rejects the job for this violation. What slurm.conf has of the profile,
 /// Slurm enforces itself.
 bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
-  using site_rules::Enforcement;
+  using site_rules::JobFilterEnforcement;
   const auto* partition = placement.partition();
   const bool by_partition = violation.owner.starts_with("partition ");
   const bool definite = violation.certainty == site_rules::Confidence::definite;
   switch (site_rules::row_of(violation.rule).enforcement) {
-  case Enforcement::none: return false;
-  case Enforcement::all: return true;
-  case Enforcement::definite: return definite;
-  case Enforcement::definite_or_likely: return violation.certainty != site_rules::Confidence::advisory;
-  case Enforcement::beyond_slurm_conf: return definite && !by_partition;
-  case Enforcement::beyond_slurm_conf_time:
+  case JobFilterEnforcement::none: return false;
+  case JobFilterEnforcement::all: return true;
+  case JobFilterEnforcement::definite: return definite;
+  case JobFilterEnforcement::definite_or_likely:
+    return violation.certainty != site_rules::Confidence::advisory;
+  case JobFilterEnforcement::beyond_slurm_conf: return definite && !by_partition;
+  case JobFilterEnforcement::beyond_slurm_conf_time:
     return definite &&
            (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
   }
@@ -204,14 +205,14 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
   return fields;
 }
 
-Admission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
-                              const SubmittedFields& fields) {
-  Admission admission;
+JobAdmission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
+                                 const SubmittedFields& fields) {
+  JobAdmission admission;
   slurm::LocatedFindings ignored("", "");
   const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
   auto demand = site_rules::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));
-  demand.stage = site_rules::Stage::submitted;
+  demand.stage = site_rules::RequestStage::submitted;
   const auto placement = site_rules::place(site, demand);
   auto partitions = placement.partitions;
   if (demand.partitions.empty()) {
@@ -237,7 +238,7 @@ Admission evaluate_submission(const model::Site& site, const ClusterLayout& layo
   return admission;
 }
 
-std::string render_admission(const Admission& admission) {
+std::string render_admission(const JobAdmission& admission) {
   const bool taken = admission.refusals.empty();
   std::string text = taken ? "taken " + admission.partition + "\n" : "refused\n";
   for (const auto& sentence : admission.refusals) text += sentence + "\n";

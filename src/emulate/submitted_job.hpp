@@ -19,14 +19,14 @@ using SubmittedFields = std::map<std::string, std::string, std::less<>>;
 util::Result<SubmittedFields> parse_submission(std::string_view text);
 
 /// What the site's own filter would do with the job.
-struct Admission {
+struct JobAdmission {
   std::string partition; ///< that the job goes to where it names none; empty: the cluster's default
   std::vector<std::string> refusals; ///< sentences for the user; none: the job is taken
 };
 /// The evaluation's answer. What slurm.conf says of partitions and nodes is left to Slurm.
-Admission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
-                              const SubmittedFields& fields);
+JobAdmission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
+                                 const SubmittedFields& fields);
 /// For the filter: "taken PARTITION" or "refused", then a sentence on each line.
-std::string render_admission(const Admission& admission);
+std::string render_admission(const JobAdmission& admission);
 
 } // namespace hpcml::emulate

@@ -189,7 +189,7 @@ unsigned long long host_mem_mib(const std::string& meminfo) {
 
 } // namespace
 
-util::Result<std::vector<GeneratedView>>
+util::Result<std::vector<GeneratedFileMount>>
 write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib) {
   const model::CpuShape shape = complete_shape(cpu);
   unsigned count = 0;
@@ -218,7 +218,7 @@ write_node_view(const std::string& directory, const model::CpuShape& cpu, unsign
 
   for (const auto* writer : {&top, &cpus, &nodes, &bus_cpus, &bus_nodes})
     if (writer->failed()) return writer->error();
-  return std::vector<GeneratedView>{
+  return std::vector<GeneratedFileMount>{
       {cpus.root(), "/sys/devices/system/cpu"},  {nodes.root(), "/sys/devices/system/node"},
       {bus_cpus.root(), "/sys/bus/cpu/devices"}, {bus_nodes.root(), "/sys/bus/node/devices"},
       {directory + "/cpuinfo", "/proc/cpuinfo"}, {directory + "/meminfo", "/proc/meminfo"}};

@@ -11,7 +11,7 @@
 namespace hpcml::emulate {
 
 /// One generated file or directory and the path that it stands in for.
-struct GeneratedView {
+struct GeneratedFileMount {
   std::string source;
   std::string target; ///< "/sys/devices/system/cpu"
 };
@@ -19,12 +19,12 @@ struct GeneratedView {
 /// Writes the trees for /sys/devices/system/{cpu,node}, /sys/bus/{cpu,node}/devices, /proc/cpuinfo and
 /// /proc/meminfo below `directory` (created if needed). `mem_mib` 0: memory as on this machine. Sizes of
 /// caches are typical ones, because profiles do not contain them.
-util::Result<std::vector<GeneratedView>>
+util::Result<std::vector<GeneratedFileMount>>
 write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib);
 
 /// Writes what this process's control group says of CPUs and memory nodes, for the files of it that exist.
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& directory,
-                                                           const model::CpuShape& cpu);
+util::Result<std::vector<GeneratedFileMount>> write_cpuset_view(const std::string& directory,
+                                                                const model::CpuShape& cpu);
 
 /// A text by which equal views are known, so that nodes of one kind share one tree.
 std::string describe_node_view(const model::CpuShape& cpu, unsigned long long mem_mib);

@@ -90,9 +90,9 @@ topo::AffinityRequest plan_request(const Json& request) {
     wanted.whole_domain = true;
   }
   const std::string order = text_of(request, {"rank_order", "order"});
-  if (order == "cpu") wanted.order.kind = model::RankOrder::cpu;
+  if (order == "cpu") wanted.order.kind = model::GpuOrderKind::cpu;
   if (const Json* list = find(request, {"gpu_list", "gpu_order", "ring"}); list && list->is_array()) {
-    wanted.order = {model::RankOrder::list, numbers_of(*list)};
+    wanted.order = {model::GpuOrderKind::list, numbers_of(*list)};
   }
   if (const Json* visible = find(request, {"visible_gpus_pci", "visible_pci"});
       visible && visible->is_array())
@@ -126,9 +126,10 @@ std::string policy_of(const Json& item) {
   return normal(text_of(item, {"policy"}));
 }
 
-topo::CompatRequest compat_request(const Json& item, const std::string& policy, const topo::Node& node) {
+topo::ExternalToolRequest compat_request(const Json& item, const std::string& policy,
+                                         const topo::Node& node) {
   const Json& request = item.at("request");
-  topo::CompatRequest wanted;
+  topo::ExternalToolRequest wanted;
   wanted.policy = policy;
   const Json& expected = item.at("expected");
   const auto listed =

@@ -213,9 +213,9 @@ topo::AffinityRequest random_request(std::mt19937& random, const topo::Node& nod
   request.ranks_per_gpu = chance(random, 15) ? pick(random, 1, 3) : 0;
   request.idle_cores = chance(random, 25);
   request.balanced = chance(random, 15) && request.cpus_per_rank == 0;
-  if (chance(random, 25)) request.order.kind = model::RankOrder::cpu;
+  if (chance(random, 25)) request.order.kind = model::GpuOrderKind::cpu;
   if (chance(random, 10)) {
-    request.order = {model::RankOrder::list, {}};
+    request.order = {model::GpuOrderKind::list, {}};
     for (unsigned i = 0; i < node.gpus.size(); ++i) request.order.list.push_back(i);
     std::shuffle(request.order.list.begin(), request.order.list.end(), random);
   }

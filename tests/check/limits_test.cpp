@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "check/check_script.hpp"
-#include "check/report.hpp"
+#include "check/report_writer.hpp"
 
 using namespace hpcml;
 

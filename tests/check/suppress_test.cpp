@@ -73,7 +73,7 @@ TEST_CASE("A line that goes on in the next ones is silenced as a whole") {
       "#!/bin/bash\n# hpcml: disable=slurm/after-command wanted\nsrun \\\n  -n 2 \\\n  true\nsrun false\n";
   for (unsigned line = 2; line <= 6; ++line) {
     check::Findings findings = {{{diag::Severity::warning, k_late, "x", {"x.sh", line, 1, 1}, {}}, {}}};
-    check::apply_suppressions("x.sh", text, diag::Lines(text), findings);
+    check::apply_suppressions("x.sh", text, diag::LineTable(text), findings);
     INFO(line);
     REQUIRE(findings.size() ==
             (line >= 3 && line <= 5 ? 0U : 2U)); // outside it stays, and the comment is told to be of no use

@@ -12,7 +12,7 @@
 #include "cli/help/help_page.hpp"
 #include "cli/help/value_checks.hpp"
 #include "cli/workspace_helper.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 #include "core/util/text.hpp"
 #include "core/util/wrap_text.hpp"
 #include "run/torchrun/torchrun_flags.hpp"
@@ -214,7 +214,7 @@ TEST_CASE("help shows the defaults and values of the code") {
     const auto fallback = [](unsigned number) { return "[default: " + std::to_string(number) + "]"; };
     CHECK(holds(text("gen", "--max-requeues"), fallback(model::k_default_max_requeues)));
     CHECK(holds(text("launch", "--rendezvous-timeout"), fallback(model::k_default_rendezvous_timeout)));
-    CHECK(holds(text("gen", "--heartbeat-timeout"), fallback(model::HeartbeatSeconds{}.timeout)));
+    CHECK(holds(text("gen", "--heartbeat-timeout"), fallback(model::HeartbeatTiming{}.timeout)));
     CHECK(holds(text("gen", "--launcher"), "torchrun"));
     CHECK(holds(text("gen", "--backend"), "[default: auto] [possible values: auto, nccl, gloo]"));
     CHECK(holds(text("check", "--format"), "[default: text] [possible values: text, json, sarif, github]"));

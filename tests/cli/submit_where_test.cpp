@@ -13,11 +13,11 @@ using test::holds;
 using test::Workspace;
 
 TEST_CASE("places are in order of start, then of cost, those that do not fit last") {
-  std::vector<cli::CandidatePlace> places = {{"a", "no", false, "", {}, "", "why"},
-                                             {"a", "late", true, "2026-11-22T00:00:00", 1.0, "", ""},
-                                             {"a", "unknown", true, "", 0.5, "", ""},
-                                             {"a", "dear", true, "2026-11-21T00:00:00", 9.0, "", ""},
-                                             {"a", "cheap", true, "2026-11-21T00:00:00", 2.0, "", ""}};
+  std::vector<cli::PartitionCandidate> places = {{"a", "no", false, "", {}, "", "why"},
+                                                 {"a", "late", true, "2026-11-22T00:00:00", 1.0, "", ""},
+                                                 {"a", "unknown", true, "", 0.5, "", ""},
+                                                 {"a", "dear", true, "2026-11-21T00:00:00", 9.0, "", ""},
+                                                 {"a", "cheap", true, "2026-11-21T00:00:00", 2.0, "", ""}};
   cli::sort_places(places);
   std::vector<std::string> order;
   for (const auto& place : places) order.push_back(place.partition);

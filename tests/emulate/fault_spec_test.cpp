@@ -178,8 +178,8 @@ TEST_CASE("a preemption that begins or ends while slurmctld is away is refused, 
 }
 
 TEST_CASE("how jobs are preempted is called by one set of words") {
-  CHECK(std::string(preempt_words(PreemptionOutcome::suspend).slurm) == "SUSPEND,GANG");
-  CHECK(std::string(preempt_words(PreemptionOutcome::cancel).done) == "cancelled");
+  CHECK(std::string(preemption_names(PreemptionOutcome::suspend).slurm) == "SUSPEND,GANG");
+  CHECK(std::string(preemption_names(PreemptionOutcome::cancel).done) == "cancelled");
   CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptionOutcome::requeue);
   CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
         "use one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "

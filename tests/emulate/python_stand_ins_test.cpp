@@ -75,8 +75,8 @@ TEST_CASE("the site's list of wheels is what this machine's Python has") {
 
 TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
   auto site = rich_site();
-  model::PythonRule rule;
-  rule.kind = model::PythonSource::container;
+  model::PythonPackageRule rule;
+  rule.kind = model::PythonPackageSource::container;
   rule.modules = {"LUMI", "cotainr"};
   rule.image = {"cotainr", "/appl/base.sif", {}, {}};
   site.python.push_back(rule);
@@ -113,8 +113,8 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
 
 TEST_CASE("an environment of venv has a pip that needs no network") {
   auto site = rich_site();
-  model::PythonRule rule;
-  rule.kind = model::PythonSource::venv;
+  model::PythonPackageRule rule;
+  rule.kind = model::PythonPackageSource::venv;
   site.python = {rule};
   const Installed installed(site);
   const auto made =

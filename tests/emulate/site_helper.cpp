@@ -19,7 +19,7 @@ model::Site small_site() {
   type.gpu->model = "NVIDIA A100";
   type.gpu->slurm_type = "a100";
   for (unsigned i = 0; i < 4; ++i) {
-    model::GpuPlace place;
+    model::GpuLocality place;
     place.index = i;
     place.numa = i / 2;
     type.gpu->places.push_back(place);

@@ -174,7 +174,7 @@ TEST_CASE("what Slurm enforces decides about exclusive use, not what the site as
 
 TEST_CASE("there is no default partition where the site wants it named") {
   auto site = test::small_site();
-  site.flags["partition"].policy = model::Policy::required;
+  site.flags["partition"].policy = model::OptionPolicy::required;
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
   CHECK(conf.find("Default=YES") == std::string::npos);
 }
@@ -263,7 +263,7 @@ TEST_CASE("emulate reports unknown memory and an unknown default partition") {
   for (auto& partition : site.partitions) partition.is_default = false;
   CHECK(describe_assumptions(site, test::layout_of(site)).back() ==
         "the profile states no default partition: jobs that name none are rejected");
-  site.flags["partition"].policy = model::Policy::required;
+  site.flags["partition"].policy = model::OptionPolicy::required;
   CHECK(describe_assumptions(site, test::layout_of(site)).size() == 1);
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("a node whose number of cores is not known cannot be emulated, and tha
 TEST_CASE("a site with several ways to ask for GPUs has them") {
   auto site = test::small_site();
   site.gpu_request.more.push_back(site.gpu_request);
-  site.gpu_request.style = model::GpuStyle::none;
+  site.gpu_request.style = model::GpuOptionStyle::none;
   CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("Gres=gpu:a100:4") != std::string::npos);
 }
 
@@ -306,8 +306,8 @@ TEST_CASE("GPUs are devices with their vendor's variables and the cores near the
 
 TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
   auto site = test::small_site();
-  site.gpu_request.style = model::GpuStyle::none;
-  site.flags["gres"].policy = model::Policy::forbidden;
+  site.gpu_request.style = model::GpuOptionStyle::none;
+  site.flags["gres"].policy = model::OptionPolicy::forbidden;
   const auto files = files_of(site, test::layout_of(site));
   CHECK(files.at("gres.conf").find("Name=gpu") == std::string::npos);
   CHECK(files.at("slurm.conf").find("Gres=") == std::string::npos);
@@ -315,7 +315,7 @@ TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
 
 TEST_CASE("nodes have GPUs when only steps request them") {
   auto site = test::small_site();
-  site.gpu_request.style = model::GpuStyle::none;
+  site.gpu_request.style = model::GpuOptionStyle::none;
   CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("Gres=gpu:a100:4") != std::string::npos);
 }
 

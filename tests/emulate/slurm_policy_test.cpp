@@ -64,8 +64,8 @@ std::string refusal(const model::Site& site, const std::string& fields, unsigned
   return joined(evaluate_submission(site, layout, *job).refusals);
 }
 
-model::FlagRule rule(model::Policy policy, const std::string& why = {}) {
-  model::FlagRule made;
+model::SbatchOptionRule rule(model::OptionPolicy policy, const std::string& why = {}) {
+  model::SbatchOptionRule made;
   made.policy = policy;
   made.why = why;
   return made;
@@ -103,7 +103,7 @@ TEST_CASE("a hostile profile cannot leave its strings") {
   const std::string evil = "\"}} os.execute('false') error('left') --";
   site.name = evil;
   site.partitions[1].name = "dev\"]=error('left')";
-  site.flags["account"] = rule(model::Policy::required, evil);
+  site.flags["account"] = rule(model::OptionPolicy::required, evil);
   site.flags["account"].pattern_hint = evil;
   const auto refused = refusal(site, "");
   CHECK(refused == evil + " requires --account: " + evil + "\nhint: use --account=" + evil);
@@ -111,14 +111,14 @@ TEST_CASE("a hostile profile cannot leave its strings") {
 
 TEST_CASE("the site's flag rules refuse what they forbid and ask for what they need") {
   auto site = test::small_site();
-  site.gpu_request.style = model::GpuStyle::gres;
-  site.flags["account"] = rule(model::Policy::required, "jobs are billed");
+  site.gpu_request.style = model::GpuOptionStyle::gres;
+  site.flags["account"] = rule(model::OptionPolicy::required, "jobs are billed");
   site.flags["account"].pattern = "^project_[0-9]+$";
   site.flags["account"].pattern_hint = "project_<number>";
-  site.flags["mem"] = rule(model::Policy::forbidden, "memory comes with the node");
-  site.flags["gpus-per-task"] = rule(model::Policy::forbidden);
-  site.flags["time"] = rule(model::Policy::required);
-  site.flags["nodelist"] = rule(model::Policy::ignored);
+  site.flags["mem"] = rule(model::OptionPolicy::forbidden, "memory comes with the node");
+  site.flags["gpus-per-task"] = rule(model::OptionPolicy::forbidden);
+  site.flags["time"] = rule(model::OptionPolicy::required);
+  site.flags["nodelist"] = rule(model::OptionPolicy::ignored);
   const std::string good = "d.account='project_1' d.time_limit=10 ";
   struct Case {
     std::string fields;
@@ -145,7 +145,7 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
 
 TEST_CASE("a site that asks for the tasks takes either way to say it") {
   auto site = test::small_site();
-  site.flags["ntasks-per-node"] = rule(model::Policy::required);
+  site.flags["ntasks-per-node"] = rule(model::OptionPolicy::required);
   CHECK(refusal(site, "") == "Small requires --ntasks-per-node");
   CHECK(refusal(site, "d.num_tasks=4") == "");
   CHECK(refusal(site, "d.ntasks_per_node=4") == "");
@@ -153,7 +153,7 @@ TEST_CASE("a site that asks for the tasks takes either way to say it") {
 
 TEST_CASE("a rule for some partitions holds only there") {
   auto site = test::small_site();
-  site.flags["mem"] = rule(model::Policy::required);
+  site.flags["mem"] = rule(model::OptionPolicy::required);
   site.flags["mem"].when.partitions = {"dev"};
   CHECK(refusal(site, "d.partition='main'") == "");
   CHECK(refusal(site, "d.partition='main,dev'") == "Small requires --mem");
@@ -162,15 +162,15 @@ TEST_CASE("a rule for some partitions holds only there") {
 
 TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the site's own way") {
   auto site = test::small_site();
-  site.flags["gres"] = rule(model::Policy::forbidden);
+  site.flags["gres"] = rule(model::OptionPolicy::forbidden);
   const std::string requested = "d.tres_per_node='gres:gpu:2' ";
-  site.gpu_request.style = model::GpuStyle::gpus_per_node;
+  site.gpu_request.style = model::GpuOptionStyle::gpus_per_node;
   CHECK(refusal(site, requested) == "");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
         "Small rejects --gres");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
   CHECK(refusal(site, requested + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
-  site.gpu_request.style = model::GpuStyle::none;
+  site.gpu_request.style = model::GpuOptionStyle::none;
   CHECK(refusal(site, requested) == "Small rejects --gres");
 }
 
@@ -227,11 +227,11 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
         "2 GPUs per node are not allowed on Small (only 1 or 4)");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:3'") ==
         "3 GPUs per node are not allowed on Small (only 1 or 4)");
-  site.gpu_request.type = model::Policy::required;
+  site.gpu_request.type = model::OptionPolicy::required;
   // Of the one type that there is every job gets GPUs: that it is not named is advice, and no site refuses
   // it.
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
-  site.node_types[0].gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
+  site.node_types[0].gpu->slices = {model::MigInstanceType{"a100_1g", {}, {}, {}, {}}};
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small requires the type of the GPUs");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
   site.gpu_request.accepts_untyped = true;
@@ -242,7 +242,7 @@ TEST_CASE("the filter hears of all that a job's size hangs on") {
   auto site = test::small_site();
   site.partitions[0].exclusive = false;
   site.node_types[0].cpus_per_gpu = 4;
-  site.node_types[0].share_policy = model::SharePolicy::max;
+  site.node_types[0].share_policy = model::CoreSharePolicy::max;
   const std::string one_gpu = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
   const std::string over = "9 CPUs for 1 GPU exceed the share of node type gpu (4 cores per GPU)";
   CHECK(refusal(site, one_gpu + "d.min_cpus=9") == over);

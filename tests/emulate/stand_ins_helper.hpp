@@ -24,12 +24,12 @@ inline model::Site rich_site() {
   container.modules = {"use:/appl/modules", "bindings"};
   container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
   site.containers.push_back(container);
-  model::PythonRule conda;
-  conda.kind = model::PythonSource::conda;
+  model::PythonPackageRule conda;
+  conda.kind = model::PythonPackageSource::conda;
   conda.modules = {"miniforge3/25.3.1"};
   conda.conda_env = "pytorch";
-  model::PythonRule wheels;
-  wheels.kind = model::PythonSource::wheelhouse;
+  model::PythonPackageRule wheels;
+  wheels.kind = model::PythonPackageSource::wheelhouse;
   wheels.modules = {"StdEnv/2023", "python"};
   wheels.where = "$SLURM_TMPDIR";
   site.python = {conda, wheels};

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "run/agent/service.hpp"
+#include "run/agent/coordinator_service.hpp"
 #include "run/store/hpcml_protocol.hpp"
 #include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
@@ -41,14 +41,14 @@ private:
 
 struct Rules {
   bool has_key = false;
-  PlainMessages plain = PlainMessages::rejected;
+  PlainMessagePolicy plain = PlainMessagePolicy::rejected;
 };
 
 /// Aborts if a client reaches what is behind the gate without having proved the key.
-class Checked : public Observer {
+class Checked : public ServerObserver {
 public:
-  Checked(Rules rules, Observer& inner) : x_rules(rules), x_inner(inner) {}
-  void begins(const Table& table, std::size_t most) override { x_inner.begins(table, most); }
+  Checked(Rules rules, ServerObserver& inner) : x_rules(rules), x_inner(inner) {}
+  void begins(const StoreTable& table, std::size_t most) override { x_inner.begins(table, most); }
   void connected(ClientId client, const std::string& peer, Time now) override {
     x_inner.connected(client, peer, now);
   }
@@ -57,12 +57,13 @@ public:
     x_authenticated[client] = true;
     x_inner.authenticated(client, identity, now);
   }
-  Receipt receive(ClientId client, const Message& message, Answers& answers, Time now) override {
+  ObserverResponse receive(ClientId client, const Message& message, AnswerSink& answers, Time now) override {
     bool own = false;
     for (const auto key : message.keys) own = own || key.starts_with(k_own_keys);
-    const bool announces = message.op == Op::compare_set && message.keys.front() == k_announce_key;
-    const bool is_plain = x_rules.plain == PlainMessages::accepted ||
-                          (x_rules.plain == PlainMessages::announcements && announces);
+    const bool announces =
+        message.op == StoreOperation::compare_set && message.keys.front() == k_announce_key;
+    const bool is_plain = x_rules.plain == PlainMessagePolicy::accepted ||
+                          (x_rules.plain == PlainMessagePolicy::announcements && announces);
     if (own && !x_authenticated[client] && !is_plain) std::abort();
     return x_inner.receive(client, message, answers, now);
   }
@@ -70,19 +71,19 @@ public:
     x_authenticated[client] = proved[client] = false;
     x_inner.left(client, peer, why, now);
   }
-  void round(Answers& answers, Time now) override { x_inner.round(answers, now); }
-  bool tick(const Table& table, Time now) override { return x_inner.tick(table, now); }
+  void round(AnswerSink& answers, Time now) override { x_inner.round(answers, now); }
+  bool tick(const StoreTable& table, Time now) override { return x_inner.tick(table, now); }
 
   std::array<bool, 3> proved{}; ///< this client has sent a proof with the right key
 
 private:
   Rules x_rules;
-  Observer& x_inner;
+  ServerObserver& x_inner;
   std::array<bool, 3> x_authenticated{};
 };
 
 /// What each client was answered last.
-struct RecordedAnswers : Answers {
+struct RecordedAnswers : AnswerSink {
   void bytes(ClientId client, std::string_view bytes) override { to[client % 3] += bytes; }
   void value(ClientId client, const SharedValue& value) override {
     if (!value) std::abort();
@@ -107,11 +108,12 @@ public:
       conductor.min_nodes = conductor.max_nodes = 3;
       conductor.max_restarts = 2;
       conductor.heartbeat = {std::chrono::seconds(5), std::chrono::seconds(30)};
-      const bool is_open = rules.plain == PlainMessages::accepted;
-      x_inner = std::make_unique<agent::Service>(conductor, report, is_open ? key().to_hex() : std::string());
+      const bool is_open = rules.plain == PlainMessagePolicy::accepted;
+      x_inner = std::make_unique<agent::CoordinatorService>(conductor, report,
+                                                            is_open ? key().to_hex() : std::string());
     } else {
       auto rendezvous = std::make_unique<RendezvousService>(
-          RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, report);
+          RendezvousOptions{k_job, "", std::chrono::seconds(20), k_ranks}, report);
       rendezvous->set_port(k_port);
       x_inner = std::move(rendezvous);
     }
@@ -136,7 +138,7 @@ public:
       if (found.length > from.received.size()) std::abort();
       if (!found.fault.empty()) return leave(client, found.fault);
       if (found.length == 0) break;
-      if (message.op != Op::validate || from.greeted) receive(client, message);
+      if (message.op != StoreOperation::validate || from.greeted) receive(client, message);
       if (from.connection != connection) return;
       from.greeted = true;
       from.received.erase(0, found.length);
@@ -150,21 +152,21 @@ public:
     const auto step = x_for_agents ? identity_text("") : identity_text("0");
     from.session = std::make_unique<SessionClient>(key(), PeerIdentity{role, k_job, step, number}, k_port);
     x_last_received.to[client].clear();
-    receive(client, Op::compare_set, k_session_key, from.session->request());
+    receive(client, StoreOperation::compare_set, k_session_key, from.session->request());
     if (!from.session) return; // the server has ended the connection
     if (from.session->on_answer(body(client)) != SessionError::none) return leave(client, "no session");
     x_checked->proved[client] = true;
-    receive(client, Op::set, k_session_key, from.session->proof());
+    receive(client, StoreOperation::set, k_session_key, from.session->proof());
   }
 
-  void send_sealed(ClientId client, Op op, std::string_view key, std::string_view value) {
+  void send_sealed(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
     auto& from = x_clients[client];
     if (!from.session || from.session->channel() == nullptr) return;
     const auto sealed = from.session->channel()->seal(pack_inner({op, key, value}));
-    receive(client, Op::set, k_session_key, sealed);
+    receive(client, StoreOperation::set, k_session_key, sealed);
   }
 
-  void send_plain(ClientId client, Op op, std::string_view key, std::string_view value) {
+  void send_plain(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
     receive(client, op, key, value);
   }
 
@@ -188,7 +190,7 @@ public:
 private:
   struct Client {
     std::string received;
-    Dialect dialect = Dialect::unknown;
+    ProtocolDialect dialect = ProtocolDialect::unknown;
     bool greeted = false, proven = false;
     unsigned connection = 0; ///< number of connections before this one
     std::unique_ptr<SessionClient> session;
@@ -200,12 +202,12 @@ private:
     return limits;
   }
 
-  void receive(ClientId client, Op op, std::string_view key, std::string_view value) {
+  void receive(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
     Message message;
     message.op = op;
     message.keys = {key};
-    if (op == Op::set) message.values = {value};
-    if (op == Op::compare_set) message.values = {std::string_view(), value};
+    if (op == StoreOperation::set) message.values = {value};
+    if (op == StoreOperation::compare_set) message.values = {std::string_view(), value};
     receive(client, message);
   }
 
@@ -226,8 +228,8 @@ private:
 
   Rules x_rules;
   bool x_for_agents;
-  Table x_table;
-  std::unique_ptr<Observer> x_inner;
+  StoreTable x_table;
+  std::unique_ptr<ServerObserver> x_inner;
   std::unique_ptr<Checked> x_checked;
   std::unique_ptr<SessionGate> x_gate;
   RecordedAnswers x_last_received;
@@ -246,7 +248,7 @@ std::string make_announcement(Input& input) {
   made.pid = 100 + made.rank;
   if (input.byte() == 1) made.failed = std::string(input.text(20));
   if (made.rank == 0) {
-    made.decision = Decision{"node0", k_port, AgentStore::always, ""};
+    made.decision = RendezvousDecision{"node0", k_port, AgentStoreUse::always, ""};
     made.nodes = {"node0", "node1"};
     made.tasks_per_node = {2, 2};
   }
@@ -271,25 +273,25 @@ std::string make_event(Input& input) {
 
 /// A message of hpcml's own that is right but for at most one byte.
 struct Own {
-  Op op;
+  StoreOperation op;
   std::string_view key;
   std::string value;
 };
 
 Own make_own(Input& input, unsigned number) {
-  Own made{Op::get, k_all_here_key, {}};
+  Own made{StoreOperation::get, k_all_here_key, {}};
   switch (input.byte() % 8) {
-  case 0: made = {Op::compare_set, k_announce_key, make_announcement(input)}; break;
-  case 1: made = {Op::get, k_missing_key, {}}; break;
-  case 2: made = {Op::get, k_all_here_key, {}}; break;
-  case 3: made = {Op::compare_set, k_show_key, std::string(k_not_ours)}; break;
+  case 0: made = {StoreOperation::compare_set, k_announce_key, make_announcement(input)}; break;
+  case 1: made = {StoreOperation::get, k_missing_key, {}}; break;
+  case 2: made = {StoreOperation::get, k_all_here_key, {}}; break;
+  case 3: made = {StoreOperation::compare_set, k_show_key, std::string(k_not_ours)}; break;
   case 4:
-    made = {Op::compare_set, agent::k_register_key,
+    made = {StoreOperation::compare_set, agent::k_register_key,
             agent::pack_registration({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
     break;
-  case 5: made = {Op::set, agent::k_event_key, make_event(input)}; break;
-  case 6: made = {Op::get, agent::k_order_key, {}}; break;
-  default: made = {Op::set, agent::k_event_key, std::string(input.text(64))}; break;
+  case 5: made = {StoreOperation::set, agent::k_event_key, make_event(input)}; break;
+  case 6: made = {StoreOperation::get, agent::k_order_key, {}}; break;
+  default: made = {StoreOperation::set, agent::k_event_key, std::string(input.text(64))}; break;
   }
   const auto at = input.byte(), by = input.byte();
   if (by % 4 == 0 && at < made.value.size()) made.value[at] = static_cast<char>(by);
@@ -305,8 +307,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   rules.has_key = (mode & 1) != 0;
   const bool for_agents = (mode & 2) != 0;
   // As launchers and agents open their ports: agents without a key accept every message, ranks announcements.
-  if (for_agents && !rules.has_key) rules.plain = PlainMessages::accepted;
-  if (!for_agents && (!rules.has_key || (mode & 4) != 0)) rules.plain = PlainMessages::announcements;
+  if (for_agents && !rules.has_key) rules.plain = PlainMessagePolicy::accepted;
+  if (!for_agents && (!rules.has_key || (mode & 4) != 0)) rules.plain = PlainMessagePolicy::announcements;
   Port port(rules, for_agents);
   while (!input.is_over()) {
     const auto action = input.byte();

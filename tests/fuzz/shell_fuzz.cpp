@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/shell/view.hpp"
+#include "core/shell/command_view.hpp"
 
 using namespace hpcml;
 

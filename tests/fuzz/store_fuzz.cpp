@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <string>
 
-#include "run/store/table.hpp"
+#include "run/store/store_table.hpp"
 
 using namespace hpcml::store;
 
 namespace {
 
-struct Nobody : Answers {
+struct Nobody : AnswerSink {
   void bytes(ClientId, std::string_view) override {}
   void value(ClientId, const SharedValue& value) override {
     if (!value) std::abort();
@@ -21,12 +21,12 @@ struct Nobody : Answers {
 
 struct Speaker {
   std::string input;
-  Dialect dialect = Dialect::unknown;
+  ProtocolDialect dialect = ProtocolDialect::unknown;
   bool gone = false;
 };
 
 /// Reads what a client has said so far.
-void listen(Speaker& speaker, ClientId id, Table& table) {
+void listen(Speaker& speaker, ClientId id, StoreTable& table) {
   Nobody nobody;
   Message message;
   const MessageLimits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
@@ -36,7 +36,8 @@ void listen(Speaker& speaker, ClientId id, Table& table) {
     if (found.fault.empty() && found.length == 0 && found.needed <= speaker.input.size()) std::abort();
     speaker.lost = !found.fault.empty();
     if (speaker.lost || found.length == 0) break;
-    if (message.op != Op::validate) speaker.lost = !table.apply(id, speaker.dialect, message, nobody).empty();
+    if (message.op != StoreOperation::validate)
+      speaker.lost = !table.apply(id, speaker.dialect, message, nobody).empty();
     speaker.input.erase(0, found.length);
   }
   if (speaker.lost) table.forget_waits(id);
@@ -46,7 +47,7 @@ void listen(Speaker& speaker, ClientId id, Table& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint64_t most = 5000;
-  Table table(most);
+  StoreTable table(most);
   std::array<Speaker, 3> speakers;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   for (ClientId turn = 0; !rest.empty(); ++turn) {

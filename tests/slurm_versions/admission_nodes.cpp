@@ -271,7 +271,7 @@ private:
   bool exceeds_tasks(long nodes) const {
     if (!from(Version::v26_05)) return exceeds_places(r, s, nodes, x_version);
     if (!r.has("ntasks") || s.tasks_per_node == 0) return false;
-    const bool shares = !has_whole_nodes() && r.sharing != Sharing::exclusive;
+    const bool shares = !has_whole_nodes() && r.sharing != NodeSharing::exclusive;
     const auto exceeds = [&](long count) {
       return count == 1 ? shares && s.tasks > s.tasks_per_node && s.max_nodes > 0
                         : (r.has("ntasks-per-node") || s.nodes_given) && s.tasks > count * s.tasks_per_node;

@@ -39,8 +39,8 @@ slurm::ClusterFacts measured_cluster() {
   return cluster;
 }
 
-slurm::Invocation invocation_of(const Json& item) {
-  slurm::Invocation invocation;
+slurm::SbatchInvocation invocation_of(const Json& item) {
+  slurm::SbatchInvocation invocation;
   if (item.contains("args")) invocation.arguments = item.at("args").get<std::vector<std::string>>();
   if (item.contains("env")) invocation.environment = item.at("env").get<std::map<std::string, std::string>>();
   return invocation;
@@ -70,7 +70,7 @@ void exclude_wanted(std::vector<Fields>& components) {
       }
 }
 
-Reading read_script(const std::string& script, const slurm::Invocation& invocation,
+Reading read_script(const std::string& script, const slurm::SbatchInvocation& invocation,
                     const slurm::ClusterFacts& cluster, slurm::Version version) {
   slurm::LocatedFindings findings("case.sh", script);
   const auto header = slurm::read_header(script, version, findings);

@@ -145,19 +145,19 @@ private:
   }
 
   void print_sharing() {
-    using slurm::Sharing;
+    using slurm::NodeSharing;
     std::string over, exclusive;
-    const bool restarts = r.has("reboot") && r.sharing == Sharing::exclusive_user;
+    const bool restarts = r.has("reboot") && r.sharing == NodeSharing::exclusive_user;
     switch (r.sharing) {
-    case Sharing::site_default: return;
-    case Sharing::exclusive: exclusive = "NODE"; break;
-    case Sharing::exclusive_user:
+    case NodeSharing::site_default: return;
+    case NodeSharing::exclusive: exclusive = "NODE"; break;
+    case NodeSharing::exclusive_user:
       exclusive = restarts ? "NODE" : "USER";
       if (!restarts) over = "USER";
       break;
-    case Sharing::exclusive_mcs: over = exclusive = "MCS"; break;
-    case Sharing::exclusive_topo: over = exclusive = "TOPO"; break;
-    case Sharing::oversubscribe:
+    case NodeSharing::exclusive_mcs: over = exclusive = "MCS"; break;
+    case NodeSharing::exclusive_topo: over = exclusive = "TOPO"; break;
+    case NodeSharing::oversubscribe:
       over = "YES";
       exclusive = "NO";
       break;

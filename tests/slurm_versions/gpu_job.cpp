@@ -83,7 +83,7 @@ GpuJob gpu_job_of(const JobOptions& r, const JobSize& s, const ClusterFacts& c, 
   set_gpus(r, s, job);
   const auto partitions = partitions_of(r, c);
   const bool whole = !partitions.empty() && partitions.front() && partitions.front()->whole_nodes;
-  job.whole_nodes = whole || r.sharing == Sharing::exclusive;
+  job.whole_nodes = whole || r.sharing == NodeSharing::exclusive;
   const auto distribution = util::to_lower(r.text("distribution"));
   if (distribution.starts_with("plane="))
     job.plane_size = parse_count(distribution.substr(6, distribution.find(',') - 6), 1).value_or(0);

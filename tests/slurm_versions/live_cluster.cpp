@@ -141,7 +141,7 @@ util::Status LiveCluster::start_controller() {
   ::posix_spawn_file_actions_destroy(&actions);
   if (status != 0) return util::Error{"cannot start " + words[0]};
   if (!wait_until_up()) return util::Error{"slurmctld does not answer: " + util::read_file(log).value_or("")};
-  return util::Done{};
+  return util::Success{};
 }
 
 bool LiveCluster::wait_until_up() {

@@ -62,7 +62,7 @@ const shell::Argument* find_list(const LintContext& subject, const shell::Comman
 /// Whether the job has its nodes to itself, or takes all of their CPUs from srun's binding.
 bool owns_cpus(const LintContext& subject, const Launch& launch) {
   const auto& request = subject.requests[0];
-  if (request.sharing == slurm::Sharing::exclusive || request.text("mem") == "0") return true;
+  if (request.sharing == slurm::NodeSharing::exclusive || request.text("mem") == "0") return true;
   if (subject.fits.size() == 1 && (subject.fits[0].owns_nodes() || subject.fits[0].facts.whole_nodes))
     return true;
   const auto* step = launch.step();

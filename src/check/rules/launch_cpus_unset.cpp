@@ -15,7 +15,7 @@ bool sets_cpus(const slurm::JobOptions& request) {
   static constexpr std::array<std::string_view, 10> k_options = {
       "cpus-per-task",   "cpus-per-gpu",     "ntasks",        "ntasks-per-gpu", "gpus-per-task",
       "extra-node-info", "cores-per-socket", "tres-per-task", "mincpus",        "ntasks-per-socket"};
-  return request.sharing == slurm::Sharing::exclusive || request.text("mem") == "0" ||
+  return request.sharing == slurm::NodeSharing::exclusive || request.text("mem") == "0" ||
          request.count("ntasks-per-node") > 1 || request.count("ntasks") > 1 ||
          std::any_of(k_options.begin(), k_options.end(),
                      [&](auto option) { return option != "ntasks" && request.has(option); });

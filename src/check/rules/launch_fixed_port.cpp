@@ -56,7 +56,7 @@ private:
 /// them leaves none for others.
 std::optional<bool> is_shared(const LintContext& subject) {
   if (subject.requests.size() != 1) return std::nullopt;
-  if (subject.requests[0].sharing == slurm::Sharing::exclusive || subject.requests[0].text("mem") == "0")
+  if (subject.requests[0].sharing == slurm::NodeSharing::exclusive || subject.requests[0].text("mem") == "0")
     return false;
   if (subject.header.directives.empty() || subject.fits.size() != 1 || subject.fits[0].partitions.size() != 1)
     return std::nullopt;

@@ -41,7 +41,7 @@ long highest(const std::string& list) {
 /// long as a node of the usual sizes has GPUs.
 bool has_whole_nodes(const LintContext& subject, long count) {
   if (subject.requests.size() != 1) return false;
-  if (subject.requests[0].sharing == slurm::Sharing::exclusive) return true;
+  if (subject.requests[0].sharing == slurm::NodeSharing::exclusive) return true;
   const auto* node = only_node(subject);
   if (subject.fits.size() != 1 || !node) return count == 4 || count == 8;
   return subject.fits[0].owns_nodes() || subject.fits[0].facts.whole_nodes ||
@@ -57,7 +57,7 @@ const GivenOption* binding_option(const Launch& launch) {
 }
 
 /// Whether the list is exported for all programs after it, not chosen for one of several.
-bool is_for_all(const SeenVariable& seen) {
+bool is_for_all(const ProgramVariable& seen) {
   const auto& context = seen.launch->command->context;
   return seen.set_at.offset != seen.value->place.offset && !context.background && !context.loop;
 }

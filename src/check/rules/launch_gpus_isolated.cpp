@@ -67,7 +67,7 @@ bool is_rank(const Launch& launch) {
 
 RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 ||
-      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
+      (subject.site && subject.site->gpu_visibility.mode == model::GpuVisibilityMode::own))
     return {};
   RuleMatches hits;
   for (const auto& launch : subject.launches) {

@@ -12,7 +12,7 @@ namespace hpcml::check {
 namespace launch_mask_gpu_order {
 
 /// The CPUs next to the GPU; empty where the profile does not state.
-model::IdSet near(const model::NodeType& node, const model::GpuPlace& place) {
+model::IdSet near(const model::NodeType& node, const model::GpuLocality& place) {
   for (const auto& domain : node.cpu.l3)
     if (place.l3 && domain.id == *place.l3) return domain.cpus;
   for (const auto& domain : node.cpu.numa)

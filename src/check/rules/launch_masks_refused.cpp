@@ -17,13 +17,13 @@ bool fills_node(const LintContext& subject, const LaunchShape& shape, long cpus_
 }
 
 bool is_shared(const LintContext& subject) {
-  if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::Sharing::exclusive ||
+  if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::NodeSharing::exclusive ||
       subject.fits[0].facts.whole_nodes)
     return false;
   const auto& partitions = subject.fits[0].partitions;
   return partitions.size() == 1 && !partitions[0]->exclusive &&
          partitions[0]->slurm_exclusive.value_or(false) == false &&
-         subject.site->binding.value == model::NodeBinding::masks;
+         subject.site->binding.value == model::WholeNodeBinder::masks;
 }
 
 RuleMatches find(const LintContext& subject) {

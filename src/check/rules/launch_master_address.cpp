@@ -23,7 +23,8 @@ bool is_loopback(std::string_view text) {
 }
 
 /// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.
-std::string_view address_source(const LintContext& subject, const shell::Piece& piece, std::size_t offset) {
+std::string_view address_source(const LintContext& subject, const shell::ArgumentPiece& piece,
+                                std::size_t offset) {
   std::string_view name = piece.text;
   if (name.size() < 2 || name[0] != '$' || name[1] == '(') return name;
   name.remove_prefix(name[1] == '{' ? 2 : 1);

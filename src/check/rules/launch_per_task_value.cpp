@@ -53,7 +53,8 @@ std::string_view per_task_name_behind(const LintContext& subject, const Launch& 
 }
 
 /// In "bash -c" with double quotes a backslash hands the variable on to the task's shell.
-std::vector<Edit> escape(const LintContext& subject, const shell::Argument& word, const shell::Piece& piece) {
+std::vector<Edit> escape(const LintContext& subject, const shell::Argument& word,
+                         const shell::ArgumentPiece& piece) {
   const auto text = subject.text;
   if (word.place.offset >= text.size() || text[word.place.offset] != '"' || word.pieces.size() < 2 ||
       piece.place.offset <= word.place.offset)

@@ -25,7 +25,7 @@ bool is_made_by(const LintContext& subject, const std::string& directory) {
 /// Whether it hands itself to sbatch, as headers do that make the directories first.
 bool submits_itself(const LintContext& subject) {
   const auto is_own_name = [](const shell::Argument& word) {
-    return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
+    return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::ArgumentPiece& piece) {
       return !piece.known && (piece.text.find("$0") != std::string::npos || piece.text == "${0}" ||
                               piece.text.find("BASH_SOURCE") != std::string::npos);
     });

@@ -22,7 +22,7 @@ bool binds_otherwise(std::string_view text) {
 
 /// The node that the job has to itself with all its GPUs, where it is known how they are attached.
 const model::NodeType* whole_node(const LintContext& subject) {
-  if (!subject.site || subject.site->binding.value != model::NodeBinding::masks) return nullptr;
+  if (!subject.site || subject.site->binding.value != model::WholeNodeBinder::masks) return nullptr;
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return nullptr;
   const auto& fit = subject.fits[0];

@@ -19,7 +19,7 @@ bool is_idle(const ComponentAtSite& part, const std::string& name) {
   if (name == "mem") return true;
   const bool for_gpus = name == "gres" ? is_for_gpus_only(part.request)
                                        : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
-  return (for_gpus && part.site.gpu_request.style == model::GpuStyle::none) ||
+  return (for_gpus && part.site.gpu_request.style == model::GpuOptionStyle::none) ||
          (name == "export" && part.request.text(name) == "ALL");
 }
 
@@ -32,7 +32,7 @@ std::vector<Edit> in_other_words(const LintContext& subject, const ComponentAtSi
   const bool same =
       name == "gpus-per-node" || (name == "gpus" && part.size.nodes_given && part.demand.nodes == 1);
   const auto place = part.place({name});
-  if (!same || !one_type || part.site.gpu_request.style != model::GpuStyle::gres ||
+  if (!same || !one_type || part.site.gpu_request.style != model::GpuOptionStyle::gres ||
       part.request.has("gres") || remove_option(subject, place).empty())
     return {};
   return {{place.offset, place.length, "--gres=gpu:" + value}};

@@ -68,7 +68,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   bool counts = false;
   for (const auto& directive : subject.header.directives)
-    counts = counts || directive.magic == slurm::Magic::sbatch;
+    counts = counts || directive.magic == slurm::DirectivePrefix::sbatch;
   for (std::size_t at = 0; at < subject.header.end;) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
     const auto line = subject.text.substr(at, end - at);

@@ -11,7 +11,7 @@ RuleMatches find(const LintContext& subject) {
     return hits; // refused, which is reported already
   for (const auto& request : subject.requests)
     if (request.has("exclusive") && request.has("oversubscribe")) {
-      const bool shared = request.sharing == slurm::Sharing::oversubscribe;
+      const bool shared = request.sharing == slurm::NodeSharing::oversubscribe;
       hits.push_back({request.place(shared ? "exclusive" : "oversubscribe"),
                       shared ? "--oversubscribe comes later and wins: the nodes are shared"
                              : "--exclusive comes later and wins: the nodes are not shared",

@@ -21,7 +21,7 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
     const auto& a = gres->second;
     const auto& b = gpus->second;
     if (!only_gpus(a) || !only_gpus(b) || a[0].type != b[0].type || a[0].count != b[0].count) continue;
-    if (!subject.site || subject.site->gpu_request.style != model::GpuStyle::gres)
+    if (!subject.site || subject.site->gpu_request.style != model::GpuOptionStyle::gres)
       return {remove_option(subject.text, place)};
     // The form that the site takes stays; the other one's variable goes with it.
     if (subject.text.find("SLURM_GPUS_PER_NODE") != std::string_view::npos) return {};

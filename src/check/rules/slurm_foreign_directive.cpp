@@ -9,7 +9,7 @@
 namespace hpcml::check {
 namespace slurm_foreign_directive {
 
-const slurm::Setting* own_setting(const LintContext& subject, const std::string& option) {
+const slurm::OptionSetting* own_setting(const LintContext& subject, const std::string& option) {
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
       if (setting.option == option &&
@@ -21,7 +21,7 @@ const slurm::Setting* own_setting(const LintContext& subject, const std::string&
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto& directives = subject.header.directives;
-  const auto is_own = [](const slurm::HeaderLine& d) { return d.magic == slurm::Magic::sbatch; };
+  const auto is_own = [](const slurm::HeaderLine& d) { return d.magic == slurm::DirectivePrefix::sbatch; };
   if (std::all_of(directives.begin(), directives.end(), is_own) ||
       std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs"))
     return hits;

@@ -22,7 +22,9 @@ RuleMatches find(const LintContext& subject) {
                          partitions[0]->default_time->value.to_slurm(), partitions[0]->name),
              hint}};
   // site/option-missing says where one is wanted.
-  if (site_rules::flag_rule(*subject.site, "time", fit.facts).policy == model::Policy::required) return {};
+  if (site_rules::sbatch_option_rule(*subject.site, "time", fit.facts).policy ==
+      model::OptionPolicy::required)
+    return {};
   return {{{},
            fmt::format("no time limit: the job gets the default of its partition, which may be short and is "
                        "not in the profile of {}",

@@ -26,8 +26,8 @@ RuleMatches find(const LintContext& subject) {
         break;
       }
     // The next setting of the same option after each.
-    std::vector<const slurm::Setting*> nexts(settings.size());
-    std::map<std::string_view, const slurm::Setting*> seen;
+    std::vector<const slurm::OptionSetting*> nexts(settings.size());
+    std::map<std::string_view, const slurm::OptionSetting*> seen;
     for (std::size_t i = settings.size(); i-- > 0;) {
       if (settings[i].place.length == 0) continue;
       auto& later = seen[settings[i].option];

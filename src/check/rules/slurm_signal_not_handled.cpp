@@ -122,7 +122,7 @@ bool has_no_steps(const LintContext& subject) {
 }
 
 /// Reports a signal to the steps that the job does not have, or for which the batch shell has a trap.
-RuleMatches find_for_steps(const LintContext& subject, const slurm::Setting& setting,
+RuleMatches find_for_steps(const LintContext& subject, const slurm::OptionSetting& setting,
                            const std::string& signal, const Shell& batch) {
   if (!batch.trap && !batch.unknown && has_no_steps(subject))
     return {{setting.place,

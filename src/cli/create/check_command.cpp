@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check/check_script.hpp"
-#include "check/report.hpp"
+#include "check/report_writer.hpp"
 #include "check/rule.hpp"
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
@@ -23,7 +23,7 @@
 #include "cli/help/value_checks.hpp"
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/slurm/version.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
@@ -114,7 +114,7 @@ private:
     for (auto what : list) {
       if (what.span.line == 0) what.span = place_of(what.code, part);
       if (!part.empty()) what.message = fmt::format("job {}: {}", part, what.message);
-      const auto place = diag::Lines(x_result.source).place_of(what.span); // JSON's places are lines
+      const auto place = diag::LineTable(x_result.source).place_of(what.span); // JSON's places are lines
       x_result.findings.push_back({std::move(what), place});
     }
   }
@@ -165,7 +165,7 @@ bool is_job_file(const std::string& name) { return name.ends_with(".json"); }
 
 class Checker {
 public:
-  Checker(const CheckOptions& options, const check::Target& target, const Context& context)
+  Checker(const CheckOptions& options, const check::CheckTarget& target, const Context& context)
       : x_options(options), x_target(target), x_context(context),
         x_report(
             check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 && takes_colour(context.env))) {}
@@ -255,9 +255,9 @@ private:
   }
 
   const CheckOptions& x_options;
-  check::Target x_target;
+  check::CheckTarget x_target;
   const Context& x_context;
-  std::unique_ptr<check::Report> x_report;
+  std::unique_ptr<check::ReportWriter> x_report;
   unsigned x_files = 0, x_files_with = 0, x_fixed_files = 0, x_fixes = 0, x_fixable = 0;
   unsigned x_errors = 0, x_warnings = 0, x_notes = 0;
   bool x_invalid = false;
@@ -278,7 +278,7 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
 
 int run_check(CheckOptions options, const Context& context) {
   int exit_code = k_ok;
-  check::Target target;
+  check::CheckTarget target;
   if (options.version) {
     target.version = slurm::parse_version(*options.version);
     if (!target.version) {

@@ -41,7 +41,7 @@ hpcml env --site vista --partition gh-dev venv --venv /scratch/me/env \
     -o env.sh)",
     .notes =
         R"(hpcml runs nothing: start the script on a login node, or submit it if it begins with #SBATCH lines.)",
-    .common = model::Concat<k_env_flags, k_common_request_flags>::text,
+    .common = model::ConcatenatedText<k_env_flags, k_common_request_flags>::text,
     .described_in = "gen",
 };
 

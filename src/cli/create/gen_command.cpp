@@ -18,7 +18,7 @@
 #include "cli/user_key.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/input_file.hpp"
 #include "generate/import_script/import_script.hpp"
@@ -61,11 +61,11 @@ void print_report(diag::Diagnostics findings, bool colour) {
 }
 
 /// What the request itself says of what the script says.
-import_script::Chosen choices_of(const model::JobSpec& job) {
+import_script::RequestOverrides choices_of(const model::JobSpec& job) {
   const auto is_set = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
   };
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.environment = job.container    ? "--container"
                        : job.venv       ? "--venv"
                        : job.conda      ? "--conda"
@@ -81,7 +81,7 @@ import_script::Chosen choices_of(const model::JobSpec& job) {
                     : model::is_agent(job) ? "hpcml"
                                            : "";
   for (const auto& [name, value] : job.env) chosen.variables.emplace(name, value.value);
-  chosen.gpus_seen = job.gpu_visibility.has_value();
+  chosen.gpu_visibility = job.gpu_visibility.has_value();
   return chosen;
 }
 
@@ -179,7 +179,7 @@ If the file of -o exists and was edited, or hpcml did not write it, it is kept a
 
 Scripts with options below "Checkpoint, requeue and restart" run hpcml on the compute nodes. With the
 options that use agents, one hpcml process per node starts and supervises its ranks.)",
-    .common = model::Concat<k_gen_flags, k_common_request_flags>::text,
+    .common = model::ConcatenatedText<k_gen_flags, k_common_request_flags>::text,
     .usage = "[OPTIONS] -- COMMAND [ARGS]...",
 };
 

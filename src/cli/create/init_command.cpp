@@ -34,7 +34,7 @@ hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json \
     -- python train.py --epochs 3)",
     .notes =
         R"(An existing file is not changed. Next: 'hpcml submit --test-only', then 'hpcml submit --watch'.)",
-    .common = model::Concat<k_init_flags, k_common_request_flags>::text,
+    .common = model::ConcatenatedText<k_init_flags, k_common_request_flags>::text,
     .usage = "[OPTIONS] [-- COMMAND [ARGS]...]",
     .described_in = "gen",
 };

@@ -15,7 +15,7 @@ namespace hpcml::cli {
 
 namespace {
 
-using model::Policy;
+using model::OptionPolicy;
 
 /// Collects lines: comments, keys, and keys that are still to be filled in.
 class FileText {
@@ -94,21 +94,21 @@ const model::Partition* choose_partition(const model::Site& site, const model::J
 }
 
 /// "account" or "qos": what was asked for, else what the site takes, else an example to fill in.
-void write_name(FileText& file, const char* name, const model::FlagRule& rule,
+void write_name(FileText& file, const char* name, const model::SbatchOptionRule& rule,
                 const model::Known<std::string>& known, const std::string& usual,
                 const std::string& example) {
   if (known)
     file.key(name, json_string(known->value));
   else if (!rule.default_value.empty())
     file.key(name, json_string(rule.default_value));
-  else if (rule.policy == Policy::required && !usual.empty())
+  else if (rule.policy == OptionPolicy::required && !usual.empty())
     file.key(name, json_string(usual));
   else
     file.open_key(name, json_string(rule.pattern_hint.empty() ? example : rule.pattern_hint));
 }
 
-std::string requirement(const model::FlagRule& rule) {
-  return (rule.policy == Policy::required ? "; this site requires it" : "") +
+std::string requirement(const model::SbatchOptionRule& rule) {
+  return (rule.policy == OptionPolicy::required ? "; this site requires it" : "") +
          (rule.pattern_hint.empty() ? std::string() : ", as " + rule.pattern_hint);
 }
 
@@ -139,7 +139,7 @@ std::string describe_qos(const model::Site& site, const model::Qos& qos) {
 
 void write_qos(FileText& file, const model::Site& site, const model::JobSpec& job, const model::Qos* usual) {
   const auto& rule = site.flag("qos");
-  if (!rule.takes() || (!job.qos && rule.policy != Policy::required && site.qos.empty())) return;
+  if (!rule.takes() || (!job.qos && rule.policy != OptionPolicy::required && site.qos.empty())) return;
   file.comment("Quality of service" + requirement(rule) + (site.qos.empty() ? "" : "; known are:"));
   for (const auto& qos : site.qos) file.more("  " + describe_qos(site, qos));
   const auto candidate =
@@ -186,12 +186,12 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
     gpus = std::min(gpus, most->value);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty())
     file.key("gpus-per-node", std::to_string(gpus));
-  if (const auto& rule = site.flag("mem"); job.mem || rule.policy == Policy::required) {
+  if (const auto& rule = site.flag("mem"); job.mem || rule.policy == OptionPolicy::required) {
     const auto* node = partition && !partition->node_types.empty()
                            ? site.find_node_type(partition->node_types.front())
                            : nullptr;
     file.comment(std::string("Memory on each node") +
-                 (rule.policy == Policy::required ? "; this site requires it." : "."));
+                 (rule.policy == OptionPolicy::required ? "; this site requires it." : "."));
     if (job.mem)
       file.key("mem", json_string(job.mem->value.to_slurm()));
     else if (node && node->memory)
@@ -235,7 +235,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   };
   software("venv", job.venv, "~/venvs/train");
   software("conda", job.conda, "NAME");
-  if (model::has_python(site, model::PythonSource::wheelhouse))
+  if (model::has_python(site, model::PythonPackageSource::wheelhouse))
     software("wheelhouse", job.wheelhouse, "torch numpy");
   write_images(file, site, job);
   if (job.env.empty()) file.open_key("env", "{\"NAME\": \"value\"}");

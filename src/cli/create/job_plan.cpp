@@ -39,7 +39,7 @@ int exit_code_of(const diag::Diagnostics& findings) {
 namespace {
 
 /// Which programs are read for hints: those of usual size.
-constexpr util::InputRule k_program_file{1 << 20, true};
+constexpr util::InputFileRule k_program_file{1 << 20, true};
 
 /// The shell script that a command runs: `./run.sh` by its first line, or `bash run.sh`; empty where it is
 /// neither, or not here.
@@ -137,7 +137,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
     component.command_script = script_of(component.command);
     component.program_text = python_program_of(component.command);
   }
-  plan::Caller caller{request_line(context)};
+  plan::CallerContext caller{request_line(context)};
   caller.sites_dirs = profile_directories(site, context);
   auto result = plan::make_plan(components, site, caller);
   if (!result.plan) return result;

@@ -94,9 +94,9 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
 
 } // namespace
 
-std::vector<config::JobPart> parts_of(const config::JobLoad& file) {
+std::vector<config::JobFileEntry> parts_of(const config::JobLoad& file) {
   if (!file.jobs.empty()) return file.jobs;
-  config::JobPart only;
+  config::JobFileEntry only;
   only.chain = file.chain.value_or(only.chain);
   only.chain_if = file.chain_if.value_or(only.chain_if);
   return {only};
@@ -152,8 +152,8 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
 namespace {
 
 /// What a component says itself is not overruled unseen, nor does it overrule what was typed.
-void find_component_clashes(const model::JobSpec& over, const std::string& where, const config::JobPart& part,
-                            diag::Diagnostics& findings) {
+void find_component_clashes(const model::JobSpec& over, const std::string& where,
+                            const config::JobFileEntry& part, diag::Diagnostics& findings) {
   const auto report = [&](const std::string& name) {
     findings.push_back({diag::Severity::error,
                         "usage/" + name,

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "hpcml/exit_code.hpp"

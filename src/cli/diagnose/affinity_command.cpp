@@ -52,7 +52,7 @@ std::string not_empty(const std::string& list) {
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
   if (options.policy == "hpcml") return topo::plan_affinity(node, request);
-  topo::CompatRequest compat;
+  topo::ExternalToolRequest compat;
   compat.policy = options.policy;
   compat.ranks = request.ranks;
   compat.allowed = request.allowed;
@@ -261,7 +261,7 @@ void add_placement_options(CLI::App& app, AffinityOptions& options) {
   app.add_option("--idle-cores", options.idle_cores,
                  "Use of cores in NUMA nodes without GPUs: none, or ranks of the package")
       ->type_name("USE")
-      ->check(one_of(model::words_of<model::IdleCores>()))
+      ->check(one_of(model::words_of<model::IdleCorePolicy>()))
       ->capture_default_str()
       ->group(k_rank_placement_group);
   auto policies = topo::compat_policies();

@@ -54,7 +54,7 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
     return util::Error{fmt::format("--threads-per-core is {}, but the cores of the node have {}",
                                    request.threads_per_core, util::counted(threads, "hardware thread")),
                        fmt::format("use --threads-per-core {} or less", threads)};
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace

@@ -15,7 +15,7 @@
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
 #include "core/util/input_file.hpp"
-#include "diagnose/joblog/reading.hpp"
+#include "diagnose/joblog/log_reader.hpp"
 
 namespace hpcml::cli {
 namespace {
@@ -59,7 +59,7 @@ int run_why(const WhyOptions& options, const Context& context) {
     print_error(fd.error(), context.colour);
     return k_world_failed;
   }
-  joblog::LogReading reading;
+  joblog::LogReader reading;
   const auto read = joblog::read_log(*fd, reading);
   if (*fd != STDIN_FILENO) ::close(*fd);
   if (!read) {

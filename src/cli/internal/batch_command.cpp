@@ -9,7 +9,7 @@
 #include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
 #include "core/model/launcher.hpp"
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/model/walltime.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
@@ -46,14 +46,14 @@ util::Error unknown_option(const std::string& word, const std::vector<std::strin
 }
 
 util::Status read_saving(const BatchOptions& options, batch::BatchRequest& request) {
-  if (options.save_before.empty()) return util::Done{};
+  if (options.save_before.empty()) return util::Success{};
   const auto time = model::LeadTime::parse(options.save_before);
   if (!time) return util::Error{fmt::format("--save-before: {}", time.error().what), time.error().hint};
   request.save_before = time->seconds();
   const auto signal = model::SaveSignal::parse(options.save_signal);
   if (!signal) return util::Error{fmt::format("--save-signal: {}", signal.error().what), signal.error().hint};
   request.save_signal = *signal;
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What the launcher of the ranks needs, and how its programs get the request to save.
@@ -66,8 +66,8 @@ util::Status read_launcher(const BatchOptions& options, batch::BatchRequest& req
       options.store == "batch" && (!options.old_secret || options.store_server->count() > 0);
   request.needs_secret = is_hpcml;
   request.serves_store = is_hpcml && is_served && !options.old_no_store;
-  request.save_route = is_hpcml ? batch::SaveRoute::launch : batch::SaveRoute::step;
-  return util::Done{};
+  request.save_route = is_hpcml ? batch::SaveSignalRoute::launch : batch::SaveSignalRoute::step;
+  return util::Success{};
 }
 
 util::Result<batch::BatchRequest> read_request(const BatchOptions& options, const Context& context) {

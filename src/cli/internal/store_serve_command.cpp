@@ -16,7 +16,7 @@ namespace hpcml::cli {
 namespace {
 
 struct ServeOptions {
-  launch::ScriptStore store;
+  launch::ScriptStoreRequest store;
   unsigned warn_after = 20;
 };
 

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   std::string merged;
   int exit_code = 0;
   for (const auto& id : config::list_sites({})) {
-    const auto load = config::load_site(id, {}, config::ProfileCheck::all);
+    const auto load = config::load_site(id, {}, config::CheckedProfiles::all);
     if (load.site) {
       rows.push_back({{id, load.layers, load.site->detect}, cli::sites_row(*load.site)});
       const auto text = config::merge_built_in(id);
@@ -50,8 +50,9 @@ int main(int argc, char** argv) {
   const auto text = fmt::format(
       "// Generated from the site profiles; do not edit.\n#include \"core/util/embedded.hpp\"\nnamespace "
       "hpcml::embedded {{\n"
-      "std::string_view site_rows() {{ return {}; }}\nnamespace {{ constexpr File k_merged[] = {{\n{}}}; }}\n"
-      "std::span<const File> merged_sites() {{ return k_merged; }}\n}}\n",
+      "std::string_view site_rows() {{ return {}; }}\nnamespace {{ constexpr EmbeddedFile k_merged[] = "
+      "{{\n{}}}; }}\n"
+      "std::span<const EmbeddedFile> merged_sites() {{ return k_merged; }}\n}}\n",
       as_literal(cli::render_site_rows(rows)), merged);
   if (exit_code != 0 || util::write_file(argv[1], text)) return exit_code;
   std::fprintf(stderr, "cannot write %s\n", argv[1]);

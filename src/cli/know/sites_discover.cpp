@@ -92,7 +92,7 @@ util::Status save(const discover::ClusterFacts& facts, const std::string& direct
       answer.words = {"module", "avail"};
     TRY_DONE(slurm::save_answer(answer, directory));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What the profile's own reader finds in it: nothing, or there is a mistake in this program.
@@ -115,7 +115,7 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
 }
 
 /// CPUs from one source and GPUs from another may belong to the same node type.
-void add_topology(discover::ProfileRequest& request, const std::string& kind,
+void add_topology(discover::ProfileInput& request, const std::string& kind,
                   const discover::ObservedNode& seen) {
   auto& type = request.topologies[kind];
   if (seen.cpu.cores > 0) type.cpu = seen.cpu;
@@ -128,8 +128,7 @@ void add_topology(discover::ProfileRequest& request, const std::string& kind,
 }
 
 util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts,
-                             const std::vector<discover::NodeKind>& kinds,
-                             discover::ProfileRequest& request) {
+                             const std::vector<discover::NodeKind>& kinds, discover::ProfileInput& request) {
   for (const auto& entry : options.topologies) {
     const auto equals = entry.find('=');
     const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);
@@ -159,11 +158,11 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
           "its node type and a file of 'lstopo FILE.xml'",
           node.name, kind.error().what));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 void try_requests(const DiscoverOptions& options, const Context& context, const discover::ClusterFacts& facts,
-                  const std::vector<discover::NodeKind>& kinds, discover::ProfileRequest& request) {
+                  const std::vector<discover::NodeKind>& kinds, discover::ProfileInput& request) {
   auto account = options.account;
   if (account.empty() && facts.accounts && !facts.accounts->names().empty())
     account = facts.accounts->names().front();
@@ -188,7 +187,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     print_error(error, context.colour);
     return code;
   };
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   request.id = options.id;
   if (request.id.empty() && !options.output_file.empty() && options.output_file != "-")
     request.id = fs::path(options.output_file).stem().string();

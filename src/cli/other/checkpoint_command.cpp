@@ -110,8 +110,8 @@ std::string problem_of(const CheckpointCandidate& candidate, bool verify) {
     return ddp::find_checkpoint_problem(candidate.path, verify ? ddp::CheckpointCheck::checksums
                                                                : ddp::CheckpointCheck::sizes)
         .text;
-  const auto checked = util::check_torch_archive(candidate.path, verify ? util::ZipCheck::checksums
-                                                                        : util::ZipCheck::directory);
+  const auto checked = util::check_torch_archive(candidate.path, verify ? util::ZipCheckLevel::checksums
+                                                                        : util::ZipCheckLevel::directory);
   if (checked) return {};
   const auto& error = checked.error();
   return fmt::format("{}: {}{}{}", candidate.path.string(), error.what, error.hint.empty() ? "" : "; ",

@@ -14,8 +14,8 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "torch/build/build.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/in_image.hpp"
-#include "torch/build/recipe.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -36,7 +36,7 @@ util::Result<std::string> start_sbatch(const Context& context) {
   words.insert(words.end(), context.program.begin(), context.program.end());
   util::ChildOptions options;
   options.pipes_output = true;
-  TRY(auto sbatch, util::Child::run(words, context.env, options));
+  TRY(auto sbatch, util::ChildProcess::run(words, context.env, options));
   auto line = read_line(sbatch.output());
   if (line.empty()) sbatch.wait();
   return line;

@@ -20,8 +20,8 @@
 #include "run/agent/agent.hpp"
 #include "run/agent/agent_request.hpp"
 #include "run/find_torch/python_command.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/launch.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/task_place.hpp"
@@ -46,15 +46,15 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 /// requested number of nodes.
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
-  const auto options = model::options_for_agent(request.rank_request);
-  TRY(const auto place,
-      launch::find_task_place(request, runtime, launch::SystemQueries(runtime), launch::FirstNode::of_nodes));
+  const auto options = model::options_for_agent(request.rank_settings);
+  TRY(const auto place, launch::find_task_place(request, runtime, launch::SystemQueries(runtime),
+                                                launch::FirstNodeRule::of_nodes));
   if (!request.processes_per_node)
     return Error{fmt::format("with {} one agent per node starts the ranks, but this step has {} on this node "
                              "and no --nproc-per-node",
                              options, util::counted(place.layout.local_world_size, "task")),
                  fmt::format("use {}", right_line(place.layout, runtime.env))};
-  const auto& range = request.rank_request.nnodes;
+  const auto& range = request.rank_settings.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
     return Error{fmt::format("--nnodes {} does not match the step of srun, which has {}", range->value.text(),
@@ -67,31 +67,31 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
 /// one task per rank, or with another number of nodes.
 util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launch,
                                                      const launch::RuntimeContext& runtime) {
-  const auto& rank_request = launch.rank_request;
-  if (auto fault = model::find_contradiction(rank_request)) return std::move(*fault);
+  const auto& rank_settings = launch.rank_settings;
+  if (auto fault = model::find_contradiction(rank_settings)) return std::move(*fault);
   unsigned nodes = 1;
   if (launch::in_task(launch, runtime)) {
     TRY(nodes, count_nodes(launch, runtime));
-  } else if (rank_request.nnodes && rank_request.nnodes->value.most > 1) {
+  } else if (rank_settings.nnodes && rank_settings.nnodes->value.most > 1) {
     return Error{
         fmt::format("--nnodes {} outside a step of srun: hpcml launch does not know the other machines",
-                    rank_request.nnodes->value.text()),
+                    rank_settings.nnodes->value.text()),
         fmt::format("use srun --ntasks-per-node=1 hpcml launch … in a job, or hpcml torchrun --nnodes {} "
                     "--rdzv-endpoint HOST:PORT … on each machine",
-                    rank_request.nnodes->value.text())};
+                    rank_settings.nnodes->value.text())};
   }
   agent::AgentRequest request;
-  request.max_restarts = model::value_or(rank_request.max_restarts, 0U);
-  if (const auto seconds = model::value_or(rank_request.stall_timeout, 0U); seconds > 0)
+  request.max_restarts = model::value_or(rank_settings.max_restarts, 0U);
+  if (const auto seconds = model::value_or(rank_settings.stall_timeout, 0U); seconds > 0)
     request.stall_timeout = std::chrono::seconds(seconds);
-  const auto heartbeat = model::heartbeat_seconds(rank_request);
+  const auto heartbeat = model::heartbeat_seconds(rank_settings);
   request.heartbeat = {std::chrono::seconds(heartbeat.interval), std::chrono::seconds(heartbeat.timeout)};
-  if (rank_request.log_dir) {
-    request.log_directory = rank_request.log_dir->value.path;
+  if (rank_settings.log_dir) {
+    request.log_directory = rank_settings.log_dir->value.path;
     launch.output.tee.others = {true, true}; // shown as without an agent, and kept
   }
-  if (rank_request.nnodes) {
-    request.min_nodes = rank_request.nnodes->value.least;
+  if (rank_settings.nnodes) {
+    request.min_nodes = rank_settings.nnodes->value.least;
     request.max_nodes = nodes; // a smaller step has no other nodes to wait for
   }
   request.launch = std::move(launch);
@@ -174,7 +174,7 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
 }
 
 /// Reads what the step's variables set and no flag does; returns the error of an invalid value.
-std::optional<util::Error> read_step_variables(model::RankRequest& request, const util::EnvSnapshot& env) {
+std::optional<util::Error> read_step_variables(model::RankSettings& request, const util::EnvSnapshot& env) {
   for (const auto& flag : model::k_rank_flags) {
     const auto name = model::variable_of(flag.name);
     const auto text = env.get_or(name, "");
@@ -189,7 +189,7 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
 int run_request(const launch::LaunchRequest& request, const launch::RuntimeContext& runtime, bool dry_run,
                 const Context& context) {
   std::optional<agent::AgentRequest> agent;
-  if (model::is_agent(request.rank_request)) {
+  if (model::is_agent(request.rank_settings)) {
     auto agent_request = make_agent_request(request, runtime);
     if (!agent_request) return fail(context, runtime, "layout", agent_request.error());
     agent = std::move(*agent_request);
@@ -236,7 +236,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
   if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
-  if (const auto fault = read_step_variables(request.rank_request, context.env))
+  if (const auto fault = read_step_variables(request.rank_settings, context.env))
     return fail(context, runtime, "environment", *fault);
   auto command = command_of(app, flags, context);
   if (!command) {
@@ -297,7 +297,7 @@ CLI::Option* add_word(CLI::App& app, const std::string& name, Target& target, co
 }
 
 /// Adds an option that reaches the ranks unchanged.
-void add_rank_flag(CLI::App& app, const model::RankFlag& flag, model::RankRequest& request) {
+void add_rank_flag(CLI::App& app, const model::RankSettingFlag& flag, model::RankSettings& request) {
   const auto name = "--" + std::string(flag.name);
   const auto read = [&flag, &request, name](const std::string& text) {
     const auto fault = flag.read(request, text, {model::OriginKind::flag, name, {}, {}, {}});
@@ -410,7 +410,7 @@ void add_launch(CLI::App& app, Context& context, int& exit_code) {
   // Each rank of a step pays for every option that is registered.
   for (const auto& flag : model::k_rank_flags)
     if (context.wants("--" + std::string(flag.name)))
-      add_rank_flag(*command, flag, flags->request.rank_request);
+      add_rank_flag(*command, flag, flags->request.rank_settings);
   add_job_facts(*command, *flags);
   command->callback([command, flags, &context, &exit_code] {
     exit_code = run_flags(*command, *flags, context);

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "core/shell/command_view.hpp"
 #include "core/shell/script.hpp"
-#include "core/shell/view.hpp"
 #include "run/agent/run_directory.hpp"
 #include "run/launch/output_routes.hpp"
 

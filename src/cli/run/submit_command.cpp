@@ -32,7 +32,7 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
       return util::Error{
           fmt::format("job {} cannot be continued before it ends (state: {})", job, record.state),
           fmt::format("run scancel {} to end it, or run hpcml submit --continue again after its end", job)};
-  return util::Done{};
+  return util::Success{};
 }
 
 std::vector<std::string> submit_words(const batch::SavedJob& kept) {
@@ -118,13 +118,13 @@ Exit codes:
 
 With --watch: the job's own exit code (128 + signal; 1 if Slurm ended the job), or 130 after Ctrl-C,
 which does not cancel the job.)",
-    .common = model::Concat<k_submit_flags, k_common_request_flags>::text,
+    .common = model::ConcatenatedText<k_submit_flags, k_common_request_flags>::text,
     .usage = "[OPTIONS] [-- COMMAND [ARGS]...]",
     .described_in = "gen",
 };
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
-  if (options.script_file.empty()) return util::Done{};
+  if (options.script_file.empty()) return util::Success{};
   return write_script_file(planned.parts.front().script, options.script_file);
 }
 
@@ -196,7 +196,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
                    "Start the next job of a chain after success (ok), or after any end (any)")
       ->type_name("RESULT")
       ->check(one_of({"any", "ok"}))
-      ->default_str(config::JobPart{}.chain_if)
+      ->default_str(config::JobFileEntry{}.chain_if)
       ->needs(chain);
   command->add_option("--continue", options->continued_job, "Submit the script of an ended job again")
       ->type_name("JOB")

@@ -61,7 +61,8 @@ std::string absolute_log(const std::string& log, const model::Plan& plan) {
 std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
                      const slurm::SubmittedJob& submitted, const Context& context) {
   const bool array = directive_of(call.plan, "--array").has_value();
-  const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
+  const slurm::LogPatternValues names{submitted.id, array ? "*" : "", call.name,
+                                      context.env.get_or("USER", "")};
   if (!array) {
     const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
     // Slurm has expanded the pattern. A remaining % may be part of the job's name, which is not expanded.
@@ -78,17 +79,18 @@ std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
 /// Creates the log directory: without it, Slurm ends a job silently.
 util::Status make_log_directory(const SubmitCall& call) {
   const auto pattern = directive_of(call.plan, "--output");
-  if (!pattern) return util::Done{};
+  if (!pattern) return util::Success{};
   const auto directory = fs::path(absolute_log(*pattern, call.plan)).parent_path();
   std::error_code error;
-  if (directory.string().find('%') != std::string::npos || fs::exists(directory, error)) return util::Done{};
+  if (directory.string().find('%') != std::string::npos || fs::exists(directory, error))
+    return util::Success{};
   if (!fs::create_directories(directory, error) || error)
     return util::Error{
         fmt::format("cannot create the log directory '{}': {}", directory.string(), error.message()),
         "use --output with a directory that you can write to"};
   print_note(fmt::format("created the log directory '{}': without it, Slurm would end the job silently",
                          directory.string()));
-  return util::Done{};
+  return util::Success{};
 }
 
 std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
@@ -106,7 +108,7 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
 std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
   if (call.chain_number == 0 || !call.plan.requeue) return render::render_script(call.plan);
   auto plan = call.plan;
-  plan.requeue->chain = model::ChainLink{jobs.at(call.chain_first).id, call.chain_number};
+  plan.requeue->chain = model::JobChainPosition{jobs.at(call.chain_first).id, call.chain_number};
   return render::render_script(plan);
 }
 
@@ -187,7 +189,7 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
 static std::optional<util::Error> find_count_fault(const model::Site& site, const std::string& partition,
                                                    const std::string& qos, unsigned long long jobs) {
   site_rules::ResourceRequest demand;
-  demand.stage = site_rules::Stage::submitted;
+  demand.stage = site_rules::RequestStage::submitted;
   if (!partition.empty()) demand.partitions = {partition};
   demand.qos = qos;
   demand.array_tasks = jobs;

@@ -51,7 +51,7 @@ site_rules::JobFacts make_facts(const model::Site& site, const model::Plan& plan
 }
 
 /// Returns the form of an account under the rule that applies to the job: " <project>@v100".
-std::string hint_of(const model::FlagRule& rule, const site_rules::JobFacts& facts) {
+std::string hint_of(const model::SbatchOptionRule& rule, const site_rules::JobFacts& facts) {
   const auto* held = site_rules::first_that_holds(rule, facts);
   return held == nullptr || held->pattern_hint.empty() ? "" : fmt::format(" {}", held->pattern_hint);
 }
@@ -72,7 +72,7 @@ public:
     for (const auto& qos : open_qos(site)) places.push_back(evaluate(site, {}, qos));
   }
 
-  std::vector<CandidatePlace> places;
+  std::vector<PartitionCandidate> places;
   bool is_alone = false; ///< Slurm does not answer: only the profile is used
 
 private:
@@ -91,8 +91,8 @@ private:
     return names.empty() ? std::vector<std::string>{""} : names;
   }
 
-  CandidatePlace evaluate(const model::Site& site, const std::string& partition, const std::string& qos) {
-    CandidatePlace place{site.id, partition, false, {}, {}, {}, {}, qos};
+  PartitionCandidate evaluate(const model::Site& site, const std::string& partition, const std::string& qos) {
+    PartitionCandidate place{site.id, partition, false, {}, {}, {}, {}, qos};
     auto job = config::merge_jobs(config::job_from_config(x_request.config, site.id, x_request.config_file),
                                   x_request.parts.front().job);
     const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
@@ -104,7 +104,7 @@ private:
     if (x_elsewhere) job.qos.reset();
     if (!qos.empty()) job.qos = model::Sourced<std::string>{qos, origin};
     const auto& account = site.flag("account");
-    const bool unpaid = !named && account.policy == model::Policy::required;
+    const bool unpaid = !named && account.policy == model::OptionPolicy::required;
     const auto result = plan_job(job, unpaid || x_elsewhere ? without_accounts(site) : site, x_context);
     if (!result.plan) {
       place.note = first_error(result.diagnostics);
@@ -124,7 +124,7 @@ private:
     return place;
   }
 
-  void ask(const model::Plan& plan, CandidatePlace& place) {
+  void ask(const model::Plan& plan, PartitionCandidate& place) {
     if (!util::find_program("sbatch", x_context.env)) return;
     if (is_alone) return;
     const auto estimate = estimate_plan(plan, x_context);
@@ -146,7 +146,7 @@ std::string hours_text(const std::optional<double>& hours) {
   return hours ? fmt::format("{:.1f}", *hours) : "-";
 }
 
-std::string json_of(const CandidatePlace& place) {
+std::string json_of(const PartitionCandidate& place) {
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
@@ -164,15 +164,17 @@ std::string json_of(const CandidatePlace& place) {
 
 } // namespace
 
-void sort_places(std::vector<CandidatePlace>& places) {
-  std::stable_sort(places.begin(), places.end(), [](const CandidatePlace& a, const CandidatePlace& b) {
-    if (a.fits != b.fits) return a.fits;
-    if (a.start != b.start) return !a.start.empty() && (b.start.empty() || a.start < b.start);
-    return a.gpu_hours.value_or(1e18) < b.gpu_hours.value_or(1e18);
-  });
+void sort_places(std::vector<PartitionCandidate>& places) {
+  std::stable_sort(places.begin(), places.end(),
+                   [](const PartitionCandidate& a, const PartitionCandidate& b) {
+                     if (a.fits != b.fits) return a.fits;
+                     if (a.start != b.start)
+                       return !a.start.empty() && (b.start.empty() || a.start < b.start);
+                     return a.gpu_hours.value_or(1e18) < b.gpu_hours.value_or(1e18);
+                   });
 }
 
-std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format) {
+std::string render_places(const std::vector<PartitionCandidate>& places, const std::string& format) {
   if (format == "json") {
     std::string text = "[";
     for (const auto& place : places) text += (text.size() > 1 ? ",\n " : "") + json_of(place);
@@ -231,7 +233,7 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
   if (survey.is_alone)
     print_note("no Slurm answers on this machine: the table uses only the site profile, without start times");
   const bool any = std::any_of(survey.places.begin(), survey.places.end(),
-                               [](const CandidatePlace& place) { return place.fits; });
+                               [](const PartitionCandidate& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;
 }
 

@@ -12,7 +12,7 @@
 namespace hpcml::cli {
 
 /// A partition as a place for the request, or a QoS if these choose the partition.
-struct CandidatePlace {
+struct PartitionCandidate {
   std::string site;
   std::string partition; ///< empty: Slurm chooses it
   bool fits = false;
@@ -24,9 +24,9 @@ struct CandidatePlace {
 };
 
 /// Sorts the places: first those that fit, by start time and cost, then all others.
-void sort_places(std::vector<CandidatePlace>& places);
+void sort_places(std::vector<PartitionCandidate>& places);
 /// Returns the places as a table or JSON.
-std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format);
+std::string render_places(const std::vector<PartitionCandidate>& places, const std::string& format);
 
 /// The flags of submit --where.
 struct PartitionSearchOptions {

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned k_longest_chain = 1000;
 
 struct PartEntry {
-  JobPart part;
+  JobFileEntry part;
   JsonPlace place;
 };
 
@@ -130,15 +130,16 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
   }
 }
 
-bool is_ready(const PartEntry& entry, const std::vector<JobPart>& placed) {
+bool is_ready(const PartEntry& entry, const std::vector<JobFileEntry>& placed) {
   return std::all_of(entry.part.after.begin(), entry.part.after.end(), [&](const std::string& name) {
-    return std::any_of(placed.begin(), placed.end(), [&](const JobPart& part) { return part.name == name; });
+    return std::any_of(placed.begin(), placed.end(),
+                       [&](const JobFileEntry& part) { return part.name == name; });
   });
 }
 
 /// The file's order as far as it goes: of those that can be next the first is next.
-std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
-  std::vector<JobPart> placed;
+std::vector<JobFileEntry> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
+  std::vector<JobFileEntry> placed;
   while (!entries.empty()) {
     const auto next = std::find_if(entries.begin(), entries.end(),
                                    [&](const PartEntry& entry) { return is_ready(entry, placed); });
@@ -157,7 +158,7 @@ std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> e
 }
 
 /// Reads "jobs", and puts each after those that it waits for.
-std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root) {
+std::vector<JobFileEntry> read_parts(ReadContext& context, ObjectReader& root) {
   std::vector<PartEntry> entries;
   root.each("jobs", [&](ObjectReader& object) { entries.push_back(read_part(object)); });
   const auto before = context.diagnostics.size();

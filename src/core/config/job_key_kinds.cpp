@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/diag/visible_text.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::config {
@@ -158,7 +158,7 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   return key;
 }
 
-JobKey rank_key(const model::RankFlag& flag) {
+JobKey rank_key(const model::RankSettingFlag& flag) {
   const std::string name(flag.name);
   JobKey key{name,
              flag.is_switch() ? KeyForm::on : KeyForm::value,

@@ -38,7 +38,7 @@ JobKey list_key(const std::string& name, KeyHelp help,
 JobKey env_key(const std::string& name, KeyHelp help);
 
 /// What reaches the ranks as it was asked for; a switch that is on in either job is on.
-JobKey rank_key(const model::RankFlag& flag);
+JobKey rank_key(const model::RankSettingFlag& flag);
 
 /// A word of a closed set.
 template <class E>

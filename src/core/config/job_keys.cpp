@@ -16,7 +16,7 @@ constexpr std::string_view k_ranks = model::k_rank_group;
 constexpr std::string_view k_recovery = model::k_recovery_group;
 constexpr std::string_view k_software = "Software";
 
-constexpr std::string_view k_usual_requeues = model::Digits<model::k_default_max_requeues>::text;
+constexpr std::string_view k_usual_requeues = model::DecimalText<model::k_default_max_requeues>::text;
 
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }

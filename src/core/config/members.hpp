@@ -16,11 +16,11 @@ namespace hpcml::config {
 namespace member {
 
 template <class V>
-struct Held { // what a place for a value holds: itself, an optional one, one with an origin
+struct UnwrappedType { // what a place for a value holds: itself, an optional one, one with an origin
   using type = V;
 };
-template <class V> struct Held<std::optional<V>> : Held<V> {};
-template <class V> struct Held<model::Sourced<V>> : Held<V> {};
+template <class V> struct UnwrappedType<std::optional<V>> : UnwrappedType<V> {};
+template <class V> struct UnwrappedType<model::Sourced<V>> : UnwrappedType<V> {};
 
 template <class V> inline constexpr bool is_known = false;
 template <class V> inline constexpr bool is_known<model::Known<V>> = true;
@@ -48,7 +48,8 @@ void store(const ObjectReader& object, std::string_view key, V& place, std::opti
 /// function from a T& to the place.
 template <class T> struct Members {
   template <auto M>
-  using Value = typename member::Held<std::remove_cvref_t<std::invoke_result_t<decltype(M), T&>>>::type;
+  using Value =
+      typename member::UnwrappedType<std::remove_cvref_t<std::invoke_result_t<decltype(M), T&>>>::type;
   using Row = Member<T>;
   using Text = std::string_view;
 

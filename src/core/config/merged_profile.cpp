@@ -175,7 +175,7 @@ bool has_file(const std::vector<std::string>& directories, const std::string& id
 /// The site as the build merged it; nothing where a file of a user's has a part in it.
 std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std::string>& directories,
                                     MergedProfiles merged) {
-  const auto found = std::find_if(merged.begin(), merged.end(), [&](const embedded::File& file) {
+  const auto found = std::find_if(merged.begin(), merged.end(), [&](const embedded::EmbeddedFile& file) {
     return file.name.substr(0, file.name.find(',')) == id;
   });
   if (found == merged.end()) return std::nullopt;
@@ -186,7 +186,8 @@ std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std
     return std::nullopt;
   auto profile = parse_merged(found->text);
   if (!profile) return std::nullopt;
-  auto read = read_site(profile->root, "built in", ReadCheck::done_by_build, std::move(profile->hash));
+  auto read =
+      read_site(profile->root, "built in", ProfileValidation::done_by_build, std::move(profile->hash));
   if (!read.site || !read.diagnostics.empty())
     return std::nullopt; // the files themselves say what is wrong, and where
   for (const auto& layer : load.layers) util::log_debug(fmt::format("profile built in: {}.json", layer));

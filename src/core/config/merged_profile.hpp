@@ -31,7 +31,7 @@ std::string merge_built_in(const std::string& id);
 
 /// Of each compiled-in site its layers' ids with commas between them, its own first, and its profile in that
 /// form.
-using MergedProfiles = std::span<const embedded::File>;
+using MergedProfiles = std::span<const embedded::EmbeddedFile>;
 /// Like load_site, but a site none of whose layers is in the directories is taken from `merged`.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged);
 

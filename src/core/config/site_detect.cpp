@@ -10,7 +10,7 @@
 
 namespace hpcml::config {
 
-std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect,
+std::optional<SiteMatch> match_site(const std::string& id, const model::DetectionRule& detect,
                                     const util::EnvSnapshot& env,
                                     const std::vector<std::string>& host_names) {
   for (const auto& [name, pattern] : detect.env) {
@@ -30,7 +30,7 @@ std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
                                     const util::EnvSnapshot& env,
                                     const std::vector<std::string>& host_names) {
   const auto own = own_profiles(directories);
-  std::map<std::string, model::Detect> sites; // by id
+  std::map<std::string, model::DetectionRule> sites; // by id
   for (const auto& site : built_in) {
     const bool untouched = std::none_of(site.layers.begin(), site.layers.end(),
                                         [&](const std::string& layer) { return own.contains(layer); });

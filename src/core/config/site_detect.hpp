@@ -22,11 +22,11 @@ struct SiteMatch {
 struct SiteFingerprint {
   std::string id;
   std::vector<std::string> layers; ///< ids of the profiles that this comes from
-  model::Detect detect;
+  model::DetectionRule detect;
 };
 
 /// Whether the site is that of a machine with this environment and these names; patterns match whole values.
-std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect,
+std::optional<SiteMatch> match_site(const std::string& id, const model::DetectionRule& detect,
                                     const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
 
 /// Returns all sites that recognise this machine, by id; if variables decide, host names are not used.

@@ -5,8 +5,8 @@
 
 namespace hpcml::config {
 
-template <> const ObjectSchema<model::MasterRule>& schema_of() {
-  using T = model::MasterRule;
+template <> const ObjectSchema<model::MasterAddressRule>& schema_of() {
+  using T = model::MasterAddressRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::interface>("interface", TextRule::name,

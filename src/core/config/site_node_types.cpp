@@ -186,8 +186,8 @@ template <> const ObjectSchema<WrittenCpus>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::GpuPlace>& schema_of() {
-  using T = model::GpuPlace;
+template <> const ObjectSchema<model::GpuLocality>& schema_of() {
+  using T = model::GpuLocality;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::number<&T::numa>("numa", 0, MemberSchema::k_most, "NUMA node to which the GPU is attached."),
@@ -200,8 +200,8 @@ template <> const ObjectSchema<model::GpuPlace>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::GpuSlice>& schema_of() {
-  using T = model::GpuSlice;
+template <> const ObjectSchema<model::MigInstanceType>& schema_of() {
+  using T = model::MigInstanceType;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name, "Slurm's name for the slice.")

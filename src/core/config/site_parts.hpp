@@ -7,10 +7,10 @@
 
 namespace hpcml::config {
 
-template <> const ObjectSchema<model::When>& schema_of();
+template <> const ObjectSchema<model::RuleCondition>& schema_of();
 template <> const ObjectSchema<model::Site>& schema_of();
 template <> const ObjectSchema<model::SourceDocument>& schema_of();
-template <> const ObjectSchema<model::Detect>& schema_of();
+template <> const ObjectSchema<model::DetectionRule>& schema_of();
 
 // site_nodes.cpp
 template <> const ObjectSchema<model::NodeType>& schema_of();
@@ -21,10 +21,10 @@ template <> const ObjectSchema<model::Qos>& schema_of();
 template <> const ObjectSchema<model::PolicyRules>& schema_of();
 
 // site_rules.cpp
-template <> const ObjectSchema<model::FlagRule>& schema_of();
+template <> const ObjectSchema<model::SbatchOptionRule>& schema_of();
 template <> const ObjectSchema<model::CommonOption>& schema_of();
-template <> const ObjectSchema<model::GpuRequest>& schema_of();
-template <> const ObjectSchema<model::GpuVisibility>& schema_of();
+template <> const ObjectSchema<model::GpuRequestRule>& schema_of();
+template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of();
 template <> const ObjectSchema<model::LauncherRule>& schema_of();
 template <> const ObjectSchema<model::SubmitRule>& schema_of();
 
@@ -34,7 +34,7 @@ template <> const ObjectSchema<model::CacheRule>& schema_of();
 template <> const ObjectSchema<model::ConflictRule>& schema_of();
 template <> const ObjectSchema<model::ModuleRule>& schema_of();
 template <> const ObjectSchema<model::ContainerRule>& schema_of();
-template <> const ObjectSchema<model::PythonRule>& schema_of();
+template <> const ObjectSchema<model::PythonPackageRule>& schema_of();
 
 // site_network.cpp
 template <> const ObjectSchema<model::NetworkRule>& schema_of();

@@ -152,9 +152,9 @@ void read_sources(ObjectReader& root, const MemberSchema& schema, Site& site) {
 }
 
 void read_flags(ObjectReader& root, const MemberSchema& schema, Site& site) {
-  std::map<std::string, std::optional<model::FlagRule>> flags;
+  std::map<std::string, std::optional<model::SbatchOptionRule>> flags;
   root.each_member(schema.key, [&](const std::string& name, ObjectReader& object) {
-    add_rule(flags[name], read_object<model::FlagRule>(object));
+    add_rule(flags[name], read_object<model::SbatchOptionRule>(object));
   });
   for (auto& [name, rule] : flags)
     if (rule) site.flags[name] = std::move(*rule);
@@ -173,9 +173,9 @@ void read_always(ObjectReader& root, const MemberSchema& schema, Site& site) {
 }
 
 void read_gpu_request(ObjectReader& root, const MemberSchema& schema, Site& site) {
-  std::optional<model::GpuRequest> first;
-  root.each_or_one(schema.key,
-                   [&](ObjectReader& object) { add_rule(first, read_object<model::GpuRequest>(object)); });
+  std::optional<model::GpuRequestRule> first;
+  root.each_or_one(
+      schema.key, [&](ObjectReader& object) { add_rule(first, read_object<model::GpuRequestRule>(object)); });
   if (first) site.gpu_request = std::move(*first);
 }
 
@@ -226,7 +226,7 @@ constexpr auto request_members() {
                   .about = "sbatch's options by their long name without dashes: one rule, or several of "
                            "which the first that holds is used.",
                   .key_rule = TextRule::name,
-                  .schema = &M::any_schema<model::FlagRule>},
+                  .schema = &M::any_schema<model::SbatchOptionRule>},
                  &read_flags),
       M::special({.key = "common_options",
                   .kind = MemberKind::objects_or_texts,
@@ -239,7 +239,7 @@ constexpr auto request_members() {
           {.key = "gpu_request",
            .kind = MemberKind::object_or_list,
            .about = "How GPUs are asked for: one rule, or several of which the first that holds is used.",
-           .schema = &M::any_schema<model::GpuRequest>},
+           .schema = &M::any_schema<model::GpuRequestRule>},
           &read_gpu_request),
       M::object<&Site::gpu_visibility>("gpu_visibility"),
       M::part<&undescribed_names_schema>("undescribed_names"),
@@ -314,8 +314,8 @@ template <> const ObjectSchema<model::SourceDocument>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::Detect>& schema_of() {
-  using T = model::Detect;
+template <> const ObjectSchema<model::DetectionRule>& schema_of() {
+  using T = model::DetectionRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text_map<&T::env>("env", TextRule::variable, TextRule::line,

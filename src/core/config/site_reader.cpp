@@ -147,17 +147,17 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
 
-SiteReadResult read_site(const JsonNode& profile, const std::string& file, ReadCheck check,
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidation check,
                          std::string hash) {
   ReadContext context;
-  context.checks = check == ReadCheck::whole;
+  context.checks = check == ProfileValidation::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   read_members(root, schema_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
-  if (check == ReadCheck::whole) {
+  if (check == ProfileValidation::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
     check_unknown_facts(profile, without_readers(schema_of<model::Site>()), context);

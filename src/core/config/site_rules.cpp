@@ -26,12 +26,12 @@ std::vector<std::string> gpu_type_policies() {
   return {"optional", "required", "recommended", "forbidden", "ignored"};
 }
 
-void read_gpu_type(ObjectReader& object, const MemberSchema& schema, model::GpuRequest& rule) {
+void read_gpu_type(ObjectReader& object, const MemberSchema& schema, model::GpuRequestRule& rule) {
   const auto word = object.choice(schema.key, schema.words());
   if (!word) return;
   rule.accepts_untyped = *word == "recommended";
-  rule.type = rule.accepts_untyped ? model::Policy::required
-                                   : model::find_word<model::Policy>(*word).value_or(rule.type);
+  rule.type = rule.accepts_untyped ? model::OptionPolicy::required
+                                   : model::find_word<model::OptionPolicy>(*word).value_or(rule.type);
 }
 
 void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
@@ -41,8 +41,8 @@ void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
                         "use srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
 }
 
-const ObjectSchema<model::Conditional>& host_form() {
-  using T = model::Conditional;
+const ObjectSchema<model::ConditionalText>& host_form() {
+  using T = model::ConditionalText;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("host", TextRule::line, "Login node: roihu-gpu.csc.fi.")
@@ -53,8 +53,8 @@ const ObjectSchema<model::Conditional>& host_form() {
   return k_schema;
 }
 
-const ObjectSchema<model::Conditional>& command_schema() {
-  using T = model::Conditional;
+const ObjectSchema<model::ConditionalText>& command_schema() {
+  using T = model::ConditionalText;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("command", TextRule::name, "Command that takes the script: ghbatch.")
@@ -67,8 +67,8 @@ const ObjectSchema<model::Conditional>& command_schema() {
 
 } // namespace
 
-template <> const ObjectSchema<model::When>& schema_of() {
-  using T = model::When;
+template <> const ObjectSchema<model::RuleCondition>& schema_of() {
+  using T = model::RuleCondition;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
@@ -82,7 +82,7 @@ template <> const ObjectSchema<model::When>& schema_of() {
       M::texts<&T::gpu_types>("gpu_types", TextRule::name, "With these GPU types, by Slurm's name."),
       M::texts<&T::launchers>(
           "launchers", TextRule::name,
-          model::Concat<k_with, model::Listed<model::k_launcher_names>::text, k_stop>::text),
+          model::ConcatenatedText<k_with, model::NameListText<model::k_launcher_names>::text, k_stop>::text),
       M::texts<&T::qos>("qos", TextRule::name, "Under these QoS."),
       M::yes_no<&T::container>("container", "In a container, or without."),
       M::text<&T::image>("image", TextRule::line,
@@ -98,8 +98,8 @@ template <> const ObjectSchema<model::When>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::FlagRule>& schema_of() {
-  using T = model::FlagRule;
+template <> const ObjectSchema<model::SbatchOptionRule>& schema_of() {
+  using T = model::SbatchOptionRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::policy>("policy",
@@ -135,8 +135,8 @@ template <> const ObjectSchema<model::CommonOption>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::GpuRequest>& schema_of() {
-  using T = model::GpuRequest;
+template <> const ObjectSchema<model::GpuRequestRule>& schema_of() {
+  using T = model::GpuRequestRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::style>("style", "The option with which GPUs are requested; none: they come with the node."),
@@ -160,8 +160,8 @@ template <> const ObjectSchema<model::GpuRequest>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::GpuVisibility>& schema_of() {
-  using T = model::GpuVisibility;
+template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of() {
+  using T = model::GpuVisibilityRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::mode>("mode", "What a rank sees: all GPUs of the node, or only its own."),

@@ -150,8 +150,8 @@ template <> const ObjectSchema<model::ContainerBind>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::SquashRule>& schema_of() {
-  using T = model::SquashRule;
+template <> const ObjectSchema<model::SquashfsRule>& schema_of() {
+  using T = model::SquashfsRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::at>("at", TextRule::expression,
@@ -169,7 +169,7 @@ template <> const ObjectSchema<model::ContainerRule>& schema_of() {
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::engine>("engine", "What runs them: a program before the command, or options of Slurm.")
-          .must(model::Listed<model::k_engine_names>::text),
+          .must(model::NameListText<model::k_engine_names>::text),
       M::text<&T::images>("images", TextRule::line,
                           "The rule is for images of this form, a regular expression: .*\\.toml. Without it, "
                           "for all others."),
@@ -218,8 +218,8 @@ template <> const ObjectSchema<model::ImageBuild>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::PythonRule>& schema_of() {
-  using T = model::PythonRule;
+template <> const ObjectSchema<model::PythonPackageRule>& schema_of() {
+  using T = model::PythonPackageRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::kind>("kind",

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "core/diag/excerpt.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/diag/visible_text.hpp"
 #include "hpcml/json_line.hpp"
 

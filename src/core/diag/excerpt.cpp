@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/diag/excerpt.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -333,7 +333,7 @@ private:
 
 } // namespace
 
-std::vector<Launch> find_launches(const shell::View& view) {
+std::vector<Launch> find_launches(const shell::CommandView& view) {
   Chains chains;
   std::vector<Launch> launches;
   std::vector<std::vector<Link>> by_command(view.commands.size()); // of those whose text holds others

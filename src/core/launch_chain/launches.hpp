@@ -11,7 +11,7 @@
 
 #include "core/launch_chain/programs.hpp"
 #include "core/model/launcher_row.hpp"
-#include "core/shell/view.hpp"
+#include "core/shell/command_view.hpp"
 
 namespace hpcml::launch_chain {
 
@@ -76,6 +76,6 @@ struct Launch {
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and
 /// for what is after an exit.
-std::vector<Launch> find_launches(const shell::View& view);
+std::vector<Launch> find_launches(const shell::CommandView& view);
 
 } // namespace hpcml::launch_chain

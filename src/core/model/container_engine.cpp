@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/container_engine.hpp"
 
-#include "core/model/name_filter.hpp"
+#include "core/model/name_prefilter.hpp"
 
 namespace hpcml::model {
 
 namespace {
 
-constexpr NameFilter k_engine_filter(k_engines, [](const EngineRow& row) { return row.words.name; });
+constexpr NamePrefilter k_engine_filter(k_engines, [](const EngineRow& row) { return row.words.name; });
 
 template <class Is> const EngineRow* find_engine(Is is) {
   const auto* row = std::find_if(k_engines.begin(), k_engines.end(), is);

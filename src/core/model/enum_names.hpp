@@ -56,7 +56,7 @@ template <class E> util::Result<E> parse_word(std::string_view text) {
 }
 
 /// A number as decimal text, made by the compiler.
-template <unsigned Number> struct Digits {
+template <unsigned Number> struct DecimalText {
   static constexpr std::size_t size = [] {
     std::size_t digits = 1;
     for (unsigned rest = Number; rest >= 10; rest /= 10) ++digits;
@@ -72,7 +72,7 @@ template <unsigned Number> struct Digits {
 };
 
 /// Texts put together by the compiler; each is its own constant.
-template <const std::string_view&... Parts> struct Concat {
+template <const std::string_view&... Parts> struct ConcatenatedText {
   static constexpr auto chars = [] {
     std::array<char, (Parts.size() + ... + 0)> text = {};
     auto at = text.begin();
@@ -83,7 +83,7 @@ template <const std::string_view&... Parts> struct Concat {
 };
 
 /// Names for users, put together by the compiler: "a, b or c".
-template <const auto& Names> struct Listed {
+template <const auto& Names> struct NameListText {
   static constexpr std::string_view between(std::size_t at) {
     return at == 0 ? "" : at + 1 < Names.size() ? ", " : " or ";
   }

@@ -9,9 +9,9 @@ namespace hpcml::model {
 
 util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
   if (text == "gpu") return GpuOrder{};
-  if (text == "cpu") return GpuOrder{RankOrder::cpu};
-  if (text == "ring") return GpuOrder{RankOrder::ring};
-  GpuOrder order{RankOrder::list};
+  if (text == "cpu") return GpuOrder{GpuOrderKind::cpu};
+  if (text == "ring") return GpuOrder{GpuOrderKind::ring};
+  GpuOrder order{GpuOrderKind::list};
   for (const auto& piece : util::split(text, ',')) {
     const auto number = util::parse_unsigned(piece);
     if (!number || *number > 65535)
@@ -25,10 +25,10 @@ util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
 
 std::string GpuOrder::text() const {
   switch (kind) {
-  case RankOrder::gpu: return "gpu";
-  case RankOrder::cpu: return "cpu";
-  case RankOrder::ring: return "ring";
-  case RankOrder::list: break;
+  case GpuOrderKind::gpu: return "gpu";
+  case GpuOrderKind::cpu: return "cpu";
+  case GpuOrderKind::ring: return "ring";
+  case GpuOrderKind::list: break;
   }
   std::vector<std::string> numbers;
   for (const unsigned gpu : list) numbers.push_back(std::to_string(gpu));

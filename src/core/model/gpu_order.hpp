@@ -11,7 +11,7 @@
 namespace hpcml::model {
 
 /// The order in which ranks take GPUs.
-enum class RankOrder {
+enum class GpuOrderKind {
   gpu,  ///< local rank = GPU index, which programs that use LOCAL_RANK as device number need
   cpu,  ///< by the lowest CPU near the GPU
   list, ///< as `list` says
@@ -20,8 +20,8 @@ enum class RankOrder {
 
 /// An order by its name, or GPU numbers in rank order.
 struct GpuOrder {
-  RankOrder kind = RankOrder::gpu;
-  std::vector<unsigned> list = {}; ///< GPU numbers as the step sees them; only for RankOrder::list
+  GpuOrderKind kind = GpuOrderKind::gpu;
+  std::vector<unsigned> list = {}; ///< GPU numbers as the step sees them; only for GpuOrderKind::list
   /// "gpu", "cpu", "ring" or "0,1,3,2". An error for anything else.
   static util::Result<GpuOrder> parse(std::string_view text);
   /// As parse reads it.

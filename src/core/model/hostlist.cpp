@@ -52,7 +52,7 @@ util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& pi
     piece.count += *last - *first + 1;
     offset += part.size() + 1;
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Appends all names that begin with `name` and continue as the pieces from `at` on say.
@@ -103,7 +103,7 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
   out.reserve(out.size() + count);
   std::string name;
   append_names(pieces, 0, name, out);
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace

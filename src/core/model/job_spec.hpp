@@ -14,7 +14,7 @@
 #include "core/model/mem_size.hpp"
 #include "core/model/origin.hpp"
 #include "core/model/rank_choices.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 #include "core/model/retry_classes.hpp"
 #include "core/model/save_signal.hpp"
 #include "core/model/walltime.hpp"
@@ -28,7 +28,7 @@ struct JobStep {
 };
 
 /// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
-struct JobSpec : RankRequest {
+struct JobSpec : RankSettings {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
   std::string command_script; ///< the text of the shell script that the command runs, where it could be read
   std::string program_text;   ///< the text of the Python program that the command runs, likewise
@@ -40,7 +40,7 @@ struct JobSpec : RankRequest {
   Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
   Known<unsigned> cpus_per_task;    ///< physical cores
   Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 if none is given
-  Known<IdleCores> idle_cores;
+  Known<IdleCorePolicy> idle_cores;
   Known<GpuOrder> rank_order;
   Known<MemSize> mem; ///< per node
   Known<Walltime> time;
@@ -50,7 +50,7 @@ struct JobSpec : RankRequest {
   Known<std::string> output;
   Known<Launcher> launcher;
   Known<Backend> backend;
-  Known<GpusSeen> gpu_visibility;
+  Known<GpuVisibilityMode> gpu_visibility;
   Known<std::string> gpu_type;
   Known<std::string> venv;       ///< path of a virtual environment to activate
   Known<std::string> conda;      ///< name or prefix of a conda environment

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/model/launcher_rows.hpp"
-#include "core/model/name_filter.hpp"
+#include "core/model/name_prefilter.hpp"
 #include "core/util/choice_hint.hpp"
 #include "core/util/text.hpp"
 
@@ -21,7 +21,7 @@ bool is_same_option(std::string_view a, std::string_view b) {
   });
 }
 
-constexpr NameFilter k_launcher_filter(k_launchers, [](const LauncherRow& row) { return row.words.name; });
+constexpr NamePrefilter k_launcher_filter(k_launchers, [](const LauncherRow& row) { return row.words.name; });
 
 const LauncherRow* launcher_called(std::string_view name) {
   if (!k_launcher_filter.may_have(name)) return nullptr; // every word of a script is asked after

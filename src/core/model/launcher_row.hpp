@@ -50,7 +50,7 @@ struct LauncherOption {
 
 /// How a script starts the agent of a node. In its words {nodes}, {least_nodes} ("1:4", or the number of
 /// nodes), {ranks_per_node} and {ranks} are numbers; a word with a dollar is the shell's to expand.
-struct AgentScript {
+struct AgentStartTemplate {
   std::array<std::string_view, 7> words = {}; ///< to the first empty one
   std::string_view plain = "";                ///< "the program is none of Python's"
   std::string_view module = "";               ///< "the program is a module"
@@ -90,7 +90,7 @@ struct LauncherRow {
   std::string_view address_option = "";    ///< sets the rendezvous endpoint of several nodes, at PORT
   std::string_view without_address = "";   ///< what happens without that
   bool of_some_sites = false;              ///< a program that only some sites have
-  AgentScript script = {};
+  AgentStartTemplate script = {};
 
   /// What an option of this name is about, with or without dashes before it, "-" or "_" within.
   OptionMeaning meaning_of(std::string_view option) const;

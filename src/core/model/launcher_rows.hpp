@@ -9,7 +9,7 @@
 #include "core/model/enum_names.hpp"
 #include "core/model/launcher_agents.hpp"
 #include "core/model/launcher_row.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 
 namespace hpcml::model {
 
@@ -114,7 +114,7 @@ inline constexpr std::string_view k_other_values =
 /// The launchers; the first is hpcml's own, which is what a job gets that names none.
 inline constexpr auto k_launchers = std::to_array<LauncherRow>({
     {.words = {.name = "hpcml",
-               .values = Concat<rows::k_requested_text, rows::k_other_values>::text,
+               .values = ConcatenatedText<rows::k_requested_text, rows::k_other_values>::text,
                .subcommands = " launch "},
      .ranks = RankStartMethod::launch},
     rows::k_torchrun,

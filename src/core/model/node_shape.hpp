@@ -21,7 +21,7 @@ inline constexpr std::array<NamedValue<CpuArch>, 3> k_words<CpuArch> = {
     {{"x86_64", CpuArch::x86_64}, {"aarch64", CpuArch::aarch64}, {"ppc64le", CpuArch::ppc64le}}};
 
 /// A GPU as one device that a rank can take (a GCD on MI250X). All of its locality may be unknown.
-struct GpuPlace {
+struct GpuLocality {
   unsigned index = 0;                   ///< the runtime's index with all GPUs visible, which is PCI order
   std::optional<unsigned> numa;         ///< OS id of the NUMA node it hangs under
   std::optional<unsigned> l3;           ///< id of the L3 it hangs under, where it does (MI250X boards)
@@ -52,7 +52,7 @@ struct CpuShape {
 };
 
 /// A MIG instance that can be asked for by itself.
-struct GpuSlice {
+struct MigInstanceType {
   std::string name;                 ///< Slurm's name
   std::vector<std::string> aliases; ///< other names that Slurm takes
   std::optional<unsigned> mem_gib;
@@ -80,26 +80,26 @@ struct GpuShape {
   std::string cuda_max;  ///< the newest that the driver runs: "12.9", or empty
   std::string rocm_max;
   ComputeMode compute_mode = ComputeMode::unknown;
-  std::vector<GpuSlice> slices; ///< MIG
-  std::vector<GpuPlace> places; ///< empty = locality unknown; else one per GPU, by index
+  std::vector<MigInstanceType> slices; ///< MIG
+  std::vector<GpuLocality> places;     ///< empty = locality unknown; else one per GPU, by index
 };
 
 /// How binding a GPU's share of cores is. `automatic`: Slurm gives the cores with the GPU.
-enum class SharePolicy { none, recommended, max, fixed, automatic };
+enum class CoreSharePolicy { none, recommended, max, fixed, automatic };
 
 template <>
-inline constexpr std::array<NamedValue<SharePolicy>, 4> k_words<SharePolicy> = {
-    {{"recommended", SharePolicy::recommended},
-     {"max", SharePolicy::max},
-     {"fixed", SharePolicy::fixed},
-     {"auto", SharePolicy::automatic}}};
+inline constexpr std::array<NamedValue<CoreSharePolicy>, 4> k_words<CoreSharePolicy> = {
+    {{"recommended", CoreSharePolicy::recommended},
+     {"max", CoreSharePolicy::max},
+     {"fixed", CoreSharePolicy::fixed},
+     {"auto", CoreSharePolicy::automatic}}};
 
 /// What a node's memory is, where it has several kinds. `sum`: all kinds together.
-enum class MemoryCounted { unspecified, ram, hbm, sum };
+enum class MemoryCountMode { unspecified, ram, hbm, sum };
 
 template <>
-inline constexpr std::array<NamedValue<MemoryCounted>, 3> k_words<MemoryCounted> = {
-    {{"ram", MemoryCounted::ram}, {"hbm", MemoryCounted::hbm}, {"sum", MemoryCounted::sum}}};
+inline constexpr std::array<NamedValue<MemoryCountMode>, 3> k_words<MemoryCountMode> = {
+    {{"ram", MemoryCountMode::ram}, {"hbm", MemoryCountMode::hbm}, {"sum", MemoryCountMode::sum}}};
 
 /// A node type of a site.
 struct NodeType {
@@ -110,8 +110,8 @@ struct NodeType {
   Known<MemSize> memory;                ///< what a job can ask for in total
   std::optional<unsigned> cpus_per_gpu; ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
-  SharePolicy share_policy = SharePolicy::none;
-  MemoryCounted memory_kind = MemoryCounted::unspecified; ///< what `memory` is
+  CoreSharePolicy share_policy = CoreSharePolicy::none;
+  MemoryCountMode memory_kind = MemoryCountMode::unspecified; ///< what `memory` is
   std::string constraint;              ///< feature expression that selects these nodes: "gpu&hbm80g"
   std::vector<std::string> features;   ///< what Slurm lists for them
   bool multi_node = true;              ///< jobs may span several of them

@@ -50,7 +50,7 @@ util::Status check_pattern(const std::string& pattern) {
   if (!compile(pattern))
     return util::Error{fmt::format("\"{}\" is not a valid regular expression", pattern),
                        "use ECMAScript syntax, as in JavaScript"};
-  return util::Done{};
+  return util::Success{};
 }
 
 bool matches_pattern(const std::string& text, const std::string& pattern) {

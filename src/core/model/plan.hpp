@@ -26,7 +26,7 @@ struct PlannedEnv {
   std::string name;
   std::string value;
   bool expression = false;
-  Scope scope = Scope::task;
+  ValueScope scope = ValueScope::task;
   Origin origin;
 };
 
@@ -85,25 +85,25 @@ struct PlannedBinding {
   std::vector<PlannedRankBinding> ranks; ///< one per local rank; empty when unknown before the job runs
   std::string why;
   Origin origin;
-  Sourced<IdleCores> idle_cores{IdleCores::none, {}};
+  Sourced<IdleCorePolicy> idle_cores{IdleCorePolicy::none, {}};
   Sourced<GpuOrder> order{{},
                           {}}; ///< where masks are planned already a list, so that every node does the same
 };
 
 /// `packed`: an archive that is unpacked on each node.
-enum class PythonKind { none, venv, conda, wheelhouse, packed };
+enum class PythonEnvironmentKind { none, venv, conda, wheelhouse, packed };
 
 template <>
-inline constexpr std::array<NamedValue<PythonKind>, 5> k_words<PythonKind> = {
-    {{"none", PythonKind::none},
-     {"venv", PythonKind::venv},
-     {"conda", PythonKind::conda},
-     {"wheelhouse", PythonKind::wheelhouse},
-     {"packed", PythonKind::packed}}};
+inline constexpr std::array<NamedValue<PythonEnvironmentKind>, 5> k_words<PythonEnvironmentKind> = {
+    {{"none", PythonEnvironmentKind::none},
+     {"venv", PythonEnvironmentKind::venv},
+     {"conda", PythonEnvironmentKind::conda},
+     {"wheelhouse", PythonEnvironmentKind::wheelhouse},
+     {"packed", PythonEnvironmentKind::packed}}};
 
 /// The Python environment that is activated before the program.
 struct PlannedPython {
-  PythonKind kind = PythonKind::none;
+  PythonEnvironmentKind kind = PythonEnvironmentKind::none;
   std::string where; ///< path or name, the container's where there is one; on the node's disk an expression
                      ///< ("$SLURM_TMPDIR/env")
   std::vector<std::string>
@@ -112,7 +112,9 @@ struct PlannedPython {
   bool remove = false;   ///< for wheelhouse: the script has to remove it at the end
   std::string disk = {}; ///< for wheelhouse: place on the node's disk, an expression
   /// Whether each node has it on its own disk.
-  bool on_each_node() const { return kind == PythonKind::wheelhouse || kind == PythonKind::packed; }
+  bool on_each_node() const {
+    return kind == PythonEnvironmentKind::wheelhouse || kind == PythonEnvironmentKind::packed;
+  }
 };
 
 /// What is copied to each node's own disk before the ranks start.
@@ -128,7 +130,7 @@ struct PlannedStage {
 struct PlannedContainer {
   ContainerEngine engine = ContainerEngine::singularity;
   std::string image;
-  GpuFlag gpu_flag = GpuFlag::none;
+  ContainerGpuOption gpu_flag = ContainerGpuOption::none;
   std::vector<ContainerBind> binds; ///< in order; the last for a target wins
   std::string enter;                ///< evaluated inside before the program; empty: none
   Origin origin;
@@ -190,21 +192,21 @@ struct PlannedSaving {
 };
 
 /// A job that continues from those before it in a chain.
-struct ChainLink {
+struct JobChainPosition {
   std::string first;   ///< the number of the chain's first job
   unsigned number = 0; ///< jobs before this one
 };
 
 /// How a job continues after its end.
 struct PlannedRequeue {
-  bool requeues = false;               ///< its script puts it back into the queue
-  unsigned most = 3;                   ///< this often
-  RetryClasses requeue_on;             ///< after which failures as well
-  std::string checkpoint_dir;          ///< of all jobs; empty: the programs' own affair
-  Origin origin;                       ///< who requires it
-  Origin bound;                        ///< who states how often
-  std::optional<ChainLink> chain = {}; ///< unset for the first of one
-  Known<std::string> slurm = {};       ///< what --requeue says to Slurm: "expedite"
+  bool requeues = false;                      ///< its script puts it back into the queue
+  unsigned most = 3;                          ///< this often
+  RetryClasses requeue_on;                    ///< after which failures as well
+  std::string checkpoint_dir;                 ///< of all jobs; empty: the programs' own affair
+  Origin origin;                              ///< who requires it
+  Origin bound;                               ///< who states how often
+  std::optional<JobChainPosition> chain = {}; ///< unset for the first of one
+  Known<std::string> slurm = {};              ///< what --requeue says to Slurm: "expedite"
 };
 
 /// The whole plan of one job.
@@ -224,7 +226,7 @@ struct Plan {
   PlannedLayout layout;
   PlannedLauncher launcher;
   PlannedBinding binding;
-  Sourced<GpusSeen> gpu_visibility;
+  Sourced<GpuVisibilityMode> gpu_visibility;
   GpuVendor gpu_vendor = GpuVendor::unknown;
   Sourced<ModulesReset> modules_reset{ModulesReset::none, {}}; ///< before the modules
   std::vector<PlannedModule> modules;
@@ -241,7 +243,7 @@ struct Plan {
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
   InteractiveRule interactive;                       ///< how to get an interactive job
   std::vector<std::string> sites_dirs; ///< where launch finds the profile when it is not built in, absolute
-  RankRequest ranks;                   ///< what they receive as it was asked for
+  RankSettings ranks;                  ///< what they receive as it was asked for
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
   /// Of a heterogeneous job the components after this one. Their directives are what sbatch does not hand on
   /// from the component before; script and set-up are this plan's.

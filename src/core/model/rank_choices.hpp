@@ -16,25 +16,25 @@ inline constexpr std::array<NamedValue<Backend>, 3> k_words<Backend> = {
     {{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
 
 /// What a rank sees of the node's GPUs: all of them, or only its own.
-enum class GpusSeen { all, own };
+enum class GpuVisibilityMode { all, own };
 
 template <>
-inline constexpr std::array<NamedValue<GpusSeen>, 2> k_words<GpusSeen> = {
-    {{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
+inline constexpr std::array<NamedValue<GpuVisibilityMode>, 2> k_words<GpuVisibilityMode> = {
+    {{"all", GpuVisibilityMode::all}, {"own", GpuVisibilityMode::own}}};
 
 /// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
-enum class IdleCores { none, package };
+enum class IdleCorePolicy { none, package };
 
 template <>
-inline constexpr std::array<NamedValue<IdleCores>, 2> k_words<IdleCores> = {
-    {{"none", IdleCores::none}, {"package", IdleCores::package}}};
+inline constexpr std::array<NamedValue<IdleCorePolicy>, 2> k_words<IdleCorePolicy> = {
+    {{"none", IdleCorePolicy::none}, {"package", IdleCorePolicy::package}}};
 
 /// What happens when a rank has not what its plan says.
-enum class BindCheck { none, warn, fail };
+enum class BindCheckAction { none, warn, fail };
 
 template <>
-inline constexpr std::array<NamedValue<BindCheck>, 2> k_words<BindCheck> = {
-    {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
+inline constexpr std::array<NamedValue<BindCheckAction>, 2> k_words<BindCheckAction> = {
+    {{"warn", BindCheckAction::warn}, {"fail", BindCheckAction::fail}}};
 
 /// Who serves the store where the ranks' programs connect: hpcml, rank 0's program, or by what torch it is.
 enum class StoreChoice { automatic, own, env };

@@ -18,18 +18,19 @@ namespace hpcml::model {
 
 /// What a site does with a request option. `discouraged`: it is taken, the site asks to omit it; `srun_only`:
 /// sbatch refuses it, srun takes it.
-enum class Policy { optional, required, discouraged, forbidden, ignored, srun_only };
+enum class OptionPolicy { optional, required, discouraged, forbidden, ignored, srun_only };
 
 template <>
-inline constexpr std::array<NamedValue<Policy>, 6> k_words<Policy> = {{{"optional", Policy::optional},
-                                                                       {"required", Policy::required},
-                                                                       {"discouraged", Policy::discouraged},
-                                                                       {"forbidden", Policy::forbidden},
-                                                                       {"ignored", Policy::ignored},
-                                                                       {"srun-only", Policy::srun_only}}};
+inline constexpr std::array<NamedValue<OptionPolicy>, 6> k_words<OptionPolicy> = {
+    {{"optional", OptionPolicy::optional},
+     {"required", OptionPolicy::required},
+     {"discouraged", OptionPolicy::discouraged},
+     {"forbidden", OptionPolicy::forbidden},
+     {"ignored", OptionPolicy::ignored},
+     {"srun-only", OptionPolicy::srun_only}}};
 
 /// When a rule of the profile applies. Unset members do not matter.
-struct When {
+struct RuleCondition {
   std::optional<unsigned> min_nodes;
   std::optional<unsigned> max_nodes;
   std::optional<bool> gpus; ///< the job has GPUs
@@ -46,18 +47,19 @@ struct When {
 };
 
 /// A flag rule of the site: how it treats one of sbatch's options.
-struct FlagRule {
-  Policy policy = Policy::optional;
+struct SbatchOptionRule {
+  OptionPolicy policy = OptionPolicy::optional;
   std::string pattern;      ///< regular expression (ECMAScript) the value must match, or empty
   std::string pattern_hint; ///< "project_<number>"
   std::string default_value;
   std::string suffix; ///< put after a value that does not end with it: "@h100"
   std::string why;
-  When when; ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
+  RuleCondition
+      when; ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
   Origin origin;
-  std::vector<FlagRule> more = {}; ///< further rules for the same option; the first that holds counts
+  std::vector<SbatchOptionRule> more = {}; ///< further rules for the same option; the first that holds counts
   /// True if a job may have the option and it does something.
-  bool takes() const { return policy != Policy::forbidden && policy != Policy::ignored; }
+  bool takes() const { return policy != OptionPolicy::forbidden && policy != OptionPolicy::ignored; }
 };
 
 /// An option that every job gets.
@@ -65,38 +67,38 @@ struct CommonOption {
   std::string value; ///< "--network=disable_rdzv_get"
   Origin origin;
   bool on_srun = false; ///< given to srun, not to sbatch
-  When when = {};
+  RuleCondition when = {};
 };
 
 /// The option by which GPUs are asked for; `none`: they come with the node.
-enum class GpuStyle { gpus_per_node, gpus, gres, gpus_per_task, none };
+enum class GpuOptionStyle { gpus_per_node, gpus, gres, gpus_per_task, none };
 
 template <>
-inline constexpr std::array<NamedValue<GpuStyle>, 5> k_words<GpuStyle> = {
-    {{"gpus-per-node", GpuStyle::gpus_per_node},
-     {"gpus", GpuStyle::gpus},
-     {"gres", GpuStyle::gres},
-     {"gpus-per-task", GpuStyle::gpus_per_task},
-     {"none", GpuStyle::none}}};
+inline constexpr std::array<NamedValue<GpuOptionStyle>, 5> k_words<GpuOptionStyle> = {
+    {{"gpus-per-node", GpuOptionStyle::gpus_per_node},
+     {"gpus", GpuOptionStyle::gpus},
+     {"gres", GpuOptionStyle::gres},
+     {"gpus-per-task", GpuOptionStyle::gpus_per_task},
+     {"none", GpuOptionStyle::none}}};
 
 /// How GPUs are asked for.
-struct GpuRequest {
-  GpuStyle style = GpuStyle::gpus_per_node;
-  Policy type = Policy::optional;       ///< whether the type is named
+struct GpuRequestRule {
+  GpuOptionStyle style = GpuOptionStyle::gpus_per_node;
+  OptionPolicy type = OptionPolicy::optional; ///< whether the type is named
   bool accepts_untyped = false;         ///< `required` is the site's advice: it accepts jobs without a type
   std::vector<unsigned> allowed_counts; ///< per node; empty: 1..per_node
   unsigned multiple_of =
       1; ///< the job's GPUs are a multiple of this, or a number of allowed_counts on one node
   bool whole_nodes_if_several = false; ///< several nodes only with all their GPUs
   bool must_request = false;           ///< no jobs without GPUs
-  When when = {};
+  RuleCondition when = {};
   Origin origin = {};
-  std::vector<GpuRequest> more = {}; ///< further rules; the first that holds counts
+  std::vector<GpuRequestRule> more = {}; ///< further rules; the first that holds counts
 };
 
 /// What a rank sees of the node's GPUs where the request does not say, and why.
-struct GpuVisibility {
-  GpusSeen mode = GpusSeen::all;
+struct GpuVisibilityRule {
+  GpuVisibilityMode mode = GpuVisibilityMode::all;
   std::string why;
   Origin origin;
 };
@@ -110,7 +112,7 @@ struct LauncherRule {
   std::string rank_variable; ///< variables it sets per task, where they are not Slurm's: "PMI_RANK"
   std::string local_rank_variable;
   std::string world_size_variable;
-  When when = {};
+  RuleCondition when = {};
   Origin origin;
 };
 

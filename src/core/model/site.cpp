@@ -5,8 +5,8 @@
 
 namespace hpcml::model {
 
-const FlagRule& Site::flag(const std::string& flag_name) const {
-  static const FlagRule k_free;
+const SbatchOptionRule& Site::flag(const std::string& flag_name) const {
+  static const SbatchOptionRule k_free;
   const auto found = flags.find(flag_name);
   return found == flags.end() ? k_free : found->second;
 }

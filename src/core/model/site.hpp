@@ -32,11 +32,11 @@ inline constexpr std::array<NamedValue<Scheduler>, 2> k_words<Scheduler> = {
     {{"slurm", Scheduler::slurm}, {"none", Scheduler::none}}};
 
 /// Who binds the ranks of whole nodes. `masks`: srun may, by masks that the profile vouches for.
-enum class NodeBinding { masks, launch };
+enum class WholeNodeBinder { masks, launch };
 
 template <>
-inline constexpr std::array<NamedValue<NodeBinding>, 2> k_words<NodeBinding> = {
-    {{"masks", NodeBinding::masks}, {"launch", NodeBinding::launch}}};
+inline constexpr std::array<NamedValue<WholeNodeBinder>, 2> k_words<WholeNodeBinder> = {
+    {{"masks", WholeNodeBinder::masks}, {"launch", WholeNodeBinder::launch}}};
 
 /// The program that gives an interactive job.
 struct InteractiveRule {
@@ -49,19 +49,19 @@ struct InteractiveRule {
 
 /// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for
 /// every rank.
-enum class Scope { batch, task };
+enum class ValueScope { batch, task };
 
 template <>
-inline constexpr std::array<NamedValue<Scope>, 2> k_words<Scope> = {
-    {{"batch", Scope::batch}, {"task", Scope::task}}};
+inline constexpr std::array<NamedValue<ValueScope>, 2> k_words<ValueScope> = {
+    {{"batch", ValueScope::batch}, {"task", ValueScope::task}}};
 
 /// An environment variable the site requires.
 struct EnvRule {
   std::string name;
   std::string value; ///< a literal; with `expression` a shell text that is evaluated in the job
   bool expression = false;
-  Scope scope = Scope::task;
-  When when;
+  ValueScope scope = ValueScope::task;
+  RuleCondition when;
   Origin origin;
 };
 
@@ -70,7 +70,7 @@ struct CacheRule {
   std::string name;                             ///< "miopen"
   std::string base;                             ///< "/tmp"
   std::map<std::string, std::string> variables; ///< variable -> path below the directory ("" or "cache")
-  When when;
+  RuleCondition when;
   Origin origin;
 };
 
@@ -86,11 +86,11 @@ struct ContainerBind {
 };
 
 /// The option that gives an image the node's GPUs.
-enum class GpuFlag { none, nv, rocm };
+enum class ContainerGpuOption { none, nv, rocm };
 
 template <>
-inline constexpr std::array<NamedValue<GpuFlag>, 3> k_words<GpuFlag> = {
-    {{"", GpuFlag::none}, {"--nv", GpuFlag::nv}, {"--rocm", GpuFlag::rocm}}};
+inline constexpr std::array<NamedValue<ContainerGpuOption>, 3> k_words<ContainerGpuOption> = {
+    {{"", ContainerGpuOption::none}, {"--nv", ContainerGpuOption::nv}, {"--rocm", ContainerGpuOption::rocm}}};
 
 /// What becomes of the modules that a job begins with: `module purge`, `module reset`, or nothing.
 enum class ModulesReset { none, purge, reset };
@@ -100,7 +100,7 @@ inline constexpr std::array<NamedValue<ModulesReset>, 3> k_words<ModulesReset> =
     {{"purge", ModulesReset::purge}, {"reset", ModulesReset::reset}, {"none", ModulesReset::none}}};
 
 /// How an environment in one squashfs file is made and mounted on the site.
-struct SquashRule {
+struct SquashfsRule {
   bool known = false; ///< false: no source says that it can be done
   std::string at;     ///< where it is mounted: "/user-software"; empty: at its own path without the ending
   std::vector<std::string> options; ///< of mksquashfs: "-no-xattrs"
@@ -113,7 +113,7 @@ struct ContainerRule {
   std::string images;         ///< regular expression of the images that this rule is for; empty: all
   std::string image_variable; ///< where an image is named by its module: the variable in which that gives the
                               ///< path, "SIF"
-  GpuFlag gpu_flag = GpuFlag::none;
+  ContainerGpuOption gpu_flag = ContainerGpuOption::none;
   std::vector<std::string> options = {}; ///< of Slurm; {image} is the image: "--environment={image}"
   bool options_on_srun = false;          ///< given to srun, not to sbatch
   std::string bind_option;               ///< with {binds}: "--container-mounts={binds}"; empty: there is none
@@ -121,10 +121,10 @@ struct ContainerRule {
   std::vector<ContainerBind> binds;
   std::vector<std::string> modules; ///< modules to load on the host, "use PATH" lines included as "use:PATH"
   std::map<std::string, std::string> env = {}; ///< variables of jobs in its images
-  SquashRule squashfs = {};
+  SquashfsRule squashfs = {};
   bool shows_scratch = false; ///< images see storage.scratch without a bind
   std::string enter; ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
-  When when = {};
+  RuleCondition when = {};
   Origin origin;
   std::vector<AlternativeValue>
       superseded; ///< next to those of the origin, which has e.g. the manual binds that a module replaced
@@ -140,32 +140,32 @@ struct ImageBuild {
 };
 
 /// A way to Python packages.
-enum class PythonSource { venv, conda, wheelhouse, uv, module, container };
+enum class PythonPackageSource { venv, conda, wheelhouse, uv, module, container };
 
 template <>
-inline constexpr std::array<NamedValue<PythonSource>, 6> k_words<PythonSource> = {
-    {{"venv", PythonSource::venv},
-     {"conda", PythonSource::conda},
-     {"wheelhouse", PythonSource::wheelhouse},
-     {"uv", PythonSource::uv},
-     {"module", PythonSource::module},
-     {"container", PythonSource::container}}};
+inline constexpr std::array<NamedValue<PythonPackageSource>, 6> k_words<PythonPackageSource> = {
+    {{"venv", PythonPackageSource::venv},
+     {"conda", PythonPackageSource::conda},
+     {"wheelhouse", PythonPackageSource::wheelhouse},
+     {"uv", PythonPackageSource::uv},
+     {"module", PythonPackageSource::module},
+     {"container", PythonPackageSource::container}}};
 
 /// A way to Python packages that the site recommends.
-struct PythonRule {
-  PythonSource kind = PythonSource::venv;
+struct PythonPackageRule {
+  PythonPackageSource kind = PythonPackageSource::venv;
   std::vector<std::string> modules;
   std::string conda_env;             ///< site-wide environment
   std::string where;                 ///< "$SLURM_TMPDIR", "$SCRATCH"
   std::vector<std::string> packages; ///< default packages for the wheelhouse
   std::string list_wheels; ///< program that lists the site's own wheels: "avail_wheels"; empty: none
   ImageBuild image;        ///< with kind "container": how an image with the packages is built
-  When when = {};
+  RuleCondition when = {};
   Origin origin;
 };
 
 /// How the first rank's address is found.
-struct MasterRule {
+struct MasterAddressRule {
   std::string interface;     ///< take the IPv4 address of this interface on rank 0's node; empty: host name
   std::string suffix;        ///< appended to the host name ("i" on JSC)
   bool ipv4 = false;         ///< the name is resolved to an IPv4 address
@@ -183,28 +183,28 @@ struct NetworkRule {
   Origin proxy_origin = {};
   std::string proxy_module;               ///< module that sets them
   std::vector<std::string> allowed_hosts; ///< the only hosts that compute nodes reach; empty: no such list
-  MasterRule master;
+  MasterAddressRule master;
   std::string fabric;
   Origin origin;
 };
 
 /// By what a machine of the site is recognised; any of them is enough.
-struct Detect {
+struct DetectionRule {
   std::map<std::string, std::string> env; ///< variable -> regular expression
   std::vector<std::string> hostnames;     ///< regular expressions on the full host name
 };
 
 /// A text that holds for some jobs.
-struct Conditional {
+struct ConditionalText {
   std::string value;
-  When when;
+  RuleCondition when;
   Origin origin;
 };
 
 /// How jobs are submitted.
 struct SubmitRule {
-  std::vector<Conditional> hosts;               ///< login nodes
-  std::vector<Conditional> commands;            ///< where it is not sbatch: "ghbatch"
+  std::vector<ConditionalText> hosts;           ///< login nodes
+  std::vector<ConditionalText> commands;        ///< where it is not sbatch: "ghbatch"
   std::vector<std::string> require_directories; ///< expressions; submit from below one of these
   std::vector<std::string> forbid_directories;
   Origin origin;
@@ -213,7 +213,7 @@ struct SubmitRule {
 /// Modules of every job for which `when` holds.
 struct ModuleRule {
   std::vector<std::string> load; ///< "use:PATH" for a module directory
-  When when;
+  RuleCondition when;
   Origin origin;
 };
 
@@ -221,7 +221,7 @@ struct ModuleRule {
 struct ConflictRule {
   std::vector<std::string> settings;
   std::string why;
-  When when;
+  RuleCondition when;
   Origin origin;
 };
 
@@ -261,18 +261,18 @@ struct Site {
   std::string until;      ///< last announced day, YYYY-MM-DD
   std::string successor;
   Origin state_origin;
-  Detect detect;
+  DetectionRule detect;
   CpuArch login_arch = CpuArch::unknown;
   SubmitRule submit;
   Scheduler scheduler = Scheduler::slurm;
   Known<std::string> slurm_version;
-  std::map<std::string, FlagRule>
+  std::map<std::string, SbatchOptionRule>
       flags; ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task",
              ///< "export", "exclusive", …
   std::vector<CommonOption> common_options; ///< options of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
-  GpuRequest gpu_request;
-  GpuVisibility gpu_visibility;
+  GpuRequestRule gpu_request;
+  GpuVisibilityRule gpu_visibility;
   std::vector<NodeType> node_types;
   std::vector<Partition> partitions;
   std::vector<Qos> qos;
@@ -287,14 +287,14 @@ struct Site {
   Sourced<ModulesReset> modules_reset{ModulesReset::none, {}};
   std::vector<ModuleRule> modules;
   std::vector<ContainerRule> containers;
-  std::vector<PythonRule> python;
+  std::vector<PythonPackageRule> python;
   std::vector<std::string> libtorch_modules;
   std::vector<std::string> libtorch_link_directories; ///< expressions that the linker needs besides torch's
                                                       ///< own: "$EBROOTCUDA/extras/CUPTI/lib64"
   NetworkRule network;
   std::map<std::string, std::string> openmp; ///< OMP_PLACES and the like, set with OMP_NUM_THREADS
   Origin openmp_origin;
-  Sourced<NodeBinding> binding{NodeBinding::launch, {}};
+  Sourced<WholeNodeBinder> binding{WholeNodeBinder::launch, {}};
   InteractiveRule interactive;
   std::string signal_for_preemption;
   StorageRule storage;
@@ -304,7 +304,7 @@ struct Site {
 
   /// The rule for an option of sbatch ("mem"), whatever job it is for; one that allows everything where there
   /// is none.
-  const FlagRule& flag(const std::string& flag_name) const;
+  const SbatchOptionRule& flag(const std::string& flag_name) const;
   const Partition* find_partition(const std::string& partition) const;
   /// The partition of jobs that name none: among those that suit the one that the profile calls default, else
   /// the first.

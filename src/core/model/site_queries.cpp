@@ -81,7 +81,7 @@ std::string module_root_prefix(const Site& site) {
   return {};
 }
 
-bool has_python(const Site& site, PythonSource kind) {
+bool has_python(const Site& site, PythonPackageSource kind) {
   return std::any_of(site.python.begin(), site.python.end(),
                      [&](const auto& rule) { return rule.kind == kind; });
 }

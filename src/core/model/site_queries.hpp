@@ -22,6 +22,6 @@ bool has_job_variable(const Site& site, const std::string& name);
 std::string module_root_prefix(const Site& site);
 
 /// True if the site recommends this way to Python packages.
-bool has_python(const Site& site, PythonSource kind);
+bool has_python(const Site& site, PythonPackageSource kind);
 
 } // namespace hpcml::model

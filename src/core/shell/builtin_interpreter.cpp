@@ -48,7 +48,7 @@ bool prepares_shell(const std::string& file) {
 
 /// True if the text of an `eval` cannot set variables of the script: a program whose arguments alone are
 /// unknown, or the setup of an environment.
-bool only_runs_program(const std::vector<Piece>& pieces) {
+bool only_runs_program(const std::vector<ArgumentPiece>& pieces) {
   static constexpr std::array<std::string_view, 8> k_setups = {"conda",     "mamba",     "pyenv",     "hook",
                                                                "ssh-agent", "dircolors", "modulecmd", "lmod"};
   if (pieces.empty()) return true;
@@ -103,7 +103,7 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
 
 void BuiltinInterpreter::run_eval(const Command& command, std::size_t index) {
   SourceText text;
-  std::vector<Piece> pieces;
+  std::vector<ArgumentPiece> pieces;
   for (const auto& word : command.arguments()) {
     pieces.insert(pieces.end(), word.pieces.begin(), word.pieces.end());
     if (!text.text.empty()) text.add(" ", {word.place.offset, 0});
@@ -131,21 +131,21 @@ void BuiltinInterpreter::run_source(const Command& command, std::size_t index) {
 
 /// exit, return, break, continue, shift.
 bool BuiltinInterpreter::run_flow(std::string_view name, const Command& command) {
-  const auto leave = [this](std::vector<std::vector<State>*>& targets, Leaves what) {
-    if (targets.empty() || x_state.ended != Leaves::nothing) return;
+  const auto leave = [this](std::vector<std::vector<ShellState>*>& targets, ExitScope what) {
+    if (targets.empty() || x_state.ended != ExitScope::nothing) return;
     targets.back()->push_back(x_state);
     x_state.ended = what;
   };
   if (name == "exit" || name == "logout")
-    x_state.ended = Leaves::script;
+    x_state.ended = ExitScope::script;
   else if (name == "return")
-    leave(x_returns, Leaves::function);
+    leave(x_returns, ExitScope::function);
   else if (name == "break" || name == "continue") {
     const auto arguments = command.arguments();
     // `break 2` leaves more than one loop: its state goes to all of them.
     if (!arguments.empty())
       for (std::size_t i = 0; i + 1 < x_loops.size(); ++i) x_loops[i]->push_back(x_state);
-    leave(x_loops, Leaves::loop);
+    leave(x_loops, ExitScope::loop);
   } else if (name == "shift") {
     const auto arguments = command.arguments();
     const auto count = arguments.empty()      ? std::optional<unsigned long long>(1)

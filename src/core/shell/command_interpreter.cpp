@@ -206,17 +206,17 @@ std::size_t CommandInterpreter::record(Command& command) {
   use_budget(256);
   command.exports = x_state.snapshot();
   command.context = x_context;
-  command.context.unreached = command.context.unreached || x_state.ended != Leaves::nothing;
-  command.context.guarded = command.context.guarded || x_state.guarded != Leaves::nothing;
+  command.context.unreached = command.context.unreached || x_state.ended != ExitScope::nothing;
+  command.context.guarded = command.context.guarded || x_state.guarded != ExitScope::nothing;
   command.parent = x_parent;
   x_view.commands.emplace_back();
   return x_view.commands.size() - 1;
 }
 
-std::vector<RedirectView> CommandInterpreter::expand_redirects(const SyntaxNode& node) {
-  std::vector<RedirectView> list;
+std::vector<ResolvedRedirect> CommandInterpreter::expand_redirects(const SyntaxNode& node) {
+  std::vector<ResolvedRedirect> list;
   for (const auto& redirect : node.redirects) {
-    RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
+    ResolvedRedirect view{redirect.fd, redirect.op, {}, redirect.place};
     if (redirect.here_document) {
       view.target = expand_single(redirect.here_document->body);
       if (redirect.here_document->quoted && view.target.pieces.empty())
@@ -256,7 +256,7 @@ void CommandInterpreter::act(const SyntaxNode& node, Command& command, std::size
   if (builtin && run_builtin(node, command, index)) return;
   walk_nested(command, index);
   if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
-    x_state.ended = Leaves::script;
+    x_state.ended = ExitScope::script;
 }
 
 /// Runs `body` with the command's own variables set, as bash does for functions, `eval` and `source`.
@@ -297,14 +297,14 @@ void CommandInterpreter::call_function(const FunctionState& function, const Comm
   x_state.positional = std::vector<Argument>(arguments.begin(), arguments.end());
   x_state.frames.emplace_back();
   const auto guarded = x_state.guarded;
-  std::vector<State> returns;
+  std::vector<ShellState> returns;
   x_returns.push_back(&returns);
   with_settings(command, [&] {
     walk(function.body->children[0]);
     for (const auto& state : returns) join(x_state, state);
   });
   x_returns.pop_back();
-  if (x_state.guarded <= Leaves::function) x_state.guarded = guarded;
+  if (x_state.guarded <= ExitScope::function) x_state.guarded = guarded;
   if (!x_state.frames.empty()) {
     for (auto& [name, variable] : x_state.frames.back()) {
       if (variable)

@@ -12,7 +12,7 @@ protected:
   using NestedInterpreter::NestedInterpreter;
 
   void walk_simple(const SyntaxNode& node);
-  std::vector<RedirectView> expand_redirects(const SyntaxNode& node);
+  std::vector<ResolvedRedirect> expand_redirects(const SyntaxNode& node);
 
   std::set<const SyntaxNode*> x_called; ///< bodies of functions that some command calls
 

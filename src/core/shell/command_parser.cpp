@@ -18,7 +18,7 @@ bool is_closing(std::string_view word) {
 }
 
 bool is_bare(const Word& word) {
-  return word.parts.size() == 1 && word.parts[0].kind == Part::Kind::literal && !word.parts[0].quoted;
+  return word.parts.size() == 1 && word.parts[0].kind == WordPart::Kind::literal && !word.parts[0].quoted;
 }
 
 /// True where arguments of the form name=value are assignments.
@@ -37,7 +37,7 @@ bool takes_parens(const Word& word) {
 std::string literal_of(const Word& word) {
   std::string text;
   for (const auto& part : word.parts) {
-    if (part.kind != Part::Kind::literal || part.quoted) return "";
+    if (part.kind != WordPart::Kind::literal || part.quoted) return "";
     text += part.text;
   }
   return text;
@@ -112,14 +112,14 @@ void CommandParser::parse_line(std::vector<SyntaxNode>& commands) {
 bool CommandParser::parse_link(SyntaxNode& node) {
   skip_blanks();
   if (sees("&&") || sees("||")) {
-    node.link = at() == '&' ? Tie::and_then : Tie::or_else;
+    node.link = at() == '&' ? ListOperator::and_then : ListOperator::or_else;
     x_at += 2;
     return true;
   }
   if (at() == ';' && at(1) != ';' && at(1) != '&')
     ++x_at;
   else if (at() == '&') {
-    node.link = Tie::background;
+    node.link = ListOperator::background;
     ++x_at;
   } else if (!done() && at() != '\n' && !at_list_end())
     unexpected();

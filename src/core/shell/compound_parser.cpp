@@ -27,19 +27,19 @@ bool is_binary(std::string_view word) {
 class HereBodyParser final : public CompoundParser {
 public:
   using CompoundParser::CompoundParser;
-  std::vector<Part> parse();
-  std::vector<Part> take_literally();
+  std::vector<WordPart> parse();
+  std::vector<WordPart> take_literally();
 };
 
 /// A body that cannot be read is one unknown part: bash finds the mistake only when it runs.
-std::vector<Part> HereBodyParser::parse() {
+std::vector<WordPart> HereBodyParser::parse() {
   Word word;
   try {
     parse_quoted_text(word, '\0');
   } catch (const Failure& failure) {
     word.parts.clear();
-    Part part;
-    part.kind = Part::Kind::hole;
+    WordPart part;
+    part.kind = WordPart::Kind::hole;
     part.quoted = true;
     part.text = fmt::format("a here-document that cannot be read: {}", failure.why);
     part.place = x_source.place_of(0, x_text.size());
@@ -48,7 +48,7 @@ std::vector<Part> HereBodyParser::parse() {
   return std::move(word.parts);
 }
 
-std::vector<Part> HereBodyParser::take_literally() {
+std::vector<WordPart> HereBodyParser::take_literally() {
   Word word;
   add_literal(word, 0, x_text.size(), true);
   return std::move(word.parts);
@@ -313,7 +313,7 @@ void CompoundParser::parse_condition_term(SyntaxNode& node) {
   node.words.push_back(parse_word(op == "=~" ? Ends::regex : Ends::pattern));
 }
 
-std::vector<Part> parse_here_body(const SourceText& source, bool quoted, int depth, bool extglob) {
+std::vector<WordPart> parse_here_body(const SourceText& source, bool quoted, int depth, bool extglob) {
   HereBodyParser parser(source, depth, extglob);
   return quoted ? parser.take_literally() : parser.parse();
 }

@@ -34,7 +34,7 @@ void ExecutionPaths::in_subshell(const std::function<void()>& body) {
   auto outer = x_state;
   const bool subshell = x_context.subshell;
   x_context.subshell = true;
-  std::vector<State> lost; // break and return leave the subshell only
+  std::vector<ShellState> lost; // break and return leave the subshell only
   x_loops.push_back(&lost);
   x_returns.push_back(&lost);
   body();

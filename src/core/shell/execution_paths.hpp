@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "core/shell/state.hpp"
-#include "core/shell/view.hpp"
+#include "core/shell/command_view.hpp"
+#include "core/shell/shell_state.hpp"
 
 namespace hpcml::shell {
 
@@ -16,7 +16,7 @@ public:
   ExecutionPaths& operator=(const ExecutionPaths&) = delete;
 
 protected:
-  explicit ExecutionPaths(View& view) : x_view(view) {}
+  explicit ExecutionPaths(CommandView& view) : x_view(view) {}
   virtual ~ExecutionPaths() = default;
 
   virtual void walk(const SyntaxNode& node) = 0;
@@ -29,12 +29,12 @@ protected:
   /// Something ran that cannot be read and may have set any variable: a sourced file.
   void obscure_state();
 
-  View& x_view;
-  State x_state;
+  CommandView& x_view;
+  ShellState x_state;
   CommandContext x_context;
-  std::vector<std::vector<State>*> x_loops;   ///< where break and continue leave their states
-  std::vector<std::vector<State>*> x_returns; ///< where return leaves them
-  int x_quiet = 0;                            ///< while a loop is followed to see what it changes
+  std::vector<std::vector<ShellState>*> x_loops;   ///< where break and continue leave their states
+  std::vector<std::vector<ShellState>*> x_returns; ///< where return leaves them
+  int x_quiet = 0;                                 ///< while a loop is followed to see what it changes
   int x_depth = 0;
 
 private:

@@ -217,7 +217,7 @@ bool NestedInterpreter::walk_shell(const Command& command, std::size_t index, st
 
 /// What a new shell knows: the exported variables and functions.
 void NestedInterpreter::enter_process(const Command& command, bool direct, std::vector<Argument> positional) {
-  State inner;
+  ShellState inner;
   inner.changes = x_state.changes + (direct ? 0 : 1); // the program in between may change the environment
   for (const auto& [name, variable] : *x_state.variables) {
     if (variable->value.kind == Value::Kind::unset && !variable->exported) {
@@ -263,7 +263,7 @@ void NestedInterpreter::run_text(const SourceText& text, const std::string& how,
                                  const std::function<void()>& prepare) {
   const auto outer = x_context;
   auto state = x_state;
-  std::vector<State> lost;
+  std::vector<ShellState> lost;
   x_loops.push_back(&lost);
   x_returns.push_back(&lost);
   prepare();

@@ -56,7 +56,8 @@ bool ParameterExpander::is_stale(std::string_view name) const {
 
 /// Returns the one word that the parameter stands for; nothing if it is unknown. `known_unset` is true if it
 /// is known to be unset.
-std::optional<Argument> ParameterExpander::scalar_of(const Parameter& parameter, bool& known_unset) const {
+std::optional<Argument> ParameterExpander::scalar_of(const ParameterExpansion& parameter,
+                                                     bool& known_unset) const {
   known_unset = false;
   const auto& name = parameter.name;
   if (is_positional(name)) {
@@ -87,7 +88,7 @@ std::optional<Argument> ParameterExpander::scalar_of(const Parameter& parameter,
   return word;
 }
 
-void ParameterExpander::expand_parameter(const Part& part, Fields& fields) {
+void ParameterExpander::expand_parameter(const WordPart& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   if (expand_list(part, fields)) return;
   bool known_unset = false;
@@ -116,7 +117,7 @@ void ParameterExpander::expand_parameter(const Part& part, Fields& fields) {
 }
 
 /// `$@`, `$*`, `${a[@]}`, `${a[*]}`, `$#`, `${#a[@]}`: true if it was one of them.
-bool ParameterExpander::expand_list(const Part& part, Fields& fields) {
+bool ParameterExpander::expand_list(const WordPart& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   const std::string_view name = parameter.name;
   const bool positional = name == "@" || name == "*";
@@ -164,7 +165,7 @@ bool ParameterExpander::expand_list(const Part& part, Fields& fields) {
   return true;
 }
 
-void ParameterExpander::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields,
+void ParameterExpander::expand_words(const std::vector<Argument>& words, const WordPart& part, Fields& fields,
                                      bool caveat) {
   const bool joins = part.parameter->name == "*" || part.parameter->subscript == "*";
   if (joins && part.quoted) fields.started = true;
@@ -180,14 +181,14 @@ void ParameterExpander::expand_words(const std::vector<Argument>& words, const P
   }
 }
 
-void ParameterExpander::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
-                                       bool known_unset) {
+void ParameterExpander::expand_default(const WordPart& part, Fields& fields,
+                                       const std::optional<Argument>& value, bool known_unset) {
   const auto& parameter = *part.parameter;
   const bool colon = parameter.op.size() == 2;
   const char kind = parameter.op.back();
   const bool filled =
       value && std::any_of(value->pieces.begin(), value->pieces.end(),
-                           [](const Piece& piece) { return piece.known && !piece.text.empty(); });
+                           [](const ArgumentPiece& piece) { return piece.known && !piece.text.empty(); });
   const bool decided = value && (known_unset || !colon || filled || value->known());
   if (!decided) {
     // The operand's commands may run; what they and `:=` change is not known.
@@ -201,7 +202,7 @@ void ParameterExpander::expand_default(const Part& part, Fields& fields, const s
     return;
   }
   if (kind == '?' && missing) {
-    x_state.ended = Leaves::script;
+    x_state.ended = ExitScope::script;
     return add_unknown(fields, part.text, part.place, !part.quoted);
   }
   if (kind == '=' && missing) {
@@ -314,7 +315,7 @@ private:
 std::optional<long long> ParameterExpander::evaluate(std::string_view text) const {
   return Sum(text,
              [this](const std::string& name) -> std::optional<long long> {
-               Parameter parameter;
+               ParameterExpansion parameter;
                parameter.name = name;
                bool unset = false;
                const auto value = scalar_of(parameter, unset);

@@ -16,12 +16,12 @@ protected:
   virtual void set_value(const std::string& name, Value value, bool append, Place place) = 0;
 
 private:
-  void expand_parameter(const Part& part, Fields& fields) override;
-  bool expand_list(const Part& part, Fields& fields);
-  void expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields, bool caveat);
-  void expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
+  void expand_parameter(const WordPart& part, Fields& fields) override;
+  bool expand_list(const WordPart& part, Fields& fields);
+  void expand_words(const std::vector<Argument>& words, const WordPart& part, Fields& fields, bool caveat);
+  void expand_default(const WordPart& part, Fields& fields, const std::optional<Argument>& value,
                       bool known_unset);
-  std::optional<Argument> scalar_of(const Parameter& parameter, bool& known_unset) const;
+  std::optional<Argument> scalar_of(const ParameterExpansion& parameter, bool& known_unset) const;
 };
 
 } // namespace hpcml::shell

@@ -14,6 +14,6 @@ SyntaxNode parse_program(const SourceText& source, int depth = 0, bool extglob =
 
 /// Reads the body of a here-document: expansions, or nothing but text if the delimiter was quoted. A body
 /// that cannot be read is one unknown part.
-std::vector<Part> parse_here_body(const SourceText& source, bool quoted, int depth, bool extglob);
+std::vector<WordPart> parse_here_body(const SourceText& source, bool quoted, int depth, bool extglob);
 
 } // namespace hpcml::shell

@@ -50,7 +50,7 @@ private:
 };
 
 struct FindUnread {
-  std::vector<Unread> list;
+  std::vector<UnparsedText> list;
   void see(const SyntaxNode& node) {
     if (node.kind == SyntaxNode::Kind::unread) list.push_back({node.place, node.text, node.failed_at});
   }
@@ -76,7 +76,7 @@ Script read_script(std::string text) {
   return script;
 }
 
-std::vector<Unread> unread_parts(const SyntaxNode& node) {
+std::vector<UnparsedText> unread_parts(const SyntaxNode& node) {
   FindUnread find;
   Visit(find).node(node);
   return std::move(find.list);

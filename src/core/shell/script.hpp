@@ -13,7 +13,7 @@
 namespace hpcml::shell {
 
 /// A part of the text that was not understood, and why.
-struct Unread {
+struct UnparsedText {
   Place place; ///< from the command's beginning
   std::string why;
   Place failed_at = {}; ///< where bash stops; length 0: at the end of the text
@@ -28,7 +28,7 @@ struct Script {
 /// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is its own node.
 Script read_script(std::string text);
 /// Everything in the tree that could not be read, in order.
-std::vector<Unread> unread_parts(const SyntaxNode& node);
+std::vector<UnparsedText> unread_parts(const SyntaxNode& node);
 /// Here-documents and words that go over several lines, in order: what looks like a comment in them is text.
 /// `file` is what read_script got.
 std::vector<Place> long_texts(const SyntaxNode& node, std::string_view file);

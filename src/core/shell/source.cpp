@@ -17,9 +17,10 @@ Place SourceText::place_of(std::size_t begin, std::size_t end) const {
   return {first, last >= first ? last - first + 1 : 1};
 }
 
-const Hole* SourceText::hole_at(std::size_t offset) const {
-  const auto found = std::lower_bound(holes.begin(), holes.end(), offset,
-                                      [](const Hole& h, std::size_t at) { return h.offset < at; });
+const RuntimePlaceholder* SourceText::hole_at(std::size_t offset) const {
+  const auto found =
+      std::lower_bound(holes.begin(), holes.end(), offset,
+                       [](const RuntimePlaceholder& h, std::size_t at) { return h.offset < at; });
   return found != holes.end() && found->offset == offset ? &*found : nullptr;
 }
 

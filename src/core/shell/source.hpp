@@ -15,7 +15,7 @@ namespace hpcml::shell {
 constexpr char k_hole = '\x01';
 
 /// Something in a text that only the running shell knows.
-struct Hole {
+struct RuntimePlaceholder {
   std::size_t offset = 0;
   std::string reason;
 };
@@ -25,11 +25,11 @@ struct SourceText {
   std::string text;
   std::vector<std::uint32_t> places = {}; ///< per byte, and one for the end; empty: `base` plus the offset
   std::uint32_t base = 0;
-  std::vector<Hole> holes = {}; ///< in order
+  std::vector<RuntimePlaceholder> holes = {}; ///< in order
 
   std::uint32_t place_of(std::size_t offset) const;
   Place place_of(std::size_t begin, std::size_t end) const;
-  const Hole* hole_at(std::size_t offset) const;
+  const RuntimePlaceholder* hole_at(std::size_t offset) const;
   void add(std::string_view more, Place from);
   void add_hole(const std::string& reason, Place from);
 };

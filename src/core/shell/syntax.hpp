@@ -15,27 +15,27 @@ namespace hpcml::shell {
 using diag::Place;
 
 struct SyntaxNode;
-struct Parameter;
+struct ParameterExpansion;
 
 /// A piece of a word as it was written.
-struct Part {
+struct WordPart {
   enum class Kind : std::uint8_t { literal, parameter, command, process, arithmetic, hole };
   Kind kind = Kind::literal;
   bool quoted = false; ///< neither split nor matched against files
   Place place;
   std::string text; ///< literal: without its quotes; everything else: as written, "${X:-4}"
-  std::unique_ptr<Parameter> parameter; ///< of Kind::parameter
-  std::unique_ptr<SyntaxNode> body;     ///< of Kind::command and Kind::process
+  std::unique_ptr<ParameterExpansion> parameter; ///< of Kind::parameter
+  std::unique_ptr<SyntaxNode> body;              ///< of Kind::command and Kind::process
 };
 
 /// A word as written: its parts follow each other.
 struct Word {
   Place place;
-  std::vector<Part> parts;
+  std::vector<WordPart> parts;
 };
 
 /// `$name`, `${name[subscript]op operand}`, `${#name}`, `${!name}`.
-struct Parameter {
+struct ParameterExpansion {
   std::string name;
   std::string subscript; ///< without brackets; empty: none
   std::string op;        ///< ":-", "#", "/", …; "bad" where bash would refuse it when it runs
@@ -72,7 +72,7 @@ struct Redirect {
 };
 
 /// How a command of a list is tied to the next one.
-enum class Tie : std::uint8_t { next, background, and_then, or_else };
+enum class ListOperator : std::uint8_t { next, background, and_then, or_else };
 
 /// A command. Which members mean something depends on `kind`.
 struct SyntaxNode {
@@ -94,7 +94,7 @@ struct SyntaxNode {
     unread,     ///< text says why
   };
   Kind kind = Kind::simple;
-  Tie link = Tie::next;
+  ListOperator link = ListOperator::next;
   bool timed = false;
   Place place;
   std::string text;

@@ -6,7 +6,8 @@
 namespace hpcml::shell {
 
 bool Argument::known() const {
-  return !many && std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.known; });
+  return !many &&
+         std::all_of(pieces.begin(), pieces.end(), [](const ArgumentPiece& piece) { return piece.known; });
 }
 
 std::string Argument::text() const {

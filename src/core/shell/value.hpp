@@ -13,7 +13,7 @@ namespace hpcml::shell {
 
 /// Known text, or, where !known, what keeps it from being known as it is written: "$SLURM_JOB_ID",
 /// "$(hostname)", "*.py".
-struct Piece {
+struct ArgumentPiece {
   bool known = true;
   std::string text;
   Place place;
@@ -21,7 +21,7 @@ struct Piece {
 
 /// One word as the program will get it.
 struct Argument {
-  std::vector<Piece> pieces;
+  std::vector<ArgumentPiece> pieces;
   bool many = false; ///< may become no word or several
   bool caveat =
       false; ///< as long as what ran in between (a sourced file, `module`, `eval`) left the variable alone
@@ -55,7 +55,7 @@ struct Variable {
   bool readonly = false;
   bool array = false;      ///< is or may be an array: `NAME=x` sets its first element only
   bool attributes = false; ///< integer, lower case, reference, …: what is assigned is not what comes out
-  unsigned changes = 0;    ///< State::changes when it was set
+  unsigned changes = 0;    ///< ShellState::changes when it was set
   Place set_at;
 };
 

@@ -110,7 +110,7 @@ Value VariableAssigner::value_of(const Assignment& assignment) {
   Value value{Value::Kind::array, {}};
   bool indexed = false;
   for (const auto& element : assignment.elements) {
-    indexed = indexed || (!element.parts.empty() && element.parts[0].kind == Part::Kind::literal &&
+    indexed = indexed || (!element.parts.empty() && element.parts[0].kind == WordPart::Kind::literal &&
                           !element.parts[0].quoted && element.parts[0].text.starts_with("["));
     expand(element, value.words);
   }

@@ -18,7 +18,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 /// One literal that bash leaves unchanged: most words are.
 bool is_plain(const Word& word) {
-  if (word.parts.size() != 1 || word.parts[0].kind != Part::Kind::literal) return false;
+  if (word.parts.size() != 1 || word.parts[0].kind != WordPart::Kind::literal) return false;
   return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(),
                                               [](char c) { return k_signs.has(c); });
 }
@@ -27,7 +27,7 @@ bool is_plain(const Word& word) {
 bool has_braces(const Word& word) {
   bool open = false, several = false;
   for (const auto& part : word.parts) {
-    if (part.kind != Part::Kind::literal || part.quoted) continue;
+    if (part.kind != WordPart::Kind::literal || part.quoted) continue;
     for (std::size_t i = 0; i < part.text.size(); ++i) {
       if (part.text[i] == '{') open = true;
       several = several || (open && (part.text[i] == ',' || part.text.compare(i, 2, "..") == 0));
@@ -107,7 +107,7 @@ Argument WordExpander::expand_single(const Word& word) {
   return all;
 }
 
-void WordExpander::expand_parts(const std::vector<Part>& parts, Fields& fields) {
+void WordExpander::expand_parts(const std::vector<WordPart>& parts, Fields& fields) {
   bool first = true;
   for (const auto& part : parts) {
     expand_part(part, fields, first);
@@ -115,9 +115,9 @@ void WordExpander::expand_parts(const std::vector<Part>& parts, Fields& fields) 
   }
 }
 
-void WordExpander::expand_part(const Part& part, Fields& fields, bool first) {
+void WordExpander::expand_part(const WordPart& part, Fields& fields, bool first) {
   switch (part.kind) {
-  case Part::Kind::literal:
+  case WordPart::Kind::literal:
     if (!part.quoted && has_tilde(part.text, first)) {
       fields.started = true;
       return add_unknown(fields, part.text, part.place, false);
@@ -129,9 +129,9 @@ void WordExpander::expand_part(const Part& part, Fields& fields, bool first) {
     fields.size += part.text.size();
     fields.current.pieces.push_back({true, part.text, part.place});
     return;
-  case Part::Kind::parameter: return expand_parameter(part, fields);
-  case Part::Kind::hole: return add_unknown(fields, part.text, part.place, !part.quoted);
-  case Part::Kind::arithmetic: {
+  case WordPart::Kind::parameter: return expand_parameter(part, fields);
+  case WordPart::Kind::hole: return add_unknown(fields, part.text, part.place, !part.quoted);
+  case WordPart::Kind::arithmetic: {
     walk_arithmetic(part.text, part.place);
     const auto inner = part.text.size() > 5 && part.text[1] == '(' ? part.text.substr(3, part.text.size() - 5)
                                                                    : std::string();
@@ -140,13 +140,13 @@ void WordExpander::expand_part(const Part& part, Fields& fields, bool first) {
       return add_unknown(fields, part.text, part.place, !part.quoted);
     return add_known(fields, std::to_string(*value), part.place, part.quoted);
   }
-  case Part::Kind::command:
-  case Part::Kind::process: {
+  case WordPart::Kind::command:
+  case WordPart::Kind::process: {
     auto outer = x_context;
     x_context.substitution = true;
     in_subshell([&] { walk(*part.body); });
     x_context = std::move(outer);
-    return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == Part::Kind::command);
+    return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == WordPart::Kind::command);
   }
   }
 }

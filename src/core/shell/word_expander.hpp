@@ -24,14 +24,14 @@ protected:
 
   void expand(const Word& word, std::vector<Argument>& words);
   Argument expand_single(const Word& word);
-  void expand_part(const Part& part, Fields& fields, bool first);
-  void expand_parts(const std::vector<Part>& parts, Fields& fields);
+  void expand_part(const WordPart& part, Fields& fields, bool first);
+  void expand_parts(const std::vector<WordPart>& parts, Fields& fields);
   void add_known(Fields& fields, const std::string& text, Place place, bool quoted);
   void add_unknown(Fields& fields, const std::string& reason, Place place, bool many);
   void add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat);
   void end_word(Fields& fields);
 
-  virtual void expand_parameter(const Part& part, Fields& fields) = 0;
+  virtual void expand_parameter(const WordPart& part, Fields& fields) = 0;
   virtual std::optional<long long> evaluate(std::string_view text) const = 0;
   virtual bool is_stale(std::string_view name) const = 0;
 };

@@ -50,7 +50,7 @@ Word WordParser::parse_word(Ends ends) {
       parse_backquotes(word, false);
     else if ((c == '<' || c == '>') && at(1) == '(' && ends == Ends::word) {
       ++x_at;
-      parse_substitution(word, Part::Kind::process, false);
+      parse_substitution(word, WordPart::Kind::process, false);
     } else if (group && (ends == Ends::pattern || x_extglob))
       parse_parens(word);
     else {
@@ -90,7 +90,7 @@ void WordParser::add_literal(Word& word, std::size_t begin, std::size_t end, boo
   auto from = begin;
   const auto piece = [&](std::size_t to) {
     if (to == from) return;
-    Part part;
+    WordPart part;
     part.quoted = quoted;
     part.place = x_source.place_of(from, to);
     part.text = x_text.substr(from, to - from);
@@ -105,8 +105,8 @@ void WordParser::add_literal(Word& word, std::size_t begin, std::size_t end, boo
     const auto* hole = x_text[i] == k_hole ? x_source.hole_at(i) : nullptr;
     if (!hole) continue;
     piece(i);
-    Part part;
-    part.kind = Part::Kind::hole;
+    WordPart part;
+    part.kind = WordPart::Kind::hole;
     part.quoted = quoted;
     part.place = x_source.place_of(i, i + 1);
     part.text = hole->reason;
@@ -130,7 +130,7 @@ void WordParser::parse_single(Word& word) {
   const auto end = x_text.find('\'', x_at + 1);
   if (end == std::string::npos) fail("a `'` is not closed");
   if (end == x_at + 1) {
-    Part empty;
+    WordPart empty;
     empty.quoted = true;
     empty.place = x_source.place_of(end, end);
     word.parts.push_back(std::move(empty));
@@ -143,7 +143,7 @@ void WordParser::parse_single(Word& word) {
 void WordParser::parse_ansi(Word& word) {
   const auto begin = x_at;
   x_at += 2;
-  Part part;
+  WordPart part;
   part.quoted = true;
   static constexpr std::array<std::pair<char, char>, 12> k_escapes = {{{'n', '\n'},
                                                                        {'t', '\t'},
@@ -160,14 +160,14 @@ void WordParser::parse_ansi(Word& word) {
   while (!done() && at() != '\'') {
     if (at() != '\\') {
       part.text += at();
-      if (x_source.hole_at(x_at)) part.kind = Part::Kind::hole;
+      if (x_source.hole_at(x_at)) part.kind = WordPart::Kind::hole;
       ++x_at;
       continue;
     }
     const auto* found =
         std::find_if(k_escapes.begin(), k_escapes.end(), [this](const auto& e) { return e.first == at(1); });
     if (found == k_escapes.end())
-      part.kind = Part::Kind::hole;
+      part.kind = WordPart::Kind::hole;
     else
       part.text += found->second;
     x_at += 2;
@@ -177,7 +177,7 @@ void WordParser::parse_ansi(Word& word) {
     fail("a `$'` is not closed");
   }
   ++x_at;
-  if (part.kind == Part::Kind::hole) part.text = x_text.substr(begin, x_at - begin);
+  if (part.kind == WordPart::Kind::hole) part.text = x_text.substr(begin, x_at - begin);
   part.place = place_from(begin);
   word.parts.push_back(std::move(part));
 }
@@ -192,7 +192,7 @@ void WordParser::parse_double(Word& word) {
   }
   ++x_at;
   if (word.parts.size() != count) return;
-  Part empty;
+  WordPart empty;
   empty.quoted = true;
   empty.place = x_source.place_of(x_at - 1, x_at - 1);
   word.parts.push_back(std::move(empty));
@@ -236,13 +236,13 @@ void WordParser::parse_dollar(Word& word, bool quoted) {
   if (next == '(') {
     if (at(2) == '(' && parse_arithmetic(word, quoted)) return;
     ++x_at;
-    return parse_substitution(word, Part::Kind::command, quoted);
+    return parse_substitution(word, WordPart::Kind::command, quoted);
   }
   if (next == '[') {
     const auto end = x_text.find(']', x_at);
     if (end == std::string::npos) fail("`$[` is not closed");
-    Part part;
-    part.kind = Part::Kind::arithmetic;
+    WordPart part;
+    part.kind = WordPart::Kind::arithmetic;
     part.quoted = quoted;
     part.text = x_text.substr(x_at, end + 1 - x_at);
     part.place = x_source.place_of(x_at, end + 1);
@@ -260,12 +260,12 @@ void WordParser::parse_name(Word& word, bool quoted) {
   const auto from = x_at++;
   if (is_name_start(x_text[from]))
     while (is_name_char(at())) ++x_at;
-  Part part;
-  part.kind = Part::Kind::parameter;
+  WordPart part;
+  part.kind = WordPart::Kind::parameter;
   part.quoted = quoted;
   part.text = x_text.substr(begin, x_at - begin);
   part.place = place_from(begin);
-  part.parameter = std::make_unique<Parameter>();
+  part.parameter = std::make_unique<ParameterExpansion>();
   part.parameter->name = x_text.substr(from, x_at - from);
   word.parts.push_back(std::move(part));
 }
@@ -273,7 +273,7 @@ void WordParser::parse_name(Word& word, bool quoted) {
 void WordParser::parse_braces(Word& word, bool quoted) {
   const auto begin = x_at;
   x_at += 2;
-  auto parameter = std::make_unique<Parameter>();
+  auto parameter = std::make_unique<ParameterExpansion>();
   parse_parameter(*parameter);
   parse_operand(*parameter, quoted);
   if (at() != '}' || done()) {
@@ -281,8 +281,8 @@ void WordParser::parse_braces(Word& word, bool quoted) {
     fail("`${` is not closed");
   }
   ++x_at;
-  Part part;
-  part.kind = Part::Kind::parameter;
+  WordPart part;
+  part.kind = WordPart::Kind::parameter;
   part.quoted = quoted;
   part.text = x_text.substr(begin, x_at - begin);
   part.place = place_from(begin);
@@ -291,7 +291,7 @@ void WordParser::parse_braces(Word& word, bool quoted) {
 }
 
 /// What is after `${`, up to the operand.
-void WordParser::parse_parameter(Parameter& parameter) {
+void WordParser::parse_parameter(ParameterExpansion& parameter) {
   if ((at() == '#' || at() == '!') &&
       (is_name_char(at(1)) || ((at(1) == '@' || at(1) == '*') && at(2) == '}')))
     parameter.prefix = x_text[x_at++];
@@ -320,7 +320,7 @@ void WordParser::parse_parameter(Parameter& parameter) {
   if (parameter.name.empty() || (parameter.op.empty() && at() != '}')) parameter.op = "bad";
 }
 
-void WordParser::parse_subscript(Parameter& parameter) {
+void WordParser::parse_subscript(ParameterExpansion& parameter) {
   const auto from = ++x_at;
   int depth = 1;
   while (!done() && at() != '\n') {
@@ -337,7 +337,7 @@ void WordParser::parse_subscript(Parameter& parameter) {
     parameter.op = "bad";
 }
 
-void WordParser::parse_operand(Parameter& parameter, bool quoted) {
+void WordParser::parse_operand(ParameterExpansion& parameter, bool quoted) {
   const auto begin = x_at;
   // Within double quotes a single quote is plain text, except in patterns; it hides a brace anyway.
   bool hides = false;
@@ -372,10 +372,10 @@ void WordParser::parse_operand(Parameter& parameter, bool quoted) {
   word.place = place_from(begin);
 }
 
-void WordParser::parse_substitution(Word& word, Part::Kind kind, bool quoted) {
+void WordParser::parse_substitution(Word& word, WordPart::Kind kind, bool quoted) {
   const auto begin = x_at - 1; // at '$', '<' or '>'
   ++x_at;
-  Part part;
+  WordPart part;
   part.kind = kind;
   part.quoted = quoted;
   part.body = std::make_unique<SyntaxNode>(parse_list(""));
@@ -412,8 +412,8 @@ void WordParser::parse_backquotes(Word& word, bool quoted) {
   }
   inner.places.push_back(x_source.place_of(x_at));
   ++x_at;
-  Part part;
-  part.kind = Part::Kind::command;
+  WordPart part;
+  part.kind = WordPart::Kind::command;
   part.quoted = quoted;
   part.body = std::make_unique<SyntaxNode>(parse_program(inner, x_depth, x_extglob));
   part.text = x_text.substr(begin, x_at - begin);
@@ -424,8 +424,8 @@ void WordParser::parse_backquotes(Word& word, bool quoted) {
 bool WordParser::parse_arithmetic(Word& word, bool quoted) {
   const auto end = end_of_arithmetic(x_at + 3);
   if (!end) return false;
-  Part part;
-  part.kind = Part::Kind::arithmetic;
+  WordPart part;
+  part.kind = WordPart::Kind::arithmetic;
   part.quoted = quoted;
   part.text = x_text.substr(x_at, *end + 2 - x_at);
   part.place = x_source.place_of(x_at, *end + 2);

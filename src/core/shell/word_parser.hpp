@@ -33,11 +33,11 @@ private:
   void parse_dollar(Word& word, bool quoted);
   void parse_name(Word& word, bool quoted);
   void parse_braces(Word& word, bool quoted);
-  void parse_parameter(Parameter& parameter);
-  void parse_subscript(Parameter& parameter);
-  void parse_operand(Parameter& parameter, bool quoted);
+  void parse_parameter(ParameterExpansion& parameter);
+  void parse_subscript(ParameterExpansion& parameter);
+  void parse_operand(ParameterExpansion& parameter, bool quoted);
   void parse_backquotes(Word& word, bool quoted);
-  void parse_substitution(Word& word, Part::Kind kind, bool quoted);
+  void parse_substitution(Word& word, WordPart::Kind kind, bool quoted);
 };
 
 } // namespace hpcml::shell

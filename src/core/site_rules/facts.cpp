@@ -9,7 +9,7 @@
 
 namespace hpcml::site_rules {
 
-bool applies(const model::When& when, const JobFacts& facts) {
+bool applies(const model::RuleCondition& when, const JobFacts& facts) {
   const auto lists = [](const std::vector<std::string>& names, const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
@@ -48,13 +48,14 @@ JobFacts make_facts(const model::Site& site, const JobOutline& job) {
   return facts;
 }
 
-const model::FlagRule& flag_rule(const model::Site& site, const std::string& option, const JobFacts& facts) {
-  static const model::FlagRule k_free;
+const model::SbatchOptionRule& sbatch_option_rule(const model::Site& site, const std::string& option,
+                                                  const JobFacts& facts) {
+  static const model::SbatchOptionRule k_free;
   const auto* rule = first_that_holds(site.flag(option), facts);
   return rule ? *rule : k_free;
 }
 
-const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts) {
+const model::GpuRequestRule& gpu_rule(const model::Site& site, const JobFacts& facts) {
   const auto* rule = first_that_holds(site.gpu_request, facts);
   return rule ? *rule : site.gpu_request;
 }

@@ -24,7 +24,7 @@ struct JobFacts {
   std::string image = {}; ///< container image as the job names it; empty if there is none or it is unknown
 };
 /// True if everything that `when` demands holds.
-bool applies(const model::When& when, const JobFacts& facts);
+bool applies(const model::RuleCondition& when, const JobFacts& facts);
 
 /// Of a rule and those after it (`more`) the first that holds for the job; none where no one does.
 template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
@@ -53,8 +53,9 @@ struct JobOutline {
 JobFacts make_facts(const model::Site& site, const JobOutline& job);
 
 /// The site's rule for an option ("mem") where it holds for the job, else one that allows everything.
-const model::FlagRule& flag_rule(const model::Site& site, const std::string& option, const JobFacts& facts);
+const model::SbatchOptionRule& sbatch_option_rule(const model::Site& site, const std::string& option,
+                                                  const JobFacts& facts);
 /// How GPUs are asked for in the job.
-const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts);
+const model::GpuRequestRule& gpu_rule(const model::Site& site, const JobFacts& facts);
 
 } // namespace hpcml::site_rules

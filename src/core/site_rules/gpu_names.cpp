@@ -43,7 +43,7 @@ std::string squeezed(const std::string& name) {
 
 } // namespace
 
-const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
+const model::MigInstanceType* find_slice(const model::GpuShape& gpu, const std::string& type) {
   const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) {
     return is_called(slice.name, slice.aliases, type);
   });

@@ -10,7 +10,7 @@
 namespace hpcml::site_rules {
 
 /// The MIG instance that Slurm calls so, or none.
-const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type);
+const model::MigInstanceType* find_slice(const model::GpuShape& gpu, const std::string& type);
 
 /// True if GPUs of this kind, or parts of them, are asked for by `type`.
 bool has_gpu_type(const model::GpuShape& gpu, const std::string& type);

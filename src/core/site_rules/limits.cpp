@@ -34,7 +34,7 @@ unsigned usable_cores(const model::NodeType& node) {
   return cores;
 }
 
-std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
+std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequestRule& rule, unsigned nodes,
                                             unsigned gpus_per_node, unsigned per_node) {
   std::vector<GpuCountFault> faults;
   if (gpus_per_node == 0) return faults;

@@ -41,15 +41,15 @@ unsigned usable_cores(const model::NodeType& node);
 /// True if the site does not give `requested` where the share is `share`: over a share that is the most, or
 /// other than a fixed one.
 template <class T> bool breaks_share(const model::NodeType& node, const T& requested, const T& share) {
-  return (node.share_policy == model::SharePolicy::max && requested > share) ||
-         (node.share_policy == model::SharePolicy::fixed && requested != share);
+  return (node.share_policy == model::CoreSharePolicy::max && requested > share) ||
+         (node.share_policy == model::CoreSharePolicy::fixed && requested != share);
 }
 
 /// What is wrong with a number of GPUs: it is none of those that the site lists, a part of one of several
 /// nodes, or no multiple of what it gives.
 enum class GpuCountFault { not_listed, part_of_nodes, not_multiple };
 /// The faults of this many GPUs on each of this many nodes. `per_node`: GPUs of a node, 0 if unknown.
-std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
+std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequestRule& rule, unsigned nodes,
                                             unsigned gpus_per_node, unsigned per_node);
 
 } // namespace hpcml::site_rules

@@ -10,8 +10,8 @@
 namespace hpcml::site_rules {
 
 /// Whether the value is of the form that the rule requires; any is where it requires none.
-bool matches_pattern(const model::FlagRule& rule, const std::string& value);
+bool matches_pattern(const model::SbatchOptionRule& rule, const std::string& value);
 /// Whether the value ends as the rule requires.
-bool has_suffix(const model::FlagRule& rule, const std::string& value);
+bool has_suffix(const model::SbatchOptionRule& rule, const std::string& value);
 
 } // namespace hpcml::site_rules

@@ -23,7 +23,7 @@ Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
 /// but where they come with the nodes.
 bool wants_gpus(const model::Site& site, const ResourceRequest& demand) {
   if (demand.gpus_counted) return demand.gpus_per_node > 0;
-  return demand.stage == Stage::request || gpus_come_with_nodes(site);
+  return demand.stage == RequestStage::request || gpus_come_with_nodes(site);
 }
 
 /// The partition of a job whose script names none: Slurm's default, whatever the job requests, or the one
@@ -54,29 +54,30 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   };
   for (const auto& partition : site.partitions)
     if (partition.nameable && suits(partition)) placement.choices.push_back(partition.name);
-  const bool request = demand.stage == Stage::request;
+  const bool request = demand.stage == RequestStage::request;
   const auto* chosen = request ? site.default_partition(suits) : find_for_script(site, suits);
   // Who has submitted a job under a QoS is where that is, whatever else the job asks for.
   const auto by_qos = [&](const model::Partition& partition) {
     return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
   };
-  if (!chosen && demand.stage == Stage::submitted) chosen = site.default_partition(by_qos);
+  if (!chosen && demand.stage == RequestStage::submitted) chosen = site.default_partition(by_qos);
   // The script would name it. A job without GPUs that the site places goes to nodes that the profile omits.
   if (!chosen && request)
     chosen = site.default_partition(
         [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
   if (!chosen) return;
-  placement.chosen_by = ChosenBy::profile;
+  placement.chosen_by = PartitionChoice::profile;
   if (request && !chosen->is_default && chosen->nameable) {
     // Two types of GPU nodes and no default: a guess might send the job to hardware that was not requested.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
-      placement.chosen_by = ChosenBy::nobody;
+      placement.chosen_by = PartitionChoice::nobody;
       return;
     }
-    placement.chosen_by = ChosenBy::only_with_type;
+    placement.chosen_by = PartitionChoice::only_with_type;
   }
   placement.partitions.push_back(chosen);
-  placement.sure = demand.stage != Stage::script || !chosen->nameable; // a command line may name another
+  placement.sure =
+      demand.stage != RequestStage::script || !chosen->nameable; // a command line may name another
 }
 
 void choose_partitions(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
@@ -84,14 +85,14 @@ void choose_partitions(ResolvedPlacement& placement, const model::Site& site, co
     if (const auto* partition = site.find_partition(name)) placement.partitions.push_back(partition);
   placement.sure = !demand.partitions.empty() && placement.partitions.size() == demand.partitions.size();
   if (!placement.sure) placement.partitions.clear(); // one that the profile does not know may take the job
-  if (!demand.partitions.empty()) placement.chosen_by = ChosenBy::job;
-  const auto policy = flag_rule(site, "partition", placement.facts).policy;
-  const bool request = demand.stage == Stage::request;
-  if (request && !demand.partitions.empty() && policy == model::Policy::forbidden)
+  if (!demand.partitions.empty()) placement.chosen_by = PartitionChoice::job;
+  const auto policy = sbatch_option_rule(site, "partition", placement.facts).policy;
+  const bool request = demand.stage == RequestStage::request;
+  if (request && !demand.partitions.empty() && policy == model::OptionPolicy::forbidden)
     placement.partitions.clear();
   // Such profiles have stand-ins for the partitions, which a request can do without.
   else if (demand.partitions.empty() ||
-           (request && placement.partitions.empty() && policy == model::Policy::discouraged))
+           (request && placement.partitions.empty() && policy == model::OptionPolicy::discouraged))
     take_default(placement, site, demand);
 }
 
@@ -135,7 +136,7 @@ void find_kinds(ResolvedPlacement& placement, const model::Site& site, const Res
     for (const auto* node : nodes_of(site, *partition))
       if (!util::contains(kinds, node)) kinds.push_back(node);
   if (!placement.partitions.empty()) return;
-  if (demand.stage == Stage::request) {
+  if (demand.stage == RequestStage::request) {
     // With a wrong partition the rest of the request is still looked at where the site has one node type.
     const bool is_known = site.partitions.empty() || site.node_types.size() == 1;
     const bool leaves_gpus = demand.gpus_counted && !wants_gpus(site, demand);
@@ -176,10 +177,10 @@ void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
   if (!demand.features.empty()) {
     narrow(nodes, [&](const auto* node) { return match_features(*node, demand) == Match::yes; });
     // The script goes where its features are; a request is planned with what the profile knows.
-    if (demand.stage != Stage::request)
+    if (demand.stage != RequestStage::request)
       std::erase_if(nodes, [&](const auto* node) { return match_features(*node, demand) == Match::no; });
   }
-  if (demand.stage != Stage::request) {
+  if (demand.stage != RequestStage::request) {
     if (demand.gpus_on_node > 0)
       narrow(nodes,
              [&](const auto* node) { return node->gpu && node->gpu->per_node >= demand.gpus_on_node; });
@@ -201,7 +202,8 @@ bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement)
   };
   if (placement.qos && std::any_of(placement.qos->needs.begin(), placement.qos->needs.end(), is_it))
     return true;
-  if (flag_rule(site, "exclusive", placement.facts).policy == model::Policy::required) return true;
+  if (sbatch_option_rule(site, "exclusive", placement.facts).policy == model::OptionPolicy::required)
+    return true;
   return std::any_of(site.common_options.begin(), site.common_options.end(), [&](const auto& rule) {
     return !rule.on_srun && is_it(rule.value) && applies(rule.when, placement.facts);
   });
@@ -230,7 +232,9 @@ JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement,
 
 } // namespace
 
-bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
+bool gpus_come_with_nodes(const model::Site& site) {
+  return site.gpu_request.style == model::GpuOptionStyle::none;
+}
 
 Nodes nodes_with_type(const Nodes& nodes, const std::string& type) {
   Nodes named, unnamed;
@@ -302,7 +306,7 @@ bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest&
 
 bool must_name_partition(const model::Site& site) {
   const auto& rule = site.flag("partition");
-  return rule.policy == model::Policy::required && !rule.when.gpus;
+  return rule.policy == model::OptionPolicy::required && !rule.when.gpus;
 }
 
 const model::Partition* slurm_default_partition(const model::Site& site) {
@@ -317,7 +321,7 @@ const model::Partition* slurm_default_partition(const model::Site& site) {
 
 ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) {
   ResolvedPlacement placement;
-  const bool request = demand.stage == Stage::request; // it is planned for the site that it is for
+  const bool request = demand.stage == RequestStage::request; // it is planned for the site that it is for
   if (demand.elsewhere && !request) return placement;
   placement.owner = demand.exclusive;
   placement.facts = facts_of(site, placement, demand);

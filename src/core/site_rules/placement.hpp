@@ -12,23 +12,23 @@
 namespace hpcml::site_rules {
 
 /// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
-enum class ChosenBy { nobody, job, profile, only_with_type };
+enum class PartitionChoice { nobody, job, profile, only_with_type };
 
 /// What the profile states about the job's place. What it does not state is empty or null: then nothing is
 /// evaluated.
 struct ResolvedPlacement {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job
-  ChosenBy chosen_by = ChosenBy::nobody;
+  PartitionChoice chosen_by = PartitionChoice::nobody;
   std::vector<std::string> choices; ///< partitions that suit the job and that it may name
   bool sure = false; ///< the job certainly goes to one of `partitions`, and their limits hold for it
   std::vector<const model::NodeType*> kinds; ///< all of these partitions, or of the site where it has none
   std::vector<const model::NodeType*> nodes; ///< those of them that can take the job by GPU type and features
   const model::NodeType* planned = nullptr;  ///< of a request: the one of them that it is planned for
   bool type_exists = true;                   ///< false: none of `kinds` has GPUs of the type that is named
-  const model::GpuSlice* slice = nullptr;    ///< the MIG instance that the job requests, if any
-  const model::Qos* qos = nullptr;           ///< named or by default; none if the profile does not have it
-  JobFacts facts;                            ///< for conditional rules, with the first partition and node
-  bool owner = false;                        ///< the job asks for the nodes alone
+  const model::MigInstanceType* slice = nullptr; ///< the MIG instance that the job requests, if any
+  const model::Qos* qos = nullptr; ///< named or by default; none if the profile does not have it
+  JobFacts facts;                  ///< for conditional rules, with the first partition and node
+  bool owner = false;              ///< the job asks for the nodes alone
 
   /// The first partition; nothing where none is known.
   const model::Partition* partition() const { return partitions.empty() ? nullptr : partitions.front(); }

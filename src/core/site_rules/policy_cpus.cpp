@@ -17,7 +17,7 @@ struct Room {
 };
 
 /// Of the largest of the nodes; nothing where one is not known.
-std::optional<Room> largest(const Case& job) {
+std::optional<Room> largest(const RuleEvaluation& job) {
   Room room;
   const bool one_thread = job.demand.threads_per_core == 1 || job.demand.cpu_unit == CpuUnit::cores;
   for (const auto* node : job.nodes()) {
@@ -36,7 +36,7 @@ std::optional<Room> largest(const Case& job) {
 }
 
 /// Whether a violation states that the job asks for more than a node has.
-bool exceeds_node(Case& job) {
+bool exceeds_node(RuleEvaluation& job) {
   const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);
   if (!room || job.demand.overcommit) return false;
@@ -56,7 +56,7 @@ bool exceeds_node(Case& job) {
 }
 
 /// Whether a number of CPUs that is asked for with GPUs breaks the site's share, is much, or is little.
-void evaluate_cpu_share(Case& job, const model::NodeType& node) {
+void evaluate_cpu_share(RuleEvaluation& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   const auto& placement = job.placement;
   if (!node.cpus_per_gpu || demand.cpus_per_node == 0) return;
@@ -84,10 +84,10 @@ void evaluate_cpu_share(Case& job, const model::NodeType& node) {
   job.add(rule, certainty, requested, share, node.origin).node = &node;
 }
 
-void evaluate_memory_share(Case& job, const model::NodeType& node) {
+void evaluate_memory_share(RuleEvaluation& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   if (!node.mem_per_gpu || !demand.mem || demand.mem->mib() == 0 || job.placement.owns_nodes() ||
-      !flag_rule(job.site, "mem", job.placement.facts).takes())
+      !sbatch_option_rule(job.site, "mem", job.placement.facts).takes())
     return;
   const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * demand.gpus_per_node);
   const auto& requested = *demand.mem;
@@ -102,7 +102,7 @@ void evaluate_memory_share(Case& job, const model::NodeType& node) {
 
 } // namespace
 
-void evaluate_cpus(Case& job) {
+void evaluate_cpus(RuleEvaluation& job) {
   const auto& demand = job.demand;
   const bool too_many = exceeds_node(job);
   const auto nodes = job.nodes();
@@ -115,7 +115,7 @@ void evaluate_cpus(Case& job) {
   evaluate_memory_share(job, *nodes.front());
 }
 
-void evaluate_memory(Case& job) {
+void evaluate_memory(RuleEvaluation& job) {
   const auto& demand = job.demand;
   const auto requested = demand.memory_of_node();
   const model::NodeType* most = nullptr;
@@ -125,7 +125,7 @@ void evaluate_memory(Case& job) {
     if (!most || node->memory->value > most->memory->value) most = node;
   }
   if (!most || requested <= most->memory->value.mib() ||
-      !flag_rule(job.site, "mem", job.placement.facts).takes())
+      !sbatch_option_rule(job.site, "mem", job.placement.facts).takes())
     return;
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.

@@ -13,10 +13,10 @@ using model::Limits;
 
 /// The node types that can have the job: Slurm takes nodes of several where they are in one partition. What
 /// the script of a request will name, those of other kinds have not.
-std::vector<const model::NodeType*> kinds_for(const Case& job) {
+std::vector<const model::NodeType*> kinds_for(const RuleEvaluation& job) {
   auto kinds = job.placement.nodes;
   const auto* planned = job.placement.planned;
-  const bool typed = gpu_rule(job.site, job.placement.facts).type == model::Policy::required;
+  const bool typed = gpu_rule(job.site, job.placement.facts).type == model::OptionPolicy::required;
   std::erase_if(kinds, [&](const auto* node) {
     const bool other_type =
         typed && planned && planned->gpu && node->gpu && planned->gpu->slurm_type != node->gpu->slurm_type;
@@ -36,7 +36,7 @@ unsigned count_nodes(const std::vector<const model::NodeType*>& kinds) {
   return all;
 }
 
-void evaluate_place(Case& job) {
+void evaluate_place(RuleEvaluation& job) {
   const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   const auto* partition = placement.partition();
@@ -70,19 +70,19 @@ std::optional<PolicyViolation> evaluate_partition_name(const model::Site& site, 
                          util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
 }
 
-void evaluate_partition(Case& job) {
+void evaluate_partition(RuleEvaluation& job) {
   const auto& [site, placement, demand, violations] = job;
   if (demand.partitions.empty()) return;
-  const auto& rule = flag_rule(site, "partition", placement.facts);
+  const auto& rule = sbatch_option_rule(site, "partition", placement.facts);
   const auto add = [&](SiteRule what, const std::string& name, Confidence certainty,
                        const model::Origin& origin) {
     auto& violation = job.add(what, certainty, 0, 0, origin);
     violation.name = name;
     violation.flag = &rule;
   };
-  if (rule.policy == model::Policy::forbidden)
+  if (rule.policy == model::OptionPolicy::forbidden)
     return add(SiteRule::partition_refused, demand.partitions.front(), Confidence::definite, rule.origin);
-  if (rule.policy == model::Policy::discouraged)
+  if (rule.policy == model::OptionPolicy::discouraged)
     add(SiteRule::partition_discouraged, demand.partitions.front(), Confidence::likely, rule.origin);
   for (const auto& name : demand.partitions) {
     const auto* partition = site.find_partition(name);
@@ -90,12 +90,12 @@ void evaluate_partition(Case& job) {
       add(SiteRule::partition_chosen, name, Confidence::definite, partition->origin);
     if (partition && partition->on_request)
       add(SiteRule::partition_on_request, name, Confidence::advisory, partition->origin);
-    if (!rule.takes() || rule.policy == model::Policy::discouraged) continue;
+    if (!rule.takes() || rule.policy == model::OptionPolicy::discouraged) continue;
     if (auto unknown = evaluate_partition_name(site, name)) job.violations.push_back(std::move(*unknown));
   }
 }
 
-void evaluate_nodes(Case& job) {
+void evaluate_nodes(RuleEvaluation& job) {
   const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)

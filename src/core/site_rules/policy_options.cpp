@@ -9,7 +9,7 @@
 namespace hpcml::site_rules {
 namespace {
 
-using model::Policy;
+using model::OptionPolicy;
 
 /// What authors leave for others to fill in: with their own value in its place such a script is right.
 bool is_placeholder(const std::string& value) {
@@ -32,18 +32,18 @@ bool is_given(const ResourceRequest& demand, const std::string& name) {
 }
 
 /// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first as well.
-const model::FlagRule& rule_of(const Case& job, const std::string& name, bool& sure) {
+const model::SbatchOptionRule& rule_of(const RuleEvaluation& job, const std::string& name, bool& sure) {
   auto facts = job.placement.facts;
-  if (first_that_holds(job.site.flag(name), facts)) return flag_rule(job.site, name, facts);
+  if (first_that_holds(job.site.flag(name), facts)) return sbatch_option_rule(job.site, name, facts);
   for (const auto* partition : job.placement.partitions) {
     facts.partition = partition->name;
     sure = false;
-    if (first_that_holds(job.site.flag(name), facts)) return flag_rule(job.site, name, facts);
+    if (first_that_holds(job.site.flag(name), facts)) return sbatch_option_rule(job.site, name, facts);
   }
-  return flag_rule(job.site, name, job.placement.facts);
+  return sbatch_option_rule(job.site, name, job.placement.facts);
 }
 
-void evaluate_form(Case& job, const std::string& name, const model::FlagRule& rule) {
+void evaluate_form(RuleEvaluation& job, const std::string& name, const model::SbatchOptionRule& rule) {
   const auto value = job.demand.text(name);
   if (value.empty() || !rule.takes()) return;
   const auto add = [&](SiteRule what, Confidence certainty) {
@@ -55,21 +55,22 @@ void evaluate_form(Case& job, const std::string& name, const model::FlagRule& ru
   if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
   // Slurm compares accounts without regard to capitals.
   if (!matches_pattern(rule, value) && !(name == "account" && matches_pattern(rule, util::to_lower(value))))
-    add(SiteRule::option_form,
-        rule.policy != Policy::required || is_placeholder(value) ? Confidence::likely : Confidence::definite);
+    add(SiteRule::option_form, rule.policy != OptionPolicy::required || is_placeholder(value)
+                                   ? Confidence::likely
+                                   : Confidence::definite);
 }
 
 } // namespace
 
-bool matches_pattern(const model::FlagRule& rule, const std::string& value) {
+bool matches_pattern(const model::SbatchOptionRule& rule, const std::string& value) {
   return rule.pattern.empty() || model::matches_pattern(value, rule.pattern);
 }
 
-bool has_suffix(const model::FlagRule& rule, const std::string& value) {
+bool has_suffix(const model::SbatchOptionRule& rule, const std::string& value) {
   return rule.suffix.empty() || value.ends_with(rule.suffix);
 }
 
-void evaluate_options(Case& job) {
+void evaluate_options(RuleEvaluation& job) {
   const auto& [site, placement, demand, violations] = job;
   for (const auto& [name, any] : site.flags) {
     bool sure = true;
@@ -82,19 +83,19 @@ void evaluate_options(Case& job) {
     };
     const bool has = demand.has(name);
     // A partition is evaluated by its name.
-    if (rule.policy == Policy::forbidden && has && name != "partition")
+    if (rule.policy == OptionPolicy::forbidden && has && name != "partition")
       add(SiteRule::option_refused, Confidence::definite);
-    if (rule.policy == Policy::discouraged && has && name != "partition")
+    if (rule.policy == OptionPolicy::discouraged && has && name != "partition")
       add(SiteRule::option_discouraged, Confidence::likely);
-    if (rule.policy == Policy::ignored && has) add(SiteRule::option_ignored, Confidence::advisory);
+    if (rule.policy == OptionPolicy::ignored && has) add(SiteRule::option_ignored, Confidence::advisory);
     // What holds for the partitions of the profile need not hold for another one.
     const bool other_place = !demand.partitions.empty() && placement.partitions.empty();
-    if (rule.policy == Policy::srun_only && has && !other_place)
+    if (rule.policy == OptionPolicy::srun_only && has && !other_place)
       add(SiteRule::option_on_srun, Confidence::definite);
     // The command line of sbatch may have it.
-    if (rule.policy == Policy::required && !is_given(demand, name))
+    if (rule.policy == OptionPolicy::required && !is_given(demand, name))
       add(SiteRule::option_missing,
-          demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
+          demand.stage == RequestStage::script ? Confidence::likely : Confidence::definite);
     evaluate_form(job, name, rule);
   }
 }

@@ -17,7 +17,7 @@ struct Longest {
 };
 
 /// The longest that any of the job's partitions allows; nothing where one of them has no known limit.
-std::optional<Longest> longest(const Case& job) {
+std::optional<Longest> longest(const RuleEvaluation& job) {
   const auto* qos = job.placement.qos;
   if (qos && qos->max_time) return Longest{qos->max_time->value, "QoS " + qos->name, qos->max_time->origin};
   std::optional<Longest> most;
@@ -36,7 +36,7 @@ unsigned long long seconds_of(model::Walltime time) {
   return static_cast<unsigned long long>(time.seconds().count());
 }
 
-void evaluate_most(Case& job) {
+void evaluate_most(RuleEvaluation& job) {
   const auto& demand = job.demand;
   if (demand.shortenable) return; // Slurm shortens the job until it fits
   const auto* partition = job.placement.partition();
@@ -57,7 +57,7 @@ void evaluate_most(Case& job) {
 
 } // namespace
 
-void evaluate_time(Case& job) {
+void evaluate_time(RuleEvaluation& job) {
   const auto& [site, placement, demand, violations] = job;
   evaluate_most(job);
   if (!demand.time || placement.partitions.size() > 1) return;

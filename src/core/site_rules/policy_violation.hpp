@@ -86,10 +86,10 @@ struct PolicyViolation {
   unsigned long long limit = 0;
   std::string owner = {}; ///< whose limit it is: "partition gpu", "QoS long", the site
   model::Origin origin = {};
-  const model::NodeType* node = nullptr;      ///< the kind that the numbers are of
-  const model::FlagRule* flag = nullptr;      ///< of options
-  const model::GpuRequest* request = nullptr; ///< of GPUs
-  bool reservable = false;                    ///< the job is in a reservation, which may allow it
+  const model::NodeType* node = nullptr;          ///< the kind that the numbers are of
+  const model::SbatchOptionRule* flag = nullptr;  ///< of options
+  const model::GpuRequestRule* request = nullptr; ///< of GPUs
+  bool reservable = false;                        ///< the job is in a reservation, which may allow it
 };
 using PolicyViolations = std::vector<PolicyViolation>;
 

@@ -80,7 +80,7 @@ void set_options(ResourceRequest& demand, const slurm::JobOptions& request) {
   demand.elsewhere = request.has("clusters");
   demand.constraint = request.text("constraint");
   demand.features = request.features;
-  demand.exclusive = request.sharing == slurm::Sharing::exclusive;
+  demand.exclusive = request.sharing == slurm::NodeSharing::exclusive;
   demand.reserved = request.has("reservation");
   demand.shortenable = request.has("time-min");
   demand.overcommit = request.overcommit;
@@ -90,7 +90,7 @@ void set_options(ResourceRequest& demand, const slurm::JobOptions& request) {
 
 /// The request's raw options. One that sbatch would not take is none.
 slurm::JobOptions raw_request(const model::JobSpec& job) {
-  std::vector<slurm::Setting> settings;
+  std::vector<slurm::OptionSetting> settings;
   for (const auto& raw : job.sbatch)
     if (auto option = slurm::read_option(slurm::Program::sbatch, raw.value))
       settings.push_back({option->name.substr(2), std::move(option->value)});
@@ -133,7 +133,7 @@ std::vector<std::string> feature_names(const std::string& expression) {
 
 ResourceRequest demand_of(const model::JobSpec& job) {
   ResourceRequest demand;
-  demand.stage = Stage::request;
+  demand.stage = RequestStage::request;
   const auto text = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
   };

@@ -19,7 +19,7 @@
 namespace hpcml::site_rules {
 
 /// How much of the job the demand knows.
-enum class Stage {
+enum class RequestStage {
   request,  ///< what is left open is still chosen, and the script that is written names the choice
   script,   ///< sbatch's command line, or a variable, may add to it
   submitted ///< nothing is added any more
@@ -30,7 +30,7 @@ enum class CpuUnit { slurm, cores };
 
 /// One component of a job. Members that are not specified are empty, 0 or unset.
 struct ResourceRequest {
-  Stage stage = Stage::script;
+  RequestStage stage = RequestStage::script;
   bool elsewhere = false;              ///< for another cluster, or one of several
   std::vector<std::string> partitions; ///< as named; any of several may take the job
   std::string qos;                     ///< as named

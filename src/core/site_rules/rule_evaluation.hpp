@@ -9,14 +9,14 @@
 namespace hpcml::site_rules {
 
 /// What all parts look at, and where they add what they find.
-struct Case {
+struct RuleEvaluation {
   const model::Site& site;
   const ResolvedPlacement& placement;
   const ResourceRequest& demand;
   PolicyViolations& violations;
 
   /// Whether the numbers are those of a request that is being made: nothing comes from a command line.
-  bool is_request() const { return demand.stage == Stage::request; }
+  bool is_request() const { return demand.stage == RequestStage::request; }
   /// certain where the job surely goes to the place whose limits it breaks.
   Confidence certainty() const { return placement.sure ? Confidence::definite : Confidence::likely; }
   /// Where the job runs: the one node type that a request is planned for, else all that may have it.
@@ -44,13 +44,13 @@ struct Case {
 };
 
 // Each in the file of its name.
-void evaluate_partition(Case& job);
-void evaluate_nodes(Case& job);
-void evaluate_gpus(Case& job);
-void evaluate_cpus(Case& job);
-void evaluate_memory(Case& job);
-void evaluate_time(Case& job);
-void evaluate_options(Case& job);
-void evaluate_names(Case& job);
+void evaluate_partition(RuleEvaluation& job);
+void evaluate_nodes(RuleEvaluation& job);
+void evaluate_gpus(RuleEvaluation& job);
+void evaluate_cpus(RuleEvaluation& job);
+void evaluate_memory(RuleEvaluation& job);
+void evaluate_time(RuleEvaluation& job);
+void evaluate_options(RuleEvaluation& job);
+void evaluate_names(RuleEvaluation& job);
 
 } // namespace hpcml::site_rules

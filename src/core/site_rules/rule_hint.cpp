@@ -126,7 +126,7 @@ std::string hint_of_gpus_missing(const ViolationContext& context, OptionForm for
   if (form == OptionForm::request) return "set --gpus-per-node N";
   const auto style = context.violation.request->style;
   return fmt::format("request GPUs: --{}{}", model::word_of(style),
-                     style == model::GpuStyle::gres ? "=gpu:N" : "=N");
+                     style == model::GpuOptionStyle::gres ? "=gpu:N" : "=N");
 }
 
 std::string hint_of_gpu_type(const ViolationContext& context, OptionForm) {

@@ -15,7 +15,7 @@ namespace hpcml::site_rules {
 enum class OptionForm { request, script };
 
 /// The part of a request's planning that reports the rule.
-enum class RequestStep {
+enum class PlanningStep {
   none, ///< no request breaks it, or another part of the planner reports it
   partition,
   nodes,
@@ -29,7 +29,7 @@ enum class RequestStep {
 };
 
 /// Which violations the job filter of an emulated site rejects.
-enum class Enforcement {
+enum class JobFilterEnforcement {
   none, ///< advice, or a rule that Slurm's own configuration has
   all,
   definite,
@@ -58,10 +58,10 @@ struct SiteRuleRow {
   std::string_view check_id; ///< ID of the rule of `hpcml check`
   std::string_view
       request_code; ///< code of the finding in a request; after "/" the name of the option follows
-  RequestStep step;
+  PlanningStep step;
   diag::Severity request_severity;
   ScriptSeverity script_severity;
-  Enforcement enforcement;
+  JobFilterEnforcement enforcement;
   /// Options of a script that the finding points at: the first one that it has. None: the violation's option.
   std::array<std::string_view, 5> options;
   std::string (*sentence)(const ViolationContext&);

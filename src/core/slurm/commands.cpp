@@ -92,7 +92,7 @@ std::string record_name(const std::vector<std::string>& words) {
 }
 
 util::Status save_answer(const Answer& answer, const std::filesystem::path& directory) {
-  if (!answer.ok()) return util::Done{};
+  if (!answer.ok()) return util::Success{};
   return util::write_file(directory / record_name(answer.words), answer.output.out);
 }
 

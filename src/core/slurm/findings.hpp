@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/diag/diagnostic.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/diag/place.hpp"
 
 namespace hpcml::slurm {
@@ -41,7 +41,7 @@ public:
   diag::Diagnostics list() const {
     diag::Diagnostics list;
     if (x_placed.empty()) return list;
-    const diag::Lines lines(x_text);
+    const diag::LineTable lines(x_text);
     for (const auto& [severity, code, message, hint, place] : x_placed)
       list.push_back({severity, code, message, lines.span_at(x_file, place), hint});
     return list;

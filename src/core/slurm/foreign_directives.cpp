@@ -59,12 +59,12 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 
 class Translator {
 public:
-  Translator(Magic magic, const std::vector<HeaderWord>& words, TrackedVersion version,
+  Translator(DirectivePrefix magic, const std::vector<HeaderWord>& words, SpanNarrowingVersion version,
              LocatedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.
-  std::vector<Setting> read() {
+  std::vector<OptionSetting> read() {
     for (; x_at < x_words.size(); ++x_at) {
       const string_view word = x_words[x_at].text;
       x_place = x_words[x_at].place;
@@ -82,14 +82,14 @@ private:
   void refuse(const std::string& rejected, const std::string& remedy) {
     x_findings.error(x_place, "slurm/value",
                      fmt::format("sbatch reads this {} line as options and rejects {}",
-                                 x_magic == Magic::pbs ? "#PBS" : "#BSUB", rejected),
+                                 x_magic == DirectivePrefix::pbs ? "#PBS" : "#BSUB", rejected),
                      fmt::format("{}, or use sbatch --ignore-pbs", remedy));
   }
   void refuse_unknown(const std::string& option) {
     refuse("the unknown option " + option, "remove the option");
   }
   void add(string_view option, std::optional<std::string> value) {
-    x_settings.push_back({std::string(option), std::move(value), x_place, SettingSource::script});
+    x_settings.push_back({std::string(option), std::move(value), x_place, OptionSource::script});
   }
 
   template <typename Test> const Letter* find(Test is_it) const {
@@ -97,7 +97,7 @@ private:
       const auto found = std::find_if(std::begin(letters), std::end(letters), is_it);
       return found == std::end(letters) ? nullptr : &*found;
     };
-    if (x_magic == Magic::bsub) return in(k_bsub);
+    if (x_magic == DirectivePrefix::bsub) return in(k_bsub);
     const auto* letter = in(k_pbs);
     return letter == nullptr && x_version >= Version::v23_02 ? in(k_pbs_later) : letter;
   }
@@ -113,7 +113,7 @@ private:
 
   bool read_letters(string_view letters) {
     // bsub's long names with one dash are known as far as this one.
-    if (x_magic == Magic::bsub && letters == "cwd") letters = "c";
+    if (x_magic == DirectivePrefix::bsub && letters == "cwd") letters = "c";
     for (std::size_t i = 0; i < letters.size(); ++i) {
       const auto* letter = find([&](const Letter& l) { return l.letter == letters[i]; });
       if (letter == nullptr) return refuse_unknown(fmt::format("-{}", std::string(1, letters[i]))), false;
@@ -139,7 +139,7 @@ private:
     const std::string text = value.value_or("");
     if (!letter.option.empty())
       add(letter.option, std::move(value));
-    else if (x_magic == Magic::bsub)
+    else if (x_magic == DirectivePrefix::bsub)
       return take_bsub(letter.letter, text);
     else if (letter.letter == 'l')
       take_resources(text);
@@ -254,20 +254,20 @@ private:
     if (!names.empty()) add("nodelist", util::join(names, ","));
   }
 
-  Magic x_magic;
+  DirectivePrefix x_magic;
   const std::vector<HeaderWord>& x_words;
-  TrackedVersion x_version;
+  SpanNarrowingVersion x_version;
   LocatedFindings& x_findings;
   Place x_place;
   std::size_t x_at = 0;
-  std::vector<Setting> x_settings;
+  std::vector<OptionSetting> x_settings;
 };
 
 } // namespace
 
-std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
-                                       LocatedFindings& findings) {
-  for (const auto magic : {Magic::bsub, Magic::pbs}) {
+std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, SpanNarrowingVersion version,
+                                             LocatedFindings& findings) {
+  for (const auto magic : {DirectivePrefix::bsub, DirectivePrefix::pbs}) {
     std::vector<HeaderWord> words;
     bool present = false;
     for (const auto& directive : header.directives) {

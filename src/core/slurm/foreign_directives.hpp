@@ -4,13 +4,13 @@
 
 #include <vector>
 
-#include "core/slurm/settings.hpp"
+#include "core/slurm/option_settings.hpp"
 
 namespace hpcml::slurm {
 
 /// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is
 /// omitted, what sbatch refuses goes to `findings`.
-std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
-                                       LocatedFindings& findings);
+std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, SpanNarrowingVersion version,
+                                             LocatedFindings& findings);
 
 } // namespace hpcml::slurm

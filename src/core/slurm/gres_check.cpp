@@ -26,7 +26,7 @@ struct RequestedGres {
 
 class GresCheck {
 public:
-  GresCheck(const JobOptions& request, TrackedVersion version, SubmittedCounts& counts)
+  GresCheck(const JobOptions& request, SpanNarrowingVersion version, SubmittedCounts& counts)
       : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
@@ -290,7 +290,7 @@ private:
   }
 
   const JobOptions& r;
-  TrackedVersion x_version;
+  SpanNarrowingVersion x_version;
   SubmittedCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
@@ -299,9 +299,9 @@ private:
 
 } // namespace
 
-WrittenCounts count_written(const JobOptions& r, TrackedVersion version) {
+RequestedCounts count_written(const JobOptions& r, SpanNarrowingVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
-  WrittenCounts counts;
+  RequestedCounts counts;
   counts.tasks = r.count("ntasks", 1);
   counts.tasks_set = r.has("ntasks");
   if (r.nodes) counts.min_nodes = r.nodes->min, counts.max_nodes = r.nodes->max;
@@ -318,7 +318,7 @@ WrittenCounts count_written(const JobOptions& r, TrackedVersion version) {
   return counts;
 }
 
-SubmittedCounts count_sent(const JobOptions& r, TrackedVersion version) {
+SubmittedCounts count_sent(const JobOptions& r, SpanNarrowingVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
   const auto written = count_written(r, version);
@@ -357,7 +357,7 @@ SubmittedCounts count_sent(const JobOptions& r, TrackedVersion version) {
   return sent;
 }
 
-std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version,
+std::optional<GresRefusal> check_gres(const JobOptions& request, SpanNarrowingVersion version,
                                       SubmittedCounts& counts) {
   return GresCheck(request, version, counts).run();
 }

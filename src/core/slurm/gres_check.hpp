@@ -22,7 +22,7 @@ struct SubmittedCounts {
 };
 
 /// The numbers as sbatch has them before it lets tasks and nodes limit each other.
-struct WrittenCounts {
+struct RequestedCounts {
   long tasks = 1;
   bool tasks_set = false;
   long min_nodes = 1;
@@ -32,10 +32,10 @@ struct WrittenCounts {
   bool is_exact() const { return max_nodes == 0 || min_nodes == max_nodes; }
 };
 
-WrittenCounts count_written(const JobOptions& request, TrackedVersion version);
+RequestedCounts count_written(const JobOptions& request, SpanNarrowingVersion version);
 
 /// The numbers that follow from the options before GPUs are looked at.
-SubmittedCounts count_sent(const JobOptions& request, TrackedVersion version);
+SubmittedCounts count_sent(const JobOptions& request, SpanNarrowingVersion version);
 
 /// Why a job is refused, at the option that is to be changed.
 struct GresRefusal {
@@ -46,7 +46,7 @@ struct GresRefusal {
 };
 
 /// Compares the request's gres with each other and with `counts`, which gets what follows from them.
-std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version,
+std::optional<GresRefusal> check_gres(const JobOptions& request, SpanNarrowingVersion version,
                                       SubmittedCounts& counts);
 
 } // namespace hpcml::slurm

@@ -3,7 +3,7 @@
 
 namespace hpcml::slurm {
 
-JobReading read_job(std::string_view text, TrackedVersion version, LocatedFindings& findings) {
+JobReading read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
   JobReading job;
   job.header = read_header(text, version, findings);
   job.settings = read_settings(job.header, {}, version, findings);

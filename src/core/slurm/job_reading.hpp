@@ -8,8 +8,8 @@
 
 #include "core/slurm/job_request.hpp"
 #include "core/slurm/job_size.hpp"
+#include "core/slurm/option_settings.hpp"
 #include "core/slurm/script_header.hpp"
-#include "core/slurm/settings.hpp"
 
 namespace hpcml::slurm {
 
@@ -23,6 +23,6 @@ struct JobReading {
 
 /// Reads the script; adds what sbatch rejects in its lines and values to `findings`. check_possible returns
 /// whether such a job is possible.
-JobReading read_job(std::string_view text, TrackedVersion version, LocatedFindings& findings);
+JobReading read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

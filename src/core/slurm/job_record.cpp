@@ -221,7 +221,7 @@ std::vector<JobRecord> read_accounting(std::string_view text) {
   return records;
 }
 
-ReasonText explain_reason(std::string_view reason) {
+PendingReason explain_reason(std::string_view reason) {
   for (const auto& known : k_reasons) {
     const bool open = known.name.back() == '*';
     const auto name = known.name.substr(0, known.name.size() - (open ? 1 : 0));

@@ -46,12 +46,12 @@ std::vector<JobRecord> read_accounting(std::string_view text);
 JobPhase phase_of(std::string_view state);
 
 /// A waiting reason for users ("other jobs go first"), and whether waiting can never end.
-struct ReasonText {
+struct PendingReason {
   std::string text; ///< empty for a reason that is not known
   bool hopeless = false;
 };
 /// The words for a reason of Slurm's ("Priority").
-ReasonText explain_reason(std::string_view reason);
+PendingReason explain_reason(std::string_view reason);
 
 /// How the job is, as the end of a sentence: "pending (Priority: other jobs go first), starts about 17:05, in
 /// 20 min". `now` has the form of the record's times, in the same time zone.

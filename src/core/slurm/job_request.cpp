@@ -42,35 +42,35 @@ bool is_memory(std::string_view option) {
 }
 
 /// Of memory asked in several ways, script and command line put the environment's aside.
-bool gives_way(const Setting& setting, const std::vector<Setting>& all) {
-  if (setting.source != SettingSource::environment || !is_memory(setting.option)) return false;
-  return std::any_of(all.begin(), all.end(), [&](const Setting& later) {
-    return later.source != SettingSource::environment && is_memory(later.option) &&
+bool gives_way(const OptionSetting& setting, const std::vector<OptionSetting>& all) {
+  if (setting.source != OptionSource::environment || !is_memory(setting.option)) return false;
+  return std::any_of(all.begin(), all.end(), [&](const OptionSetting& later) {
+    return later.source != OptionSource::environment && is_memory(later.option) &&
            later.option != setting.option;
   });
 }
 
 /// Up to 22.05 the last of these two wins, and they are refused together later.
-void apply_sharing(JobOptions& request, const Setting& setting) {
-  if (setting.option == "oversubscribe") request.sharing = Sharing::oversubscribe;
+void apply_sharing(JobOptions& request, const OptionSetting& setting) {
+  if (setting.option == "oversubscribe") request.sharing = NodeSharing::oversubscribe;
   if (setting.option != "exclusive") return;
   const std::string how = util::to_lower(setting.value.value_or(""));
-  request.sharing = how == "user"            ? Sharing::exclusive_user
-                    : how == "mcs"           ? Sharing::exclusive_mcs
-                    : how == "topo"          ? Sharing::exclusive_topo
-                    : how == "oversubscribe" ? Sharing::oversubscribe
-                                             : Sharing::exclusive;
+  request.sharing = how == "user"            ? NodeSharing::exclusive_user
+                    : how == "mcs"           ? NodeSharing::exclusive_mcs
+                    : how == "topo"          ? NodeSharing::exclusive_topo
+                    : how == "oversubscribe" ? NodeSharing::oversubscribe
+                                             : NodeSharing::exclusive;
 }
 
 void take_back(JobOptions& request, const std::string& option) {
-  if (option == "oversubscribe") request.sharing = Sharing::site_default;
+  if (option == "oversubscribe") request.sharing = NodeSharing::site_default;
   if (option == "requeue" || option == "no-requeue") request.requeue = true;
   if (option == "overcommit") request.overcommit = false;
   request.settings.erase(option);
 }
 
 /// The last of an option holds, and the later of a list and a file of nodes. One flag of GRES stays.
-void put(JobOptions& request, const Setting& setting) {
+void put(JobOptions& request, const OptionSetting& setting) {
   static constexpr std::string_view k_stays = "multiple-tasks-per-sharing";
   const auto before =
       setting.option == "gres-flags" ? util::to_lower(request.text(setting.option)) : std::string();
@@ -80,9 +80,9 @@ void put(JobOptions& request, const Setting& setting) {
     setting_put.value = std::string(k_stays) + "," + setting.value.value_or("");
 }
 
-bool is_last(const Setting& setting, const std::vector<Setting>& all) {
+bool is_last(const OptionSetting& setting, const std::vector<OptionSetting>& all) {
   return std::none_of(&setting + 1, all.data() + all.size(),
-                      [&](const Setting& later) { return later.option == setting.option; });
+                      [&](const OptionSetting& later) { return later.option == setting.option; });
 }
 
 /// Who gave the last of an option.
@@ -91,12 +91,12 @@ enum class Giver { nobody, user, environment };
 Giver giver_of(const JobOptions& request, std::string_view option) {
   const auto found = request.settings.find(option);
   if (found == request.settings.end()) return Giver::nobody;
-  return found->second.source == SettingSource::environment ? Giver::environment : Giver::user;
+  return found->second.source == OptionSource::environment ? Giver::environment : Giver::user;
 }
 
 /// A hint and the options that say the same more exactly put each other aside; words that a user wrote go
 /// before variables.
-void apply_hint(JobOptions& request, TrackedVersion version) {
+void apply_hint(JobOptions& request, SpanNarrowingVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
@@ -120,7 +120,7 @@ void apply_hint(JobOptions& request, TrackedVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const JobOptions& request, TrackedVersion version, LocatedFindings& findings) {
+void check_both_names(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
@@ -137,7 +137,7 @@ void apply_older_name(JobOptions& request) {
 }
 
 /// From 23.11 a user's -c puts SBATCH_CPUS_PER_GPU aside.
-void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
+void apply_cpus_per_gpu(JobOptions& request, SpanNarrowingVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task &&
                         std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
@@ -150,7 +150,7 @@ void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
 }
 
 /// From 23.11 what a user asks per task replaces its part of SBATCH_TRES_PER_TASK.
-void apply_per_task(JobOptions& request, TrackedVersion version) {
+void apply_per_task(JobOptions& request, SpanNarrowingVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
     if (giver_of(request, option) == Giver::user && request.tres_per_task)
@@ -172,10 +172,10 @@ std::string code_of(ValueKind kind) {
   }
 }
 
-void report(const Setting& setting, const std::string& hint, LocatedFindings& findings) {
+void report(const OptionSetting& setting, const std::string& hint, LocatedFindings& findings) {
   std::string where;
-  if (setting.source == SettingSource::environment) where = " (from the environment)";
-  if (setting.source == SettingSource::command_line) where = " (from the command line)";
+  if (setting.source == OptionSource::environment) where = " (from the environment)";
+  if (setting.source == OptionSource::command_line) where = " (from the command line)";
   findings.error(setting.place, code_of(value_kind_of(setting.option)),
                  fmt::format("--{} cannot be '{}'{}", setting.option, setting.value.value_or(""), where),
                  hint);
@@ -183,7 +183,7 @@ void report(const Setting& setting, const std::string& hint, LocatedFindings& fi
 
 } // namespace
 
-JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
+JobOptions make_request(const std::vector<OptionSetting>& settings, SpanNarrowingVersion version,
                         LocatedFindings& findings) {
   JobOptions request;
   std::optional<std::string> hint_problem;

@@ -9,18 +9,25 @@
 #include <vector>
 
 #include "core/slurm/gres.hpp"
-#include "core/slurm/settings.hpp"
+#include "core/slurm/option_settings.hpp"
 #include "core/slurm/values.hpp"
 
 namespace hpcml::slurm {
 
 /// How a job shares its nodes.
-enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exclusive_topo, oversubscribe };
+enum class NodeSharing {
+  site_default,
+  exclusive,
+  exclusive_user,
+  exclusive_mcs,
+  exclusive_topo,
+  oversubscribe
+};
 
 /// What all options of a job together ask for.
 struct JobOptions {
-  std::map<std::string, Setting, std::less<>> settings; ///< the last of each option
-  std::map<std::string, long, std::less<>> counts;      ///< numbers by option ("ntasks", "cpus-per-task")
+  std::map<std::string, OptionSetting, std::less<>> settings; ///< the last of each option
+  std::map<std::string, long, std::less<>> counts; ///< numbers by option ("ntasks", "cpus-per-task")
   std::map<std::string, std::uint64_t, std::less<>> memory_mb;    ///< "mem", "mem-per-cpu", "mem-per-gpu"
   std::map<std::string, std::vector<GresItem>, std::less<>> gres; ///< "gres", "gpus", "gpus-per-task" ...
   std::map<std::string, TimeLimit, std::less<>> times;            ///< "time", "time-min", "delay-boot"
@@ -30,11 +37,11 @@ struct JobOptions {
   std::vector<std::string> mail_types;
   Dependencies dependencies;
   std::vector<std::string> features;
-  Sharing sharing = Sharing::site_default;
+  NodeSharing sharing = NodeSharing::site_default;
   bool requeue = true;
-  std::vector<Setting> looked_up; ///< each --uid, --gid, --cpu-freq and --gres-flags: a cluster has to
-                                  ///< know all of them
-  bool expedites = false;         ///< --requeue=expedite, which a later --requeue does not take back
+  std::vector<OptionSetting> looked_up; ///< each --uid, --gid, --cpu-freq and --gres-flags: a cluster has to
+                                        ///< know all of them
+  bool expedites = false;               ///< --requeue=expedite, which a later --requeue does not take back
   bool overcommit = false;
 
   bool has(std::string_view option) const { return settings.find(option) != settings.end(); }
@@ -51,10 +58,10 @@ struct JobOptions {
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
 /// exclude each other.
-JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
+JobOptions make_request(const std::vector<OptionSetting>& settings, SpanNarrowingVersion version,
                         LocatedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const JobOptions& request, TrackedVersion version, LocatedFindings& findings);
+void check_combinations(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -182,8 +182,8 @@ constexpr OptionRow k_rows[] = {
 
 constexpr bool is_mark(char c) { return c == '=' || c == '?' || c == '.'; }
 
-constexpr OptionUse read_use(std::string_view text) {
-  OptionUse use;
+constexpr ProgramOption read_use(std::string_view text) {
+  ProgramOption use;
   if (!text.empty() && !is_mark(text.front())) {
     use.letter = text.front();
     text.remove_prefix(1);
@@ -207,7 +207,7 @@ constexpr OptionUse read_use(std::string_view text) {
 
 constexpr std::size_t k_count = std::size(k_rows);
 /// By the numbers of Program.
-using Uses = std::array<OptionUse, 3>;
+using Uses = std::array<ProgramOption, 3>;
 static_assert(static_cast<int>(Program::sbatch) == 0 && static_cast<int>(Program::srun) == 1 &&
               static_cast<int>(Program::salloc) == 2);
 
@@ -226,7 +226,7 @@ static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
 
 std::span<const OptionRow> option_rows() { return k_rows; }
 
-const OptionUse& use_of(const OptionRow& row, Program program) {
+const ProgramOption& use_of(const OptionRow& row, Program program) {
   return k_uses[static_cast<std::size_t>(&row - k_rows)][static_cast<std::size_t>(program)];
 }
 

@@ -30,12 +30,12 @@ std::span<const OptionRow> option_rows();
 
 /// A row's text for one program as values: read when hpcml is built, as most calls ask for a few options
 /// only.
-struct OptionUse {
+struct ProgramOption {
   char letter = '\0';
   std::array<std::optional<TakesValue>, k_version_names.size()> arguments = {};
 };
 
 /// How a program has the option of a row of `option_rows()`.
-const OptionUse& use_of(const OptionRow& row, Program program);
+const ProgramOption& use_of(const OptionRow& row, Program program);
 
 } // namespace hpcml::slurm

@@ -19,7 +19,7 @@ bool has_per_task(const JobOptions& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const JobOptions& request, TrackedVersion version, LocatedFindings& findings)
+  Checker(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings)
       : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -58,7 +58,7 @@ private:
 
   bool is_by_variable(std::string_view option) const {
     const auto found = r.settings.find(option);
-    return found != r.settings.end() && found->second.source == SettingSource::environment;
+    return found != r.settings.end() && found->second.source == OptionSource::environment;
   }
 
   void check_memory() {
@@ -144,13 +144,13 @@ private:
   }
 
   const JobOptions& r;
-  TrackedVersion x_version;
+  SpanNarrowingVersion x_version;
   LocatedFindings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const JobOptions& request, TrackedVersion version, LocatedFindings& findings) {
+void check_combinations(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

@@ -39,7 +39,7 @@ void check_file(string_view text, LocatedFindings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, TrackedVersion version,
+  WordReader(string_view text, std::size_t from, std::size_t to, SpanNarrowingVersion version,
              LocatedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
@@ -110,17 +110,19 @@ private:
   string_view x_text;
   std::size_t x_at;
   std::size_t x_end;
-  TrackedVersion x_version;
+  SpanNarrowingVersion x_version;
   LocatedFindings& x_findings;
   HeaderWord x_word;
 };
 
 struct Prefix {
   string_view text;
-  Magic magic;
+  DirectivePrefix magic;
 };
-constexpr Prefix k_prefixes[] = {
-    {"#SBATCH", Magic::sbatch}, {"#SLURM", Magic::sbatch}, {"#PBS", Magic::pbs}, {"#BSUB", Magic::bsub}};
+constexpr Prefix k_prefixes[] = {{"#SBATCH", DirectivePrefix::sbatch},
+                                 {"#SLURM", DirectivePrefix::sbatch},
+                                 {"#PBS", DirectivePrefix::pbs},
+                                 {"#BSUB", DirectivePrefix::bsub}};
 
 bool is_command(string_view line) {
   const auto first = std::find_if_not(line.begin(), line.end(), is_space);
@@ -137,7 +139,7 @@ bool is_separator(const HeaderWord& word) {
 void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& findings) {
   directive.component = header.components - 1;
   auto& words = directive.words;
-  if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
+  if (directive.magic == DirectivePrefix::sbatch && !words.empty() && is_separator(words.front())) {
     if (util::to_lower(words.front().text) == "packjob")
       findings.warning(words.front().place, "slurm/packjob",
                        "'#SBATCH packjob' is the old name of '#SBATCH hetjob'", "use #SBATCH hetjob");
@@ -145,7 +147,7 @@ void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& 
     return;
   }
   const auto stray = std::find_if(words.begin(), words.end(), is_separator);
-  if (directive.magic == Magic::sbatch && stray != words.end()) {
+  if (directive.magic == DirectivePrefix::sbatch && stray != words.end()) {
     findings.warning(stray->place, "slurm/hetjob",
                      "'hetjob' after an option has no effect: the line starts no new job component",
                      "use #SBATCH hetjob on a separate line");
@@ -156,7 +158,7 @@ void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& 
 
 } // namespace
 
-ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindings& findings) {
+ScriptHeader read_header(string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;
@@ -170,8 +172,9 @@ ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindin
     const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes), [&](const Prefix& p) {
       return !line.empty() && line.front() == '#' && line.starts_with(p.text);
     });
-    const bool is_searched = prefix != std::end(k_prefixes) &&
-                             (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
+    const bool is_searched =
+        prefix != std::end(k_prefixes) &&
+        (prefix->magic == DirectivePrefix::sbatch ? !command : plain_lines <= k_most_plain_lines);
     if (is_searched) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slurm/as_version.hpp"
 #include "core/slurm/findings.hpp"
+#include "core/slurm/span_narrowing_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -18,11 +18,11 @@ struct HeaderWord {
 };
 
 /// Whose directive a line is: sbatch obeys the others' too.
-enum class Magic { sbatch, pbs, bsub };
+enum class DirectivePrefix { sbatch, pbs, bsub };
 
 /// A line of a header, as words.
 struct HeaderLine {
-  Magic magic = Magic::sbatch;
+  DirectivePrefix magic = DirectivePrefix::sbatch;
   unsigned component = 0; ///< of a heterogeneous job, from 0
   std::vector<HeaderWord> words;
 };
@@ -35,6 +35,6 @@ struct ScriptHeader {
 };
 
 /// What sbatch of this version reads of the script; what it refuses (or warns of) goes to `findings`.
-ScriptHeader read_header(std::string_view text, TrackedVersion version, LocatedFindings& findings);
+ScriptHeader read_header(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

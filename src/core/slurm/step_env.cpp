@@ -13,10 +13,10 @@
 
 namespace hpcml::slurm {
 
-using util::Done;
 using util::Error;
 using util::Result;
 using util::Status;
+using util::Success;
 
 namespace {
 
@@ -93,7 +93,7 @@ Status check_layout(const StepLayout& layout) {
   if (layout.local_rank >= layout.local_world_size)
     return contradiction(fmt::format("SLURM_LOCALID is {}, but node {} has {} tasks", layout.local_rank,
                                      layout.host, layout.local_world_size));
-  return Done{};
+  return Success{};
 }
 
 /// Finds this task's node in the list. A job submitted from inside another job's step may have inherited that
@@ -106,10 +106,10 @@ Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
   const auto found = std::find(nodes.begin(), nodes.end(), own_name);
   layout.numbered = right || found == nodes.end();
   if (!layout.numbered) place = static_cast<std::size_t>(found - nodes.begin());
-  if (place >= nodes.size()) return Done{}; // check_layout says it
+  if (place >= nodes.size()) return Success{}; // check_layout says it
   layout.host = nodes[place];
   if (place < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[place];
-  if (right || !layout.numbered) return Done{};
+  if (right || !layout.numbered) return Success{};
   return contradiction(fmt::format(
       "this task is on node {} (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID name {}", own_name,
       nodes[place]));
@@ -230,7 +230,7 @@ Status take_step_nodes(const StepNodes& nodes, StepLayout& layout) {
   layout.nodes = nodes.names;
   layout.tasks_per_node = nodes.tasks;
   layout.numbered = true;
-  return Done{};
+  return Success{};
 }
 
 StepIdentity read_step_identity(const util::EnvSnapshot& env) {

@@ -195,7 +195,7 @@ SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
   return result;
 }
 
-std::string expand_log_pattern(std::string_view pattern, const LogNames& names) {
+std::string expand_log_pattern(std::string_view pattern, const LogPatternValues& names) {
   // Slurm takes a path with a backslash unchanged.
   if (pattern.find('\\') != std::string_view::npos) return std::string(pattern);
   std::string path;

@@ -46,14 +46,14 @@ SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
                                           const std::vector<std::string>& options);
 
 /// What the signs of a log's pattern stand for.
-struct LogNames {
+struct LogPatternValues {
   std::string job_id;
   std::string task; ///< empty: no array
   std::string job_name;
   std::string user;
 };
 /// The path of a job's log, from the pattern of --output: %j, %A, %a, %x, %u, %% and zero-padded forms.
-std::string expand_log_pattern(std::string_view pattern, const LogNames& names);
+std::string expand_log_pattern(std::string_view pattern, const LogPatternValues& names);
 
 /// How many tasks an array has: "0-9%2" has 10, "1,3,10-20:5" has 5; 0 for a text that is not an array.
 unsigned long long count_array_tasks(std::string_view array);

@@ -92,9 +92,9 @@ std::vector<std::string> share_warnings(unsigned rank, const std::vector<const C
   return warnings;
 }
 
-using model::GpuPlace;
+using model::GpuLocality;
 
-std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const AffinityRequest& request,
+std::vector<CoreRequest> make_claims(const std::vector<GpuLocality>& gpus, const AffinityRequest& request,
                                      std::vector<std::string>& warnings) {
   std::vector<CoreRequest> claims;
   const std::size_t ranks = request.ranks, count = gpus.size();
@@ -134,11 +134,11 @@ std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const Af
 
 /// The level at which every GPU in use is attached: their L3s, else their NUMA nodes, else their packages,
 /// else the whole node; or the level that is asked for.
-std::vector<CorePool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+std::vector<CorePool> choose_pools(const model::CpuShape& shape, const std::vector<GpuLocality>& gpus,
                                    const std::vector<UsableCore>& cores, const AffinityRequest& request,
                                    std::vector<CoreRequest>& claims) {
   const auto attach = [&](PoolLevel level, const std::vector<model::CpuDomain>& domains,
-                          std::optional<unsigned> GpuPlace::*where) {
+                          std::optional<unsigned> GpuLocality::*where) {
     if (request.level && *request.level != level) return false;
     for (CoreRequest& claim : claims) {
       if (!claim.gpu || !(gpus[*claim.gpu].*where)) return false;
@@ -150,11 +150,11 @@ std::vector<CorePool> choose_pools(const model::CpuShape& shape, const std::vect
     }
     return true;
   };
-  if (attach(PoolLevel::l3, shape.l3, &GpuPlace::l3))
+  if (attach(PoolLevel::l3, shape.l3, &GpuLocality::l3))
     return make_pools(PoolLevel::l3, shape.l3, shape, cores);
-  if (attach(PoolLevel::numa, shape.numa, &GpuPlace::numa))
+  if (attach(PoolLevel::numa, shape.numa, &GpuLocality::numa))
     return make_pools(PoolLevel::numa, shape.numa, shape, cores);
-  if (attach(PoolLevel::package, shape.packages, &GpuPlace::package))
+  if (attach(PoolLevel::package, shape.packages, &GpuLocality::package))
     return make_pools(PoolLevel::package, shape.packages, shape, cores);
   for (CoreRequest& claim : claims) claim.home = 0;
   return {make_node_pool(shape, cores)};
@@ -202,7 +202,7 @@ model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
   return nodes;
 }
 
-AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuLocality>& gpus,
                            const AffinityRequest& request) {
   AffinityPlan plan;
   const std::vector<UsableCore> cores =

@@ -47,7 +47,7 @@ model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus);
 /// cores omitted, in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut
 /// to cpus_per_rank afterwards, and a rank that is short of them gets free cores of the nearest domains.
 /// Ranks never share a core while the node has enough of them.
-AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuPlace>& gpus,
+AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuLocality>& gpus,
                            const AffinityRequest& request);
 
 /// The node's GPUs that `visible` names (PCI addresses, buses or UUIDs; empty: all), in the node's order and

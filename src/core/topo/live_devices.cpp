@@ -98,7 +98,7 @@ void complete_amd(const fs::path& root, Node& node) {
 void add_gpus(const fs::path& root, Node& node) {
   const LiveGpus live = read_live_gpus(root);
   const bool nvidia = live.vendor == model::GpuVendor::nvidia;
-  for (const model::GpuPlace& place : live.places) {
+  for (const model::GpuLocality& place : live.places) {
     Gpu gpu;
     gpu.place = place;
     gpu.path = pci_path(root, place.pci);
@@ -149,9 +149,9 @@ void add_memory(const fs::path& root, Node& node) {
   for (const auto& numa : node.cpus.numa) {
     with_cpus.add(numa.id);
     const bool bare = !memory.empty() && !memory.contains(numa.id);
-    node.numa.push_back({numa.id, numa.cpus, bare ? MemoryKind::none : MemoryKind::cpu});
+    node.numa.push_back({numa.id, numa.cpus, bare ? NumaMemoryKind::none : NumaMemoryKind::cpu});
   }
-  for (unsigned id : (online - with_cpus).ids()) node.numa.push_back({id, {}, MemoryKind::device});
+  for (unsigned id : (online - with_cpus).ids()) node.numa.push_back({id, {}, NumaMemoryKind::device});
 }
 
 } // namespace

@@ -11,7 +11,7 @@
 namespace hpcml::topo {
 
 namespace fs = std::filesystem;
-using model::GpuPlace;
+using model::GpuLocality;
 
 bool is_pci_address(const std::string& name) {
   return name.size() >= 12 && name[name.size() - 8] == ':' && name[name.size() - 5] == ':' &&
@@ -62,15 +62,15 @@ std::vector<KfdNode> read_kfd_gpus(const fs::path& root) {
 
 namespace {
 
-GpuPlace place_at(const fs::path& root, std::size_t index, const std::string& pci) {
-  GpuPlace place;
+GpuLocality place_at(const fs::path& root, std::size_t index, const std::string& pci) {
+  GpuLocality place;
   place.index = static_cast<unsigned>(index);
   place.pci = pci;
   place.numa = numa_of_pci(root, pci);
   return place;
 }
 
-std::vector<GpuPlace> read_nvidia(const fs::path& root) {
+std::vector<GpuLocality> read_nvidia(const fs::path& root) {
   std::vector<std::string> addresses;
   // Containers often hide one of the two.
   for (const char* directory : {"proc/driver/nvidia/gpus", "sys/bus/pci/drivers/nvidia"}) {
@@ -79,14 +79,14 @@ std::vector<GpuPlace> read_nvidia(const fs::path& root) {
       if (is_pci_address(name)) addresses.push_back(util::to_lower(name));
   }
   std::sort(addresses.begin(), addresses.end());
-  std::vector<GpuPlace> places;
+  std::vector<GpuLocality> places;
   places.reserve(addresses.size());
   for (const auto& pci : addresses) places.push_back(place_at(root, places.size(), pci));
   return places;
 }
 
-std::vector<GpuPlace> read_amd(const fs::path& root) {
-  std::vector<GpuPlace> places;
+std::vector<GpuLocality> read_amd(const fs::path& root) {
+  std::vector<GpuLocality> places;
   for (const KfdNode& node : read_kfd_gpus(root)) {
     const auto location = node.get("location_id");
     char pci[32];

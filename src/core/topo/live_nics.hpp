@@ -12,7 +12,8 @@ namespace hpcml::topo {
 
 /// Reads a few links and numbers for each device below `root` ("/"; another one for tests); nothing without
 /// GPUs.
-NearNics read_live_nics(const std::vector<model::GpuPlace>& gpus, const std::vector<std::string>& interfaces,
-                        const std::filesystem::path& root = "/");
+NearestNics read_live_nics(const std::vector<model::GpuLocality>& gpus,
+                           const std::vector<std::string>& interfaces,
+                           const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

@@ -22,7 +22,7 @@ util::Result<model::IdSet> read_allowed_cpus();
 /// The GPUs of a node.
 struct LiveGpus {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: no GPU driver shows a device
-  std::vector<model::GpuPlace> places;
+  std::vector<model::GpuLocality> places;
 };
 
 /// GPUs of the node as their drivers show them, also those that this job may not use, with the NUMA node that

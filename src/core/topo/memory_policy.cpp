@@ -17,25 +17,27 @@ namespace {
 struct Mode {
   int number;
   std::string_view name;
-  MemoryMode mode;
+  MemoryPolicyMode mode;
 };
-constexpr std::array k_modes = {Mode{0, "default", MemoryMode::local},
-                                Mode{4, "local", MemoryMode::local},
-                                Mode{5, "prefer (many)", MemoryMode::preferred},
-                                Mode{1, "prefer", MemoryMode::preferred},
-                                Mode{2, "bind", MemoryMode::bound},
-                                Mode{3, "interleave", MemoryMode::interleaved},
-                                Mode{6, "weighted interleave", MemoryMode::interleaved}};
+constexpr std::array k_modes = {Mode{0, "default", MemoryPolicyMode::local},
+                                Mode{4, "local", MemoryPolicyMode::local},
+                                Mode{5, "prefer (many)", MemoryPolicyMode::preferred},
+                                Mode{1, "prefer", MemoryPolicyMode::preferred},
+                                Mode{2, "bind", MemoryPolicyMode::bound},
+                                Mode{3, "interleave", MemoryPolicyMode::interleaved},
+                                Mode{6, "weighted interleave", MemoryPolicyMode::interleaved}};
 constexpr int k_flags = 7 << 13; // static and relative numbers, balancing
 
 } // namespace
 
 std::string render_memory(const MemoryPolicy& policy) {
   switch (policy.mode) {
-  case MemoryMode::local: break;
-  case MemoryMode::preferred: return fmt::format("memory preferred from NUMA {}", policy.nodes.to_list());
-  case MemoryMode::bound: return fmt::format("memory bound to NUMA {}", policy.nodes.to_list());
-  case MemoryMode::interleaved: return fmt::format("memory interleaved over NUMA {}", policy.nodes.to_list());
+  case MemoryPolicyMode::local: break;
+  case MemoryPolicyMode::preferred:
+    return fmt::format("memory preferred from NUMA {}", policy.nodes.to_list());
+  case MemoryPolicyMode::bound: return fmt::format("memory bound to NUMA {}", policy.nodes.to_list());
+  case MemoryPolicyMode::interleaved:
+    return fmt::format("memory interleaved over NUMA {}", policy.nodes.to_list());
   }
   return "memory of the NUMA node that the thread runs on";
 }
@@ -48,7 +50,7 @@ std::optional<MemoryPolicy> parse_numa_maps(std::string_view line) {
     if (!line.starts_with(name)) continue;
     auto rest = line.substr(name.size()); // "", " file=…", ":3", "=static:3"
     rest = rest.substr(0, rest.find_first_of(" \n"));
-    if (mode == MemoryMode::local) return MemoryPolicy{};
+    if (mode == MemoryPolicyMode::local) return MemoryPolicy{};
     const auto colon = rest.find(':');
     const auto nodes = colon == std::string_view::npos ? util::Result<model::IdSet>(util::Error{"no nodes"})
                                                        : model::IdSet::parse_list(rest.substr(colon + 1));
@@ -66,7 +68,7 @@ std::optional<MemoryPolicy> read_memory_policy() {
   for (const auto& known : k_modes) {
     if (known.number != (number & ~k_flags)) continue;
     MemoryPolicy policy{known.mode, {}};
-    for (unsigned id = 0; id < words.size() * k_bits && policy.mode != MemoryMode::local; ++id)
+    for (unsigned id = 0; id < words.size() * k_bits && policy.mode != MemoryPolicyMode::local; ++id)
       if (words[id / k_bits] >> (id % k_bits) & 1) policy.nodes.add(id);
     return policy;
   }

@@ -11,7 +11,7 @@
 namespace hpcml::topo {
 
 /// How `nodes` are meant.
-enum class MemoryMode {
+enum class MemoryPolicyMode {
   local,       ///< the node of the CPU that asks: the kernel's default
   preferred,   ///< others when these are full
   bound,       ///< these or none
@@ -20,7 +20,7 @@ enum class MemoryMode {
 
 /// From which NUMA nodes a thread gets its memory.
 struct MemoryPolicy {
-  MemoryMode mode = MemoryMode::local;
+  MemoryPolicyMode mode = MemoryPolicyMode::local;
   model::IdSet nodes; ///< empty for local
 };
 

@@ -125,7 +125,7 @@ Node make_node(const model::NodeType& type) {
   node.name = type.id;
   node.cpus = type.cpu;
   if (type.gpu) {
-    for (const model::GpuPlace& place : type.gpu->places) {
+    for (const model::GpuLocality& place : type.gpu->places) {
       Gpu gpu;
       gpu.place = place;
       node.gpus.push_back(std::move(gpu));
@@ -168,7 +168,8 @@ void complete_node(Node& node) {
   complete_packages(shape);
   if (shape.sockets == 0) shape.sockets = static_cast<unsigned>(shape.packages.size());
   if (node.numa.empty())
-    for (const CpuDomain& domain : shape.numa) node.numa.push_back({domain.id, domain.cpus, MemoryKind::cpu});
+    for (const CpuDomain& domain : shape.numa)
+      node.numa.push_back({domain.id, domain.cpus, NumaMemoryKind::cpu});
   std::stable_sort(node.numa.begin(), node.numa.end(), by_id);
   for (Gpu& gpu : node.gpus) {
     complete_place(shape, gpu.cpus, gpu.place.l3, gpu.place.numa, gpu.place.package);

@@ -12,7 +12,7 @@
 namespace hpcml::topo {
 
 /// Whose memory a NUMA node is.
-enum class MemoryKind {
+enum class NumaMemoryKind {
   cpu,    ///< memory of CPUs
   none,   ///< CPUs without local memory
   device, ///< memory of a GPU or another device, no CPUs: never a place for a rank's memory
@@ -22,13 +22,13 @@ enum class MemoryKind {
 struct NumaNode {
   unsigned id = 0;
   model::IdSet cpus;
-  MemoryKind kind = MemoryKind::cpu;
+  NumaMemoryKind kind = NumaMemoryKind::cpu;
 };
 
 /// A GPU, or one partition of it. Its identity is PCI address, partition and UUID; the index is computed
 /// last.
 struct Gpu {
-  model::GpuPlace place;
+  model::GpuLocality place;
   unsigned partition = 0;
   std::string uuid;
   std::string name;                    ///< as the source calls it: "rsmi4", "nvml0"

@@ -49,15 +49,16 @@ std::vector<GpuLink> visible_links(const Node& node, const std::vector<Gpu>& gpu
 
 util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus,
                                              const model::GpuOrder& order) {
-  std::vector<GpuInOrder> wanted;
+  std::vector<GpuOrderKey> wanted;
   for (const Gpu& gpu : gpus) {
     const auto lowest = lowest_cpu(node.cpus, gpu.place);
     wanted.push_back({gpu.place.index, lowest.value_or(gpu.cpus.empty() ? 0 : gpu.cpus.first())});
   }
-  TRY(const auto positions, find_rank_order(wanted,
-                                            order.kind == model::RankOrder::ring ? visible_links(node, gpus)
-                                                                                 : std::vector<GpuLink>{},
-                                            order));
+  TRY(const auto positions,
+      find_rank_order(wanted,
+                      order.kind == model::GpuOrderKind::ring ? visible_links(node, gpus)
+                                                              : std::vector<GpuLink>{},
+                      order));
   std::vector<Gpu> ordered;
   for (const auto position : positions) ordered.push_back(gpus[position]);
   return ordered;
@@ -71,7 +72,7 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   for (const NumaNode& numa : node.numa) {
     if (!numa.cpus.intersects(cpus)) continue;
     if (!first) first = &numa;
-    if (numa.kind == MemoryKind::cpu) nodes.add(numa.id);
+    if (numa.kind == NumaMemoryKind::cpu) nodes.add(numa.id);
   }
   if (!nodes.empty() || !first) return nodes;
   const auto package = [&](const NumaNode& numa) {
@@ -81,7 +82,7 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   };
   std::optional<std::tuple<bool, unsigned, unsigned>> best;
   for (const NumaNode& numa : node.numa) {
-    if (numa.kind != MemoryKind::cpu) continue;
+    if (numa.kind != NumaMemoryKind::cpu) continue;
     const unsigned gap = numa.id > first->id ? numa.id - first->id : first->id - numa.id;
     const auto key = std::make_tuple(package(numa) != package(*first), gap, numa.id);
     if (!best || key < *best) best = key;
@@ -90,8 +91,8 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   return nodes;
 }
 
-std::vector<model::GpuPlace> places_of(const std::vector<Gpu>& gpus) {
-  std::vector<model::GpuPlace> places;
+std::vector<model::GpuLocality> places_of(const std::vector<Gpu>& gpus) {
+  std::vector<model::GpuLocality> places;
   places.reserve(gpus.size());
   for (const Gpu& gpu : gpus) places.push_back(gpu.place);
   return places;

@@ -67,7 +67,7 @@ private:
       return candidate.place.index == gpu.place.index;
     });
     if (same == x_profile.gpus.end()) return;
-    const model::GpuPlace& promised = same->place;
+    const model::GpuLocality& promised = same->place;
     const std::string who = "GPU " + std::to_string(gpu.place.index);
     const std::size_t before = x_node.notes.size();
     if (!promised.pci.empty() && !gpu.place.pci.empty())

@@ -9,7 +9,7 @@
 
 namespace hpcml::topo {
 
-std::optional<unsigned> lowest_cpu(const model::CpuShape& shape, const model::GpuPlace& place) {
+std::optional<unsigned> lowest_cpu(const model::CpuShape& shape, const model::GpuLocality& place) {
   const auto first = [](const std::vector<model::CpuDomain>& domains, std::optional<unsigned> id) {
     const auto* domain = id ? find_domain(domains, *id) : nullptr;
     return domain && !domain->cpus.empty() ? std::optional(domain->cpus.first()) : std::nullopt;
@@ -30,20 +30,20 @@ std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links,
   return renumbered;
 }
 
-util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOrder>& gpus,
+util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuOrderKey>& gpus,
                                                        const std::vector<GpuLink>& links,
                                                        const model::GpuOrder& order) {
-  using model::RankOrder;
+  using model::GpuOrderKind;
   std::vector<std::size_t> positions(gpus.size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
-  if (order.kind == RankOrder::gpu) return positions;
-  if (order.kind == RankOrder::cpu) {
+  if (order.kind == GpuOrderKind::gpu) return positions;
+  if (order.kind == GpuOrderKind::cpu) {
     std::stable_sort(positions.begin(), positions.end(),
                      [&](auto a, auto b) { return gpus[a].lowest_cpu < gpus[b].lowest_cpu; });
     return positions;
   }
   auto numbers = order.list;
-  if (order.kind == RankOrder::ring) {
+  if (order.kind == GpuOrderKind::ring) {
     for (const auto& gpu : gpus) numbers.push_back(gpu.index);
     TRY(numbers, find_ring(numbers, links));
   }

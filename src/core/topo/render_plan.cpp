@@ -115,10 +115,11 @@ std::string render_missing(const PlacementReport& report) {
 std::string render_report(const PlacementReport& report, const std::vector<PlacedRank>& ranks) {
   std::string text;
   for (const PlacedRank& rank : ranks) {
-    text += fmt::format(
-        "rank {}: CPUs {}, GPU {}{}{}", rank.rank, or_dash(rank.cpus.to_list()), gpus_text(rank.gpus),
-        rank.nic.empty() ? "" : ", NIC " + rank.nic,
-        rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
+    text += fmt::format("rank {}: CPUs {}, GPU {}{}{}", rank.rank, or_dash(rank.cpus.to_list()),
+                        gpus_text(rank.gpus), rank.nic.empty() ? "" : ", NIC " + rank.nic,
+                        rank.memory && rank.memory->mode != MemoryPolicyMode::local
+                            ? ", " + render_memory(*rank.memory)
+                            : "");
     std::string findings;
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)

@@ -54,7 +54,7 @@ util::Status XmlDocument::check_top_level() const {
     has_root = has_root || is_element;
   }
   if (!has_root) return error_at(0, "invalid XML: it does not start with an element");
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status XmlDocument::check_elements() const {
@@ -75,7 +75,7 @@ util::Status XmlDocument::check_elements() const {
     std::string what;
   } check;
   if (!x_document->traverse(check)) return error_at(offset_of(check.element), check.what);
-  return util::Done{};
+  return util::Success{};
 }
 
 std::size_t XmlDocument::line_at(std::size_t offset) const {

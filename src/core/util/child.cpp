@@ -71,11 +71,11 @@ std::vector<int> signals_except(const std::vector<int>& kept) {
   return numbers;
 }
 
-Child::Child(Child&& source) noexcept
+ChildProcess::ChildProcess(ChildProcess&& source) noexcept
     : x_pid(std::exchange(source.x_pid, -1)), x_output(std::exchange(source.x_output, -1)),
       x_has_group(source.x_has_group) {}
 
-Child& Child::operator=(Child&& source) noexcept {
+ChildProcess& ChildProcess::operator=(ChildProcess&& source) noexcept {
   if (this == &source) return *this;
   close_output();
   x_pid = std::exchange(source.x_pid, -1);
@@ -84,12 +84,12 @@ Child& Child::operator=(Child&& source) noexcept {
   return *this;
 }
 
-void Child::close_output() {
+void ChildProcess::close_output() {
   if (x_output >= 0) ::close(x_output);
   x_output = -1;
 }
 
-Result<Child> Child::fork(const ChildOptions& options, const std::function<int()>& body) {
+Result<ChildProcess> ChildProcess::fork(const ChildOptions& options, const std::function<int()>& body) {
   int ends[2] = {-1, -1};
   if (options.pipes_output && ::pipe2(ends, O_CLOEXEC) != 0)
     return Error{fmt::format("cannot create a pipe to a process: {}", std::strerror(errno)),
@@ -102,7 +102,7 @@ Result<Child> Child::fork(const ChildOptions& options, const std::function<int()
   }
   const int error = errno;
   if (ends[1] >= 0) ::close(ends[1]);
-  Child child;
+  ChildProcess child;
   child.x_output = ends[0];
   if (pid < 0)
     return Error{fmt::format("cannot start a process (fork): {}", std::strerror(error)),
@@ -113,8 +113,8 @@ Result<Child> Child::fork(const ChildOptions& options, const std::function<int()
   return child;
 }
 
-Result<Child> Child::run(const std::vector<std::string>& argv, const EnvSnapshot& env,
-                         const ChildOptions& options) {
+Result<ChildProcess> ChildProcess::run(const std::vector<std::string>& argv, const EnvSnapshot& env,
+                                       const ChildOptions& options) {
   if (argv.empty())
     return Error{"no program to run: the command is empty",
                  "run hpcml again with -v, and report the output as a bug in hpcml"};
@@ -133,7 +133,7 @@ Result<Child> Child::run(const std::vector<std::string>& argv, const EnvSnapshot
   });
 }
 
-int Child::wait() {
+int ChildProcess::wait() {
   int status = k_lost;
   if (x_pid > 0)
     while (::waitpid(x_pid, &status, 0) < 0 && errno == EINTR) {
@@ -142,7 +142,7 @@ int Child::wait() {
   return status;
 }
 
-std::optional<int> Child::wait_for(std::chrono::milliseconds limit) {
+std::optional<int> ChildProcess::wait_for(std::chrono::milliseconds limit) {
   const auto end = Clock::now() + limit;
   int status = k_lost;
   for (int pause_ms = 1; x_pid > 0; pause_ms = std::min(2 * pause_ms, 50)) {
@@ -156,22 +156,22 @@ std::optional<int> Child::wait_for(std::chrono::milliseconds limit) {
   return status;
 }
 
-int Child::kill() {
+int ChildProcess::kill() {
   if (x_pid > 0 && x_has_group) ::kill(-x_pid, SIGKILL);
   if (x_pid > 0) ::kill(x_pid, SIGKILL);
   return wait();
 }
 
-pid_t Child::release() { return std::exchange(x_pid, -1); }
+pid_t ChildProcess::release() { return std::exchange(x_pid, -1); }
 
 Status leave_process(const ChildOptions& options, const std::function<int()>& body) {
   auto inner_options = options;
   inner_options.group = ChildOptions::Group::inherited;
   ChildOptions outer_options;
   outer_options.group = options.group;
-  TRY(auto between,
-      Child::fork(outer_options, [&] { return Child::fork(inner_options, body).ok() ? 0 : 1; }));
-  if (between.wait() == 0) return Done{};
+  TRY(auto between, ChildProcess::fork(outer_options,
+                                       [&] { return ChildProcess::fork(inner_options, body).ok() ? 0 : 1; }));
+  if (between.wait() == 0) return Success{};
   return Error{"cannot start a background process: fork failed",
                "check the number of processes (ulimit -u) and the memory"};
 }

@@ -39,7 +39,7 @@ struct ChildOptions {
   std::vector<Descriptor> descriptors; ///< the others are inherited, unless they are closed by exec
   std::string directory;               ///< working directory; empty: inherited
   std::optional<cpu_set_t> cpus;       ///< affinity; nothing: inherited
-  bool pipes_output = false;           ///< standard output goes to Child::output
+  bool pipes_output = false;           ///< standard output goes to ChildProcess::output
   bool is_sibling = false;             ///< child of this process's parent, which waits for it
 };
 
@@ -49,19 +49,19 @@ sigset_t no_signals();
 std::vector<int> signals_except(const std::vector<int>& kept);
 
 /// A process that this one has started, or none. Does not wait for it when it is destroyed.
-class Child {
+class ChildProcess {
 public:
-  Child() = default;
-  ~Child() { close_output(); }
-  Child(Child&& source) noexcept;
-  Child& operator=(Child&& source) noexcept;
+  ChildProcess() = default;
+  ~ChildProcess() { close_output(); }
+  ChildProcess(ChildProcess&& source) noexcept;
+  ChildProcess& operator=(ChildProcess&& source) noexcept;
 
   /// Runs `body` in a copy of this process, which exits with the code that it returns.
-  static Result<Child> fork(const ChildOptions& options, const std::function<int()>& body);
+  static Result<ChildProcess> fork(const ChildOptions& options, const std::function<int()>& body);
   /// Runs argv[0], looked up in the PATH of `env`, without a shell. The child exits with 126 or 127 if it
   /// cannot be executed.
-  static Result<Child> run(const std::vector<std::string>& argv, const EnvSnapshot& env,
-                           const ChildOptions& options = {});
+  static Result<ChildProcess> run(const std::vector<std::string>& argv, const EnvSnapshot& env,
+                                  const ChildOptions& options = {});
 
   bool is_running() const { return x_pid > 0; } ///< false after its end was waited for
   pid_t pid() const { return x_pid; }           ///< -1 if it is not running

@@ -38,7 +38,7 @@ Status write_stream(const std::filesystem::path& path, std::string_view text) {
   int code = write_all(fd, text);
   if (::close(fd) != 0 && code == 0) code = errno;
   if (code != 0) return file_error("write", path, code);
-  return Done{};
+  return Success{};
 }
 
 /// A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open
@@ -79,7 +79,7 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
     return file_error("write", path, code);
   }
   log_trace(fmt::format("wrote {}", path.string()));
-  return Done{};
+  return Success{};
 }
 
 /// Returns a mode without the bits of the process's umask, which is read from /proc: the system call would
@@ -149,14 +149,14 @@ Status check_output(const std::filesystem::path& path) {
   if (!exists && errno != ENOENT) return file_error("write", path, errno);
   if (exists && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
   if (exists && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
-  if (exists && is_stream(path, old)) return Done{};
+  if (exists && is_stream(path, old)) return Success{};
   // It is replaced by a file that is written next to it; whether that can be created, only creating it shows.
   std::string temporary = end_of_links(path).string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return file_error("write", path, errno);
   ::close(fd);
   ::unlink(temporary.c_str());
-  return Done{};
+  return Success{};
 }
 
 FileLock::FileLock(const std::filesystem::path& path) : x_path(path) {

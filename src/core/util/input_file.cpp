@@ -62,7 +62,7 @@ bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 Status check_owner(const std::filesystem::path& path, const struct stat& opened, const char* hint) {
   struct stat link {};
   const bool linked = ::lstat(path.c_str(), &link) == 0 && !is_trusted(link.st_uid);
-  if (is_trusted(opened.st_uid) && !linked) return Done{};
+  if (is_trusted(opened.st_uid) && !linked) return Success{};
   return Error{fmt::format("hpcml does not read {}: it belongs to another user (uid {}), not to you or root",
                            path.string(), linked ? link.st_uid : opened.st_uid),
                hint};
@@ -93,7 +93,7 @@ Result<std::string> read_input_head(const std::filesystem::path& path, std::size
   return read_descriptor(descriptor, path, most);
 }
 
-Result<std::string> read_input(const std::filesystem::path& path, const InputRule& rule) {
+Result<std::string> read_input(const std::filesystem::path& path, const InputFileRule& rule) {
   struct stat found {};
   // Before it is opened: to open a pipe or a device may have an effect.
   if (rule.regular_only && ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))

@@ -11,7 +11,7 @@
 namespace hpcml::util {
 
 /// What a reader requires of an input file.
-struct InputRule {
+struct InputFileRule {
   std::size_t limit = 0;     ///< largest size in bytes
   bool regular_only = false; ///< pipes, devices and sockets are errors
   const char* owner_hint =
@@ -22,7 +22,7 @@ struct InputRule {
 /// the open descriptor. A named pipe that no process opens for writing within 3 s is an error.
 Result<int> open_input(const std::filesystem::path& path);
 /// Returns the contents of the file. A file larger than `rule.limit` is an error, also if it has no end.
-Result<std::string> read_input(const std::filesystem::path& path, const InputRule& rule);
+Result<std::string> read_input(const std::filesystem::path& path, const InputFileRule& rule);
 /// Returns at most the first `most` bytes of the file.
 Result<std::string> read_input_head(const std::filesystem::path& path, std::size_t most);
 

@@ -15,7 +15,7 @@ Status write_kernel_file(const std::filesystem::path& path, std::string_view tex
   const int why = errno;
   if (fd >= 0) ::close(fd);
   errno = why;
-  if (done) return Done{};
+  if (done) return Success{};
   return Error{fmt::format("cannot write \"{}\" to the kernel's file {}: {}", text, path.string(),
                            std::strerror(why))};
 }

@@ -45,11 +45,11 @@ Status make_own_directory(const std::filesystem::path& path) {
     std::filesystem::create_directories(parent, error);
     if (error) return directory_error("create", path, error.value());
   }
-  if (::mkdir(path.c_str(), k_for_caller) == 0) return Done{};
+  if (::mkdir(path.c_str(), k_for_caller) == 0) return Success{};
   if (errno != EEXIST) return directory_error("create", path, errno);
   TRY(const int fd, open_own_directory(path));
   ::close(fd);
-  return Done{};
+  return Success{};
 }
 
 Result<int> append_own_file(const std::filesystem::path& path) {

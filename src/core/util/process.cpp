@@ -74,7 +74,7 @@ std::string describe_limit(std::chrono::milliseconds limit) {
 }
 
 /// Waits for the child; one that still exists at the end is killed. Returns whether it was.
-bool reap(Child& child, Clock::time_point end, int& status) {
+bool reap(ChildProcess& child, Clock::time_point end, int& status) {
   if (end == k_no_end) {
     status = child.wait();
     return false;
@@ -120,7 +120,7 @@ std::optional<std::string> find_program(const std::string& name, const EnvSnapsh
 
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
                                   std::optional<std::chrono::milliseconds> limit, const std::string& input) {
-  if (argv.empty()) return Child::run(argv, env).error();
+  if (argv.empty()) return ChildProcess::run(argv, env).error();
   log_debug(fmt::format("runs {}", join(argv, " ")));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
@@ -132,7 +132,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   options.mask = no_signals();   // it would never receive the signals that this process blocks
   options.descriptors = {
       {STDIN_FILENO, in.read_end}, {STDOUT_FILENO, out.write_end}, {STDERR_FILENO, err.write_end}};
-  TRY(auto child, Child::run(argv, env, options));
+  TRY(auto child, ChildProcess::run(argv, env, options));
   in.close_read();
   out.close_write();
   err.close_write();

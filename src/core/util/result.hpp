@@ -60,8 +60,8 @@ private:
 };
 
 /// Success without a value.
-struct Done {};
-using Status = Result<Done>;
+struct Success {};
+using Status = Result<Success>;
 
 // NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot be in parentheses.
 #define HPCML_RESULT_NAME_2(line) result_of_line_##line

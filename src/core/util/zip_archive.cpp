@@ -201,7 +201,7 @@ Status check_bytes(const ArchiveFile& file, const Entry& entry, std::uint64_t be
   }
   if (crc.value() != entry.crc)
     return damaged(fmt::format("entry '{}' does not match its CRC-32", entry.name));
-  return Done{};
+  return Success{};
 }
 
 /// Why a file without a zip archive's signature is none.
@@ -215,7 +215,7 @@ Error other_kind(std::string_view begin) {
 
 } // namespace
 
-Status check_torch_archive(const std::filesystem::path& path, ZipCheck check) {
+Status check_torch_archive(const std::filesystem::path& path, ZipCheckLevel check) {
   const ArchiveFile file(path);
   TRY(const auto size, file.size());
   if (size == 0) return truncated("the file is empty");
@@ -234,14 +234,14 @@ Status check_torch_archive(const std::filesystem::path& path, ZipCheck check) {
   if (!has_pickle)
     return Error{"the zip archive is not an archive of torch.save: it has no entry data.pkl",
                  "use a file that torch.save wrote"};
-  if (check == ZipCheck::checksums && !has_checksums)
+  if (check == ZipCheckLevel::checksums && !has_checksums)
     return Error{"the checkpoint has no checksums to verify: set_crc32_options(False) of torch was used",
                  "remove --verify, or set_crc32_options(False) from the program"};
   for (const auto& entry : entries) {
     TRY(const auto at, read_local(file, entry, directory));
-    if (check == ZipCheck::checksums) TRY_DONE(check_bytes(file, entry, at));
+    if (check == ZipCheckLevel::checksums) TRY_DONE(check_bytes(file, entry, at));
   }
-  return Done{};
+  return Success{};
 }
 
 } // namespace hpcml::util

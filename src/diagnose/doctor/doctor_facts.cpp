@@ -37,8 +37,8 @@ DeviceAccess try_device(const fs::path& path) {
   return errno == EACCES ? DeviceAccess::no_rights : DeviceAccess::forbidden;
 }
 
-PlaceFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
-  PlaceFacts place;
+EnvironmentFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
+  EnvironmentFacts place;
   if (env.get("APPTAINER_CONTAINER") || env.get("SINGULARITY_CONTAINER") ||
       path_exists(root / ".singularity.d"))
     place.container = "Apptainer";

@@ -42,7 +42,7 @@ struct GpuFacts {
 };
 
 /// Where this process is.
-struct PlaceFacts {
+struct EnvironmentFacts {
   std::string container;                            ///< "Apptainer", "Docker or Podman"; empty: none
   bool slurm = false;                               ///< Slurm's commands exist, or this is a job
   std::string job;                                  ///< its number; empty: none
@@ -55,11 +55,11 @@ struct PlaceFacts {
 /// What the network needs of this process.
 struct NetworkFacts {
   std::string fabric; ///< the one that locks memory, of the node's devices or of its site; empty: none known
-  launch::Limit locked_memory;
+  launch::ProcessLimit locked_memory;
 };
 
 struct Facts {
-  PlaceFacts place;
+  EnvironmentFacts place;
   GpuFacts gpus;
   TorchBuild torch;
   NetworkFacts network = {};

@@ -39,8 +39,8 @@ std::string describe(const ProcessNetwork& process) {
 }
 
 /// The lines that show why the group is what it is, by line.
-std::vector<LogEvidence> evidence_of(const ProcessNetwork& process) {
-  std::vector<LogEvidence> list;
+std::vector<NetworkEvidence> evidence_of(const ProcessNetwork& process) {
+  std::vector<NetworkEvidence> list;
   for (const auto& [what, evidence] : process.evidence) {
     const bool beside_point = process.evidence.count("network") == 1 &&
                               carrier_of(process) == NetworkTransport::sockets &&

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/model/world_report.hpp"
+#include "core/model/world_report_finder.hpp"
 #include "core/util/text.hpp"
 #include "diagnose/joblog/log_lines.hpp"
 

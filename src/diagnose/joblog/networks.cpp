@@ -31,10 +31,10 @@ struct Note {
   std::string_view text;
 
   void add_evidence(const char* of) const {
-    process.evidence.try_emplace(of, LogEvidence{line, clipped(text)});
+    process.evidence.try_emplace(of, NetworkEvidence{line, clipped(text)});
   }
   void is_network_obstacle(NetworkObstacle what) const {
-    process.obstacles.try_emplace(what, LogEvidence{line, clipped(text)});
+    process.obstacles.try_emplace(what, NetworkEvidence{line, clipped(text)});
   }
 };
 

@@ -17,7 +17,7 @@ namespace hpcml::joblog {
 enum class NetworkTransport { unknown, sockets, infiniband, libfabric, plugin };
 
 /// A line that shows the network.
-struct LogEvidence {
+struct NetworkEvidence {
   std::uint64_t line = 0; ///< from 1; 0: there is none
   std::string text;       ///< clipped
 };
@@ -42,9 +42,9 @@ struct ProcessNetwork {
   std::string provider;         ///< libfabric's: "cxi"
   bool has_ib = false;          ///< devices of InfiniBand or RoCE were found
   bool has_sockets = false;
-  std::map<std::string, LogEvidence>
+  std::map<std::string, NetworkEvidence>
       evidence; ///< by what they show: "network", "plugin", "provider", "ib", "socket"
-  std::map<NetworkObstacle, LogEvidence> obstacles;
+  std::map<NetworkObstacle, NetworkEvidence> obstacles;
 };
 
 /// What carries this process's traffic, by its own last word.
@@ -73,8 +73,8 @@ struct NetworkGroup {
   std::set<std::string> hosts;
   std::set<unsigned> ranks;
   std::size_t processes = 0;
-  std::vector<LogEvidence> evidence;
-  std::map<NetworkObstacle, LogEvidence> obstacles;
+  std::vector<NetworkEvidence> evidence;
+  std::map<NetworkObstacle, NetworkEvidence> obstacles;
   std::string warning;           ///< a clause; empty: nothing is wrong
   std::vector<std::string> next; ///< what to do, most likely first
 };

@@ -5,7 +5,7 @@
 #include "core/model/id_set.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
-#include "diagnose/joblog/reading.hpp"
+#include "diagnose/joblog/log_reader.hpp"
 #include "hpcml/json_line.hpp"
 
 namespace hpcml::joblog {
@@ -31,7 +31,7 @@ std::string who(const NetworkGroup& group) {
   return hosts.empty() ? processes : fmt::format("{} on {}", processes, hosts);
 }
 
-std::string place(const LogReport& report, const LogEvidence& evidence) {
+std::string place(const LogReport& report, const NetworkEvidence& evidence) {
   return fmt::format("{}:{}: {}\n", report.name, evidence.line, evidence.text);
 }
 
@@ -66,7 +66,7 @@ std::string carrier_word(NetworkTransport carrier) {
   return "unknown";
 }
 
-JsonLine json_of(const LogEvidence& evidence) {
+JsonLine json_of(const NetworkEvidence& evidence) {
   JsonLine line;
   line.add("line", evidence.line).add("text", util::visible(evidence.text));
   return line;

@@ -12,8 +12,8 @@
 #include "core/util/text.hpp"
 #include "run/find_torch/find_torch.hpp"
 #include "run/launch/preflight_check.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cache.hpp"
-#include "torch/build/recipe.hpp"
 #include "torch/build/sources.hpp"
 
 namespace hpcml::preflight {

@@ -42,7 +42,7 @@ public:
           fmt::format("cannot query Slurm with '{}': {}", answer.command(), answer.why_not),
           fmt::format("run hpcml on a login node of the cluster, where '{}' must succeed", answer.command())};
     TRY(target, parse(answer.output.out));
-    return util::Done{};
+    return util::Success{};
   }
 
 private:

@@ -25,7 +25,7 @@ const PartitionRecord* find_record(const ClusterFacts& facts, const std::string&
 }
 
 bool is_required(const model::Site& site, const std::string& flag) {
-  return site.flag(flag).policy == model::Policy::required;
+  return site.flag(flag).policy == model::OptionPolicy::required;
 }
 
 /// A limit of the profile against the cluster's: a higher one lets requests through that Slurm refuses.

@@ -123,7 +123,7 @@ void compare_nodes(ProfileDifferences& drift, const model::Site& site, const mod
     drift.add(Severity::note, "nodes", fmt::format("partition {}: no nodes on the cluster", partition.name));
     return;
   }
-  const bool gpus_hidden = site.gpu_request.style == model::GpuStyle::none;
+  const bool gpus_hidden = site.gpu_request.style == model::GpuOptionStyle::none;
   std::set<std::string> seen;
   for (const auto* kind : partition_kinds) {
     const NodeType* best = nullptr;

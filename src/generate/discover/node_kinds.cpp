@@ -135,18 +135,18 @@ model::IdSet usual_numbering(const model::IdSet& slurm_ids, unsigned cores, unsi
   return ids;
 }
 
-HostForm find_host_form(const std::vector<std::string>& names) {
-  std::optional<HostForm> form;
+HostNamePattern find_host_form(const std::vector<std::string>& names) {
+  std::optional<HostNamePattern> form;
   for (const auto& name : names) {
     const auto last = name.find_last_not_of("0123456789");
     const auto start = last == std::string::npos ? 0 : last + 1;
-    const HostForm host_form{name.substr(0, start), static_cast<unsigned>(name.size() - start)};
+    const HostNamePattern host_form{name.substr(0, start), static_cast<unsigned>(name.size() - start)};
     if (host_form.digits == 0 || host_form.prefix.empty() ||
         (form && (form->prefix != host_form.prefix || form->digits != host_form.digits)))
       return {};
     form = host_form;
   }
-  return form.value_or(HostForm{});
+  return form.value_or(HostNamePattern{});
 }
 
 } // namespace hpcml::discover

@@ -40,11 +40,11 @@ std::vector<NodeKind> make_node_kinds(const std::vector<slurm::NodeRecord>& node
 model::IdSet usual_numbering(const model::IdSet& slurm_ids, unsigned cores, unsigned threads_per_core);
 
 /// What host names have in common: "nid" and 6 for nid000001. Digits 0: they have no common form.
-struct HostForm {
+struct HostNamePattern {
   std::string prefix;
   unsigned digits = 0;
 };
 /// The form that all names have; empty where they have none in common.
-HostForm find_host_form(const std::vector<std::string>& names);
+HostNamePattern find_host_form(const std::vector<std::string>& names);
 
 } // namespace hpcml::discover

@@ -34,7 +34,7 @@ std::string host_pattern(const std::string& host) {
   return pattern;
 }
 
-JsonObject detect_part(const ClusterFacts& facts, const ProfileRequest& request, const std::string& source) {
+JsonObject detect_part(const ClusterFacts& facts, const ProfileInput& request, const std::string& source) {
   JsonObject detect, variables;
   const auto cluster = util::to_lower(facts.config.cluster);
   for (const auto& [name, value] : request.env.variables()) {
@@ -56,22 +56,22 @@ JsonObject detect_part(const ClusterFacts& facts, const ProfileRequest& request,
   return detect;
 }
 
-JsonObject flag_part(const model::FlagRule& rule) {
+JsonObject flag_part(const model::SbatchOptionRule& rule) {
   JsonObject flag;
-  flag.put("policy", rule.policy == model::Policy::required    ? "required"
-                     : rule.policy == model::Policy::forbidden ? "forbidden"
-                                                               : "optional");
+  flag.put("policy", rule.policy == model::OptionPolicy::required    ? "required"
+                     : rule.policy == model::OptionPolicy::forbidden ? "forbidden"
+                                                                     : "optional");
   if (!rule.when.partitions.empty())
     flag.put("when", JsonObject().put("partitions", json_texts(rule.when.partitions)));
   if (!rule.why.empty()) flag.put("why", rule.why);
   return flag;
 }
 
-JsonObject flags_part(const ClusterFacts& facts, const ProfileRequest& request, const std::string& source) {
+JsonObject flags_part(const ClusterFacts& facts, const ProfileInput& request, const std::string& source) {
   auto rules = request.trials.flags;
   const auto require = [&](const char* name, const char* why) {
     if (rules.contains(name)) return;
-    rules[name].policy = model::Policy::required;
+    rules[name].policy = model::OptionPolicy::required;
     rules[name].why = why;
   };
   const bool has_default = std::any_of(facts.partitions.begin(), facts.partitions.end(),
@@ -133,7 +133,8 @@ config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor ven
     container.put("engine", engine);
     if (vendor != GpuVendor::unknown)
       container.put("gpu_flag",
-                    model::word_of(vendor == GpuVendor::nvidia ? model::GpuFlag::nv : model::GpuFlag::rocm));
+                    model::word_of(vendor == GpuVendor::nvidia ? model::ContainerGpuOption::nv
+                                                               : model::ContainerGpuOption::rocm));
     if (!is_installed) container.put("modules", json_texts({module}));
     return json_list({container.put("source", source).node()});
   }
@@ -141,7 +142,7 @@ config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor ven
 }
 
 std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                                       const ProfileRequest& request) {
+                                       const ProfileInput& request) {
   std::vector<std::string> list;
   const bool tried = request.trials.requests > 0 && request.trials.why_not.empty();
   if (tried) list.emplace_back("flags: rules for other options and larger jobs than the tested ones");
@@ -179,7 +180,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
   return list;
 }
 
-std::string list_source(const ClusterFacts& facts, const ProfileRequest& request) {
+std::string list_source(const ClusterFacts& facts, const ProfileInput& request) {
   return fmt::format("discovered on {} by scontrol show partition, node, config{}{} of cluster {}{}",
                      request.date, facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "",
                      facts.modules.empty() ? "" : "; module avail", make_site_id(facts.config.cluster),
@@ -228,12 +229,12 @@ PartitionLimits find_limits(const slurm::PartitionRecord& partition,
 
 namespace {
 
-JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileRequest& request,
+JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileInput& request,
                             const std::string& source) {
   const bool gpus =
       std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
-  const auto style =
-      request.trials.gpu_style.value_or(gpus ? model::GpuStyle::gpus_per_node : model::GpuStyle::none);
+  const auto style = request.trials.gpu_style.value_or(gpus ? model::GpuOptionStyle::gpus_per_node
+                                                            : model::GpuOptionStyle::none);
   return JsonObject()
       .put("style", model::word_of(style))
       .put("type", request.trials.gpu_type_required ? "required" : "optional")
@@ -243,7 +244,7 @@ JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileReq
 } // namespace
 
 Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileRequest& request) {
+                     const ProfileInput& request) {
   Profile profile;
   profile.id = request.id.empty() ? make_site_id(facts.config.cluster) : request.id;
   const std::string source = "discovered";

@@ -16,7 +16,7 @@
 namespace hpcml::discover {
 
 /// What the user and the machine add to what Slurm said.
-struct ProfileRequest {
+struct ProfileInput {
   std::string id;                      ///< empty: made from the cluster's name
   std::string date;                    ///< YYYY-MM-DD
   std::vector<std::string> host_names; ///< of the machine that asks
@@ -36,7 +36,7 @@ struct Profile {
 
 /// The profile of a cluster.
 Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileRequest& request);
+                     const ProfileInput& request);
 
 /// The cluster's name as a profile's id: lower case, letters, digits and _ . - only; "cluster" where nothing
 /// is left.

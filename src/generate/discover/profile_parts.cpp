@@ -127,7 +127,7 @@ GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
   return found;
 }
 
-JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request,
+JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileInput& request,
                         const std::string& source) {
   const auto found = request.topologies.find(kind.id);
   const model::NodeType* topology = found == request.topologies.end() ? nullptr : &found->second;
@@ -155,7 +155,7 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
 }
 
 JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
-                        const std::vector<NodeKind>& kinds, const ProfileRequest& request,
+                        const std::vector<NodeKind>& kinds, const ProfileInput& request,
                         const std::string& source) {
   JsonObject object;
   std::vector<std::string> types;
@@ -168,7 +168,7 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   object.put("name", partition.name).put("node_types", json_texts(types));
   if (partition.is_default) object.put("default", json_flag(true));
   const auto naming = request.trials.flags.find("partition");
-  if (naming != request.trials.flags.end() && naming->second.policy == model::Policy::forbidden)
+  if (naming != request.trials.flags.end() && naming->second.policy == model::OptionPolicy::forbidden)
     object.put("nameable", json_flag(false));
   object.put("exclusive", json_flag(partition.whole_nodes));
   const auto limits = find_limits(partition, facts.qos);

@@ -19,11 +19,11 @@ inline bool is_name(const std::string& text) {
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 /// A node type as an entry of "node_types".
-config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind,
-                                const ProfileRequest& request, const std::string& source);
+config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileInput& request,
+                                const std::string& source);
 /// A partition as an entry of "partitions".
 config::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
-                                const std::vector<NodeKind>& kinds, const ProfileRequest& request,
+                                const std::vector<NodeKind>& kinds, const ProfileInput& request,
                                 const std::string& source);
 
 } // namespace hpcml::discover

@@ -13,7 +13,7 @@ namespace hpcml::discover {
 namespace {
 
 using model::CpuDomain;
-using model::GpuPlace;
+using model::GpuLocality;
 
 /// "GPU0" and "GPU[0]" → 0
 std::optional<unsigned> gpu_index(std::string_view word) {
@@ -40,8 +40,8 @@ std::vector<std::string> cells(const std::string& line) {
   return list;
 }
 
-std::vector<GpuPlace> parse_nvidia(const std::vector<std::string>& lines) {
-  std::vector<GpuPlace> places;
+std::vector<GpuLocality> parse_nvidia(const std::vector<std::string>& lines) {
+  std::vector<GpuLocality> places;
   std::size_t column = 0;
   for (const auto& line : lines) {
     const auto row = cells(line);
@@ -49,7 +49,7 @@ std::vector<GpuPlace> parse_nvidia(const std::vector<std::string>& lines) {
     if (head != row.end()) column = static_cast<std::size_t>(head - row.begin());
     const auto index = gpu_index(row.front());
     if (column == 0 || head != row.end() || !index || *index != places.size()) continue;
-    GpuPlace place;
+    GpuLocality place;
     place.index = *index;
     const auto numa = column < row.size() ? util::parse_unsigned(row[column])
                                           : std::nullopt; // "N/A", or "0-1" where it is near both
@@ -59,13 +59,13 @@ std::vector<GpuPlace> parse_nvidia(const std::vector<std::string>& lines) {
   return places;
 }
 
-std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
-  std::vector<GpuPlace> places;
+std::vector<GpuLocality> parse_amd(const std::vector<std::string>& lines) {
+  std::vector<GpuLocality> places;
   for (const auto& line : lines) {
     const auto at = line.find("(Topology) Numa Node:");
     const auto index = gpu_index(util::trim(line.substr(0, line.find_first_of(" \t:"))));
     if (at == std::string::npos || !index || *index != places.size()) continue;
-    GpuPlace place;
+    GpuLocality place;
     place.index = *index;
     if (const auto numa = util::parse_unsigned(util::trim(line.substr(line.rfind(':') + 1))))
       place.numa = static_cast<unsigned>(*numa);
@@ -76,7 +76,7 @@ std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
 
 } // namespace
 
-std::vector<GpuPlace> read_gpu_topology(std::string_view text) {
+std::vector<GpuLocality> read_gpu_topology(std::string_view text) {
   const auto lines = util::split(text, '\n');
   if (text.find("NUMA Affinity") != std::string_view::npos) return parse_nvidia(lines);
   return parse_amd(lines);

@@ -16,14 +16,14 @@ namespace hpcml::discover {
 /// What one node showed of itself; parts that it did not show are empty.
 struct ObservedNode {
   model::CpuShape cpu; ///< no cores: not shown
-  std::vector<model::GpuPlace> gpus;
+  std::vector<model::GpuLocality> gpus;
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
   std::string source; ///< where it was read, for users
 };
 
 /// The GPUs of `nvidia-smi topo -m` or `rocm-smi --showtopo` with their NUMA nodes; empty when the text is
 /// neither. Pure.
-std::vector<model::GpuPlace> read_gpu_topology(std::string_view text);
+std::vector<model::GpuLocality> read_gpu_topology(std::string_view text);
 
 /// A node from hwloc XML, NCCL XML, JSON, or from what one of the GPU tools printed.
 util::Result<ObservedNode> load_seen_node(const std::filesystem::path& path);

@@ -10,7 +10,7 @@ namespace hpcml::discover {
 
 namespace {
 
-using model::GpuStyle;
+using model::GpuOptionStyle;
 
 /// Options by their long names, with values; the map's order is that of the command line.
 using Options = std::map<std::string, std::string>;
@@ -39,11 +39,11 @@ public:
     return answer.why_not.empty() ? "refused" : plain_reason(answer.why_not);
   }
 
-  void learn(const std::string& name, model::Policy policy, const std::string& reason) {
+  void learn(const std::string& name, model::OptionPolicy policy, const std::string& reason) {
     auto& rule = x_report.flags[name];
     rule.policy = policy;
     rule.why = fmt::format("tried in partition {}{}{}", x_report.partition,
-                           policy == model::Policy::required ? " without it: " : " with it: ", reason);
+                           policy == model::OptionPolicy::required ? " without it: " : " with it: ", reason);
   }
 
 private:
@@ -96,14 +96,15 @@ std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition,
 /// still say why.
 void try_gpus(Trials& trials, TrialReport& report, const Options& accepted,
               const std::optional<std::string>& type, const std::string& nodes) {
-  report.gpu_style = GpuStyle::none;
-  for (const auto style :
-       {GpuStyle::gpus_per_node, GpuStyle::gres, GpuStyle::gpus, GpuStyle::gpus_per_task}) {
+  report.gpu_style = GpuOptionStyle::none;
+  for (const auto style : {GpuOptionStyle::gpus_per_node, GpuOptionStyle::gres, GpuOptionStyle::gpus,
+                           GpuOptionStyle::gpus_per_task}) {
     const auto name = model::word_of(style);
     auto options = accepted;
-    if (style == GpuStyle::gpus_per_task) options["ntasks"] = nodes;
+    if (style == GpuOptionStyle::gpus_per_task) options["ntasks"] = nodes;
     const auto value = [&](const std::string& kind) {
-      return std::string(style == GpuStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1";
+      return std::string(style == GpuOptionStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") +
+             "1";
     };
     options[name] = value("");
     const auto refusal = trials.refusal(options);
@@ -111,11 +112,11 @@ void try_gpus(Trials& trials, TrialReport& report, const Options& accepted,
     if (!taken && type && !type->empty()) {
       options[name] = value(*type);
       taken = trials.refusal(options).empty();
-      if (taken && report.gpu_style == GpuStyle::none) report.gpu_type_required = true;
+      if (taken && report.gpu_style == GpuOptionStyle::none) report.gpu_type_required = true;
     }
     if (!taken)
-      trials.learn(name, model::Policy::forbidden, refusal);
-    else if (report.gpu_style == GpuStyle::none)
+      trials.learn(name, model::OptionPolicy::forbidden, refusal);
+    else if (report.gpu_style == GpuOptionStyle::none)
       report.gpu_style = style;
   }
 }
@@ -150,12 +151,12 @@ TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& fact
     const bool had = options.erase(name) > 0;
     if (!had) options[name] = value;
     if (const auto refusal = trials.refusal(options); !refusal.empty())
-      trials.learn(name, had ? model::Policy::required : model::Policy::forbidden, refusal);
+      trials.learn(name, had ? model::OptionPolicy::required : model::OptionPolicy::forbidden, refusal);
   }
   auto with_export = *accepted;
   with_export["export"] = "NONE";
   if (const auto refusal = trials.refusal(with_export); !refusal.empty())
-    trials.learn("export", model::Policy::forbidden, refusal);
+    trials.learn("export", model::OptionPolicy::forbidden, refusal);
   try_gpus(trials, report, *accepted, gpu_type_in(*partition, kinds), nodes);
   return report;
 }

@@ -14,14 +14,14 @@ namespace hpcml::discover {
 
 /// What the trials showed.
 struct TrialReport {
-  std::map<std::string, model::FlagRule>
-      flags;                                ///< options that are required or refused, with Slurm's own words
-  std::optional<model::GpuStyle> gpu_style; ///< the first way to ask for a GPU that was accepted; none: all
-                                            ///< were refused; unset: not tried
-  bool gpu_type_required = false;           ///< GPUs were accepted with their type only
-  std::string partition;                    ///< where it was tried
-  unsigned requests = 0;                    ///< how many were tested
-  std::string why_not;                      ///< set when no request at all was accepted
+  std::map<std::string, model::SbatchOptionRule>
+      flags; ///< options that are required or refused, with Slurm's own words
+  std::optional<model::GpuOptionStyle> gpu_style; ///< the first way to ask for a GPU that was accepted; none:
+                                                  ///< all were refused; unset: not tried
+  bool gpu_type_required = false;                 ///< GPUs were accepted with their type only
+  std::string partition;                          ///< where it was tried
+  unsigned requests = 0;                          ///< how many were tested
+  std::string why_not;                            ///< set when no request at all was accepted
 };
 
 /// Tests small requests with `sbatch --test-only`, which submits nothing: one that is accepted, then that one

@@ -13,7 +13,7 @@ namespace hpcml::import_script {
 
 /// A statement that does nothing but set variables.
 struct AssignmentStatement {
-  Range range;
+  ByteRange range;
   std::vector<std::string> names; ///< none: it is gone
 };
 

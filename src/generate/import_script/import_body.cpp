@@ -34,7 +34,7 @@ public:
       : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches),
         x_cuts(porting.text) {}
 
-  model::ImportedBody port(const shell::SyntaxNode& program, const Sizes& sizes) {
+  model::ImportedBody port(const shell::SyntaxNode& program, const SizeEvaluator& sizes) {
     cut_header();
     x_porting.keeps_environment = x_porting.chosen.environment.empty() && activates(program);
     cut_requested_variables(x_porting, x_cuts, program);
@@ -70,7 +70,7 @@ private:
 
   /// Comments that spoke of nothing but lines that are gone.
   void cut_comments(const shell::SyntaxNode& program) {
-    std::vector<Range> code;
+    std::vector<ByteRange> code;
     for (const auto& node : program.children)
       code.push_back({node.place.offset, node.place.offset + node.place.length});
     for (const auto& comment : x_cuts.cut_orphans(code))
@@ -229,7 +229,7 @@ private:
   }
 
   /// Whether text that stays speaks of the variable.
-  bool is_read(const std::string& name, const Range& own) const {
+  bool is_read(const std::string& name, const ByteRange& own) const {
     for (auto at = x_text.find(name); at != std::string_view::npos; at = x_text.find(name, at + 1)) {
       const bool whole =
           (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 &&
@@ -245,7 +245,7 @@ private:
     const auto line = util::trim(x_text.substr(begin, x_cuts.line_end(at) - begin));
     return line.starts_with("echo ") || line.starts_with("printf ") || counts_gpus(line);
   }
-  bool was_read(const std::string& name, const Range& own) const {
+  bool was_read(const std::string& name, const ByteRange& own) const {
     for (auto at = x_text.find('$'); at != std::string_view::npos; at = x_text.find('$', at + 1)) {
       auto begin = at + 1;
       while (begin < x_text.size() && (x_text[begin] == '{' || x_text[begin] == '#' || x_text[begin] == '!'))
@@ -319,13 +319,13 @@ private:
                  : std::string());
   }
 
-  std::string_view text_of(const Range& range) const {
+  std::string_view text_of(const ByteRange& range) const {
     return x_text.substr(range.begin, range.end - range.begin);
   }
 
   /// True for statements that only served removed ones: all except values of commands that may do more than
   /// query Slurm or the host.
-  bool is_plumbing(const Range& range) const {
+  bool is_plumbing(const ByteRange& range) const {
     const auto text = text_of(range);
     const auto holds = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
     // The program may read an exported variable.
@@ -448,7 +448,7 @@ private:
 
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
                               const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches,
-                              const Sizes& sizes) {
+                              const SizeEvaluator& sizes) {
   return BodyPorter(porting, header, launches).port(program, sizes);
 }
 

@@ -83,7 +83,7 @@ public:
     warn_of_numbers();
     warn_of_vendor();
     note_hidden();
-    const bool wheels = model::has_python(x_porting.to, model::PythonSource::wheelhouse);
+    const bool wheels = model::has_python(x_porting.to, model::PythonPackageSource::wheelhouse);
     if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
       x_porting.note(
           *at, "port/wheels",

@@ -35,7 +35,7 @@ std::string replacement_of(const ImportState& porting, const std::string& module
   });
   if (same == usual.end()) return {};
   const auto has_wheels = [](const model::Site& site) {
-    return model::has_python(site, model::PythonSource::wheelhouse);
+    return model::has_python(site, model::PythonPackageSource::wheelhouse);
   };
   const bool same_stack =
       has_wheels(porting.to) && (porting.source ? has_wheels(*porting.source) : !porting.is_of_other_site);

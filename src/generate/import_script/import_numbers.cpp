@@ -17,8 +17,8 @@ model::GpuVendor vendor_of_target(const ImportState& porting) {
 }
 
 /// The numbers that the same variables have in the new job.
-Sizes sizes_of_new_job(const ImportState& porting, const Sizes& before) {
-  Sizes after = before;
+SizeEvaluator sizes_of_new_job(const ImportState& porting, const SizeEvaluator& before) {
+  SizeEvaluator after = before;
   const auto& layout = *porting.new_layout;
   const bool by_agents = porting.result.job.launcher && porting.result.job.launcher->value.name() != "srun";
   after.nodes = layout.nodes;
@@ -28,7 +28,7 @@ Sizes sizes_of_new_job(const ImportState& porting, const Sizes& before) {
   if (after.tasks_per_node * after.nodes != std::max(1U, before.tasks_per_node) * before.nodes)
     after.cpus_per_task = 0;
   after.vendor = vendor_of_target(porting);
-  after.lists_gpus = porting.to.gpu_request.style != model::GpuStyle::none;
+  after.lists_gpus = porting.to.gpu_request.style != model::GpuOptionStyle::none;
   return after;
 }
 
@@ -42,7 +42,7 @@ std::vector<FoundLaunch>::const_iterator find_launch(const std::vector<FoundLaun
 
 /// Writes the number of GPUs in place of a command that cannot count them on the new site.
 void replace_counts(ImportState& porting, TextCuts& cuts, const std::vector<FoundLaunch>& launches,
-                    const Sizes& after) {
+                    const SizeEvaluator& after) {
   const auto text = porting.text;
   for (auto at = text.find("=$("); at != std::string_view::npos; at = text.find("=$(", at + 1)) {
     const auto end = text.find('\n', at);
@@ -106,7 +106,7 @@ std::string with_tool(std::string_view text, const VendorTool& tool) {
 } // namespace
 
 std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
-                                       const std::vector<FoundLaunch>& launches, const Sizes& sizes) {
+                                       const std::vector<FoundLaunch>& launches, const SizeEvaluator& sizes) {
   std::vector<TextEdit> edits;
   if (!porting.new_layout) return edits;
   const auto after = sizes_of_new_job(porting, sizes);

@@ -62,7 +62,7 @@ bool is_program(const Launch& launch) {
 
 /// A step with a tool that gets the nodes ready, sized for the old nodes: it is sized for the new ones. One
 /// that is placed on a node by its name, or runs next to the others, stays as the script has it.
-bool is_sized_helper(const ImportState& porting, const Launch& launch, const Sizes& sizes) {
+bool is_sized_helper(const ImportState& porting, const Launch& launch, const SizeEvaluator& sizes) {
   const auto* step = launch.step();
   if (!step || launch.agent() || launch.command->context.substitution || launch.command->context.background ||
       launch.command->parent || !check::is_tool(launch) || &launch.last() == step)
@@ -178,12 +178,12 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) 
 
 /// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
 /// variables stay, if they make both; else it is refused.
-void keep_expansions(ImportState& porting, const Launch& launch, const shell::View& view,
+void keep_expansions(ImportState& porting, const Launch& launch, const shell::CommandView& view,
                      const ProgramText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
-  const auto kept = program_text(porting.text, *first.launch, view, Expansions::kept, why);
-  const auto kept_text = program_text(porting.text, launch, view, Expansions::kept, why);
+  const auto kept = program_text(porting.text, *first.launch, view, VariableExpansion::kept, why);
+  const auto kept_text = program_text(porting.text, launch, view, VariableExpansion::kept, why);
   if (kept && kept_text && kept->source == kept_text->source) {
     first.program.source = kept->source;
     return;
@@ -237,7 +237,8 @@ void report_site_program(ImportState& porting, const FoundLaunch& found) {
 /// Which launches are programs of the job.
 class ProgramSelection {
 public:
-  ProgramSelection(const ImportState& porting, const std::vector<Launch>& launches, const Sizes& sizes)
+  ProgramSelection(const ImportState& porting, const std::vector<Launch>& launches,
+                   const SizeEvaluator& sizes)
       : x_porting(porting), x_sizes(sizes),
         x_has_program(std::any_of(launches.begin(), launches.end(), is_program)),
         x_has_step(std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
@@ -256,16 +257,16 @@ public:
 
 private:
   const ImportState& x_porting;
-  const Sizes& x_sizes;
+  const SizeEvaluator& x_sizes;
   bool x_has_program, x_has_step;
 };
 
 /// The launch's program; nothing, and reported, if it is ambiguous.
-std::optional<ProgramText> read_program(ImportState& porting, const Launch& launch, const shell::View& view,
-                                        diag::Place place) {
+std::optional<ProgramText> read_program(ImportState& porting, const Launch& launch,
+                                        const shell::CommandView& view, diag::Place place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
   std::string why = "the program that this line starts is known only when the script runs";
-  auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
+  auto program = program_text(porting.text, launch, view, VariableExpansion::written_out, why);
   if (!program) {
     porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
     return std::nullopt;
@@ -288,7 +289,7 @@ void set_program(FoundLaunch& found, const ProgramText& program) {
 }
 
 /// Whether the batch script itself runs the program: no srun starts it, or one process of a helper is enough.
-bool runs_in_batch(const ImportState& porting, const FoundLaunch& found, const Sizes& sizes) {
+bool runs_in_batch(const ImportState& porting, const FoundLaunch& found, const SizeEvaluator& sizes) {
   const auto& launch = *found.launch;
   if (found.bare() && !launch.container()) return sizes.nodes > 1 || starts_steps(launch);
   return found.is_helper && found.program.once && !has_srun(porting.to);
@@ -309,8 +310,8 @@ std::string shown_command(const FoundLaunch& found) {
 }
 
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
-                                       const shell::View& view, const shell::SyntaxNode& tree,
-                                       const Sizes& sizes) {
+                                       const shell::CommandView& view, const shell::SyntaxNode& tree,
+                                       const SizeEvaluator& sizes) {
   std::vector<FoundLaunch> found;
   const ProgramSelection selection(porting, launches, sizes);
   for (const auto& launch : launches) {

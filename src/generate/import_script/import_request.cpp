@@ -96,7 +96,7 @@ Fate fate_of(std::string_view option) {
   return found == k_rows.end() ? Fate::dropped : found->fate;
 }
 
-std::string word_of(const slurm::Setting& setting) {
+std::string word_of(const slurm::OptionSetting& setting) {
   return "--" + setting.option + (setting.value ? "=" + *setting.value : "");
 }
 
@@ -119,16 +119,16 @@ public:
 
 private:
   model::Origin origin(const std::string& option) const { return x_porting.origin("--" + option); }
-  void keep(model::Known<std::string>& target, const slurm::Setting& setting) {
+  void keep(model::Known<std::string>& target, const slurm::OptionSetting& setting) {
     target = model::Sourced<std::string>{setting.value.value_or(""), origin(setting.option)};
   }
 
-  void add_planned(const slurm::Setting& setting) {
+  void add_planned(const slurm::OptionSetting& setting) {
     if (x_planned.empty()) x_planned_at = setting.place;
     x_planned.push_back("'" + word_of(setting) + "'");
   }
 
-  void port_option(const slurm::Setting& setting) {
+  void port_option(const slurm::OptionSetting& setting) {
     switch (fate_of(setting.option)) {
     case Fate::kept: return port_kept(setting);
     case Fate::passed: return pass(setting);
@@ -169,13 +169,13 @@ private:
   }
 
   /// An option that means the same on every site, unless it has no value or the new site rejects it.
-  void pass(const slurm::Setting& setting) {
+  void pass(const slurm::OptionSetting& setting) {
     if (setting.value && setting.value->empty())
       return x_porting.note(
           setting.place, "port/left-out",
           fmt::format("the option '{}' is not written into the new script: without a value it has no effect",
                       word_of(setting)));
-    if (x_porting.to.flag(setting.option).policy != model::Policy::forbidden)
+    if (x_porting.to.flag(setting.option).policy != model::OptionPolicy::forbidden)
       return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
     if (setting.option == "export" && setting.value.value_or("") == "ALL")
       x_porting.note(setting.place, "port/left-out",
@@ -189,7 +189,7 @@ private:
   }
 
   /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.
-  bool keep_own(const slurm::Setting& setting) {
+  bool keep_own(const slurm::OptionSetting& setting) {
     static constexpr std::array<std::string_view, 6> k_passed = {"reservation", "nodelist", "exclude",
                                                                  "licenses",    "wckey",    "mcs-label"};
     const auto& option = setting.option;
@@ -218,14 +218,14 @@ private:
     const auto named = x_request.settings.find("partition");
     if (named == x_request.settings.end()) {
       const auto policy = to.flag("partition").policy;
-      return policy != model::Policy::optional && policy != model::Policy::required;
+      return policy != model::OptionPolicy::optional && policy != model::OptionPolicy::required;
     }
     const auto partition = named->second.value.value_or("");
     const auto& others = to.other_partitions;
     return to.find_partition(partition) || std::find(others.begin(), others.end(), partition) != others.end();
   }
 
-  void port_kept(const slurm::Setting& setting) {
+  void port_kept(const slurm::OptionSetting& setting) {
     const auto& option = setting.option;
     if (option == "partition") return port_partition(setting);
     if (option == "job-name") return keep(x_job.job_name, setting);
@@ -247,7 +247,7 @@ private:
     }
   }
 
-  void port_partition(const slurm::Setting& setting) {
+  void port_partition(const slurm::OptionSetting& setting) {
     const auto* partition = x_porting.to.find_partition(setting.value.value_or(""));
     if (partition && partition->nameable)
       x_job.partition = model::Sourced<std::string>{partition->name, origin("partition")};

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/model/mpi_ranks.hpp"
-#include "core/shell/view.hpp"
+#include "core/shell/command_view.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
@@ -73,7 +73,7 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
 }
 
 /// What bash cannot read it does not run; what follows the first such place is often only its consequence.
-void report_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
+void report_unread(ImportState& porting, const std::vector<shell::UnparsedText>& unread) {
   if (!unread.empty())
     porting.error(unread.front().place, "port/syntax",
                   fmt::format("bash cannot parse line {} of {}: {}",
@@ -95,7 +95,7 @@ std::string foreign_shell(std::string_view text) {
 }
 
 /// Reports why no program is imported, at the first srun whose program is unknown.
-void report_no_program(ImportState& porting, const shell::View& view) {
+void report_no_program(ImportState& porting, const shell::CommandView& view) {
   for (const auto& command : view.commands)
     if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
                                                 [](const auto& word) { return !word.known(); }))
@@ -190,7 +190,7 @@ void add_file_systems(ImportState& porting, const model::Site& old_site) {
 
 /// The site that the script was written for, and the GPUs that it gives to each job.
 void find_source(ImportState& porting, const slurm::JobOptions& request, const shell::SyntaxNode& program,
-                 const std::vector<model::Site>& catalogue, Sizes& sizes) {
+                 const std::vector<model::Site>& catalogue, SizeEvaluator& sizes) {
   const SiteEvidence evidence{porting.text, request, all_loaded_modules(program)};
   const auto sites = find_source_sites(evidence, porting.to, catalogue);
   if (sites.size() == 1) porting.source = sites.front();
@@ -211,7 +211,7 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
 }
 
 /// What the script does, without its numbers of ranks and its programs.
-void record_intent(ImportState& porting, const shell::View& view, const shell::SyntaxNode& program) {
+void record_intent(ImportState& porting, const shell::CommandView& view, const shell::SyntaxNode& program) {
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
   if (job.container) intent.image = job.container->value;
@@ -227,7 +227,7 @@ void record_intent(ImportState& porting, const shell::View& view, const shell::S
 } // namespace
 
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
-                                 const Chosen& chosen, const std::vector<model::Site>& catalogue) {
+                                 const RequestOverrides& chosen, const std::vector<model::Site>& catalogue) {
   ImportState porting{file, text, to, chosen};
   if (const auto shell = foreign_shell(text); !shell.empty()) {
     porting.error(
@@ -250,7 +250,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     return std::move(porting.result);
   }
   report_unread(porting, shell::unread_parts(tree.program));
-  Sizes sizes(text, requests[0], read.sizes[0]);
+  SizeEvaluator sizes(text, requests[0], read.sizes[0]);
   find_source(porting, requests[0], tree.program, catalogue, sizes);
   for (const auto& [option, setting] : requests[0].settings) porting.result.intent.options.insert(option);
   auto programs = find_programs(porting, launches, view, tree.program, sizes);
@@ -267,8 +267,9 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     if (!found.in_batch) read_launchers_ranks(porting, found, old_names);
   for (auto& found : programs) {
     name_directory(found);
-    porting.result.intent.steps.push_back({util::join(found.program.command, " "),
-                                           found.in_batch ? StepRuns::in_batch : runs_of(found.program)});
+    porting.result.intent.steps.push_back(
+        {util::join(found.program.command, " "),
+         found.in_batch ? StepRepetition::in_batch : runs_of(found.program)});
     drop_requested_settings(porting, found);
   }
   auto& job = porting.result.job;

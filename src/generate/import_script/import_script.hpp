@@ -16,7 +16,7 @@
 namespace hpcml::import_script {
 
 /// What the new request chooses itself, so that the old script's choice is dropped.
-struct Chosen {
+struct RequestOverrides {
   std::string environment = {}; ///< option that names a virtual or conda environment or an image; empty: none
   bool container = false;       ///< an image
   std::string partition = {};   ///< of the new site; empty: as the script has it, or the site's default
@@ -26,7 +26,7 @@ struct Chosen {
   unsigned node_count = 0;                           ///< the number of nodes; 0: not said
   std::string launcher = {};                         ///< what starts the ranks; empty: not said
   std::map<std::string, std::string> variables = {}; ///< that it sets, with their values
-  bool gpus_seen = false;                            ///< what a rank sees of its node's GPUs
+  bool gpu_visibility = false;                       ///< what a rank sees of its node's GPUs
 };
 
 /// The request, and a note on everything that changes, each at its place in the old script. Errors where it
@@ -40,6 +40,7 @@ struct ImportResult {
 /// Reads the script as the newest sbatch that accepts it and bash do, without running it. `file` is its name
 /// in messages. The catalogue has the sites that it may have been written for.
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
-                                 const Chosen& chosen, const std::vector<model::Site>& catalogue = {});
+                                 const RequestOverrides& chosen,
+                                 const std::vector<model::Site>& catalogue = {});
 
 } // namespace hpcml::import_script

@@ -69,7 +69,7 @@ bool reaches_nodes(const check::Link& agent) {
 
 class SizePorter {
 public:
-  SizePorter(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+  SizePorter(ImportState& porting, const slurm::JobOptions& request, const SizeEvaluator& sizes,
              std::vector<FoundLaunch>& programs)
       : x_porting(porting), x_request(request), x_sizes(sizes), x_programs(programs),
         x_job(porting.result.job) {}
@@ -116,7 +116,7 @@ private:
   }
 
   /// The other programs run once, once per node, or as wide as the main one.
-  void mark_others(std::size_t main, const Shape& shape) {
+  void mark_others(std::size_t main, const LaunchLayout& shape) {
     if (x_programs[main].program.once && shape.nodes <= 1) x_programs[main].program.once = false;
     for (std::size_t i = 0; i < x_programs.size(); ++i) {
       auto& program = x_programs[i];
@@ -140,7 +140,7 @@ private:
   }
 
   /// A list of visible devices that names fewer GPUs than the job has: the program uses these.
-  void use_listed_gpus(const FoundLaunch& found, Shape& shape) {
+  void use_listed_gpus(const FoundLaunch& found, LaunchLayout& shape) {
     const auto listed = listed_gpus(found);
     if (listed == 0 || listed >= shape.gpus_per_node || listed < shape.ranks_per_node) return;
     x_porting.note(
@@ -152,7 +152,7 @@ private:
     shape.gpus_per_node = listed;
   }
 
-  bool find_gpus(const FoundLaunch& found, Shape& shape) {
+  bool find_gpus(const FoundLaunch& found, LaunchLayout& shape) {
     use_listed_gpus(found, shape);
     if (shape.gpus_per_node > 0) return true;
     const auto speaks = [&](std::string_view word) {
@@ -194,7 +194,7 @@ private:
   }
 
   /// An agent of the batch script's own node: it counts on others, starts them by itself, or is alone.
-  void port_without_step(const FoundLaunch& found, Shape& shape) {
+  void port_without_step(const FoundLaunch& found, LaunchLayout& shape) {
     if (shape.counts_nodes)
       return x_porting.warn(place_of_launch(found), "port/nodes",
                             fmt::format("'{}' had no srun, so it waited on the first node for the other {}: "
@@ -216,7 +216,7 @@ private:
 
   /// Whether the script's site gives GPUs to those jobs alone that ask for them.
   bool has_gpu_request() const {
-    return x_porting.source && x_porting.source->gpu_request.style != model::GpuStyle::none;
+    return x_porting.source && x_porting.source->gpu_request.style != model::GpuOptionStyle::none;
   }
 
   /// Nothing shows that the old job had GPUs; on the site that it was written for it may have had them
@@ -231,7 +231,7 @@ private:
 
   /// A program that no srun starts stays in the batch script, on the first node. The steps that it starts
   /// itself get the tasks of the header.
-  Shape shape_of_batch(const FoundLaunch& found, Shape shape) {
+  LaunchLayout shape_of_batch(const FoundLaunch& found, LaunchLayout shape) {
     const auto tasks = std::max(1U, x_sizes.tasks_per_node);
     if (shape.nodes > 1)
       x_porting.warn(place_of_launch(found), "port/nodes",
@@ -249,7 +249,7 @@ private:
     return shape;
   }
 
-  void record(const Shape& shape, unsigned gpus) {
+  void record(const LaunchLayout& shape, unsigned gpus) {
     auto& intent = x_porting.result.intent;
     intent.is_known = true;
     intent.nodes = shape.nodes;
@@ -259,7 +259,7 @@ private:
         x_sizes.cpus_per_task * std::max(1U, x_sizes.tasks_per_node) / std::max(1U, shape.ranks_per_node);
   }
 
-  void port_cpu_job(const Shape& shape) {
+  void port_cpu_job(const LaunchLayout& shape) {
     record(shape, 0);
     set_nodes(shape.nodes);
     x_job.gpus_per_node = number(0, "no request for GPUs");
@@ -272,7 +272,7 @@ private:
         x_job.mem = model::Sourced<model::MemSize>{*mem, origin("--mem")};
   }
 
-  bool check_ranks(const FoundLaunch& found, const Shape& shape) {
+  bool check_ranks(const FoundLaunch& found, const LaunchLayout& shape) {
     if (!shape.known_ranks)
       x_porting.warn(
           place_of_launch(found), "port/size",
@@ -295,7 +295,7 @@ private:
   }
 
   /// Each task of a node started an agent for all of the node's GPUs: one of them is meant.
-  bool port_repeated(const FoundLaunch& found, const Shape& shape) {
+  bool port_repeated(const FoundLaunch& found, const LaunchLayout& shape) {
     const auto& agent = found.launch->agent()->program;
     const auto tasks = util::counted(shape.repeated_agents, "task");
     const auto ranks = util::counted(shape.ranks_per_node, "rank");
@@ -319,7 +319,7 @@ private:
   }
 
   /// The same number of ranks with the same GPUs, on nodes as the new site has them.
-  void spread(const FoundLaunch& found, const Shape& shape) {
+  void spread(const FoundLaunch& found, const LaunchLayout& shape) {
     const auto* node = target_node(x_porting);
     const auto* partition = target_partition(x_porting);
     const unsigned most = node && node->gpu ? node->gpu->per_node : 0;
@@ -379,7 +379,7 @@ private:
                    "set --nodes and --gpus-per-node of hpcml gen to get the same number of ranks");
   }
 
-  void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
+  void note_spread(const FoundLaunch& found, const LaunchLayout& shape, unsigned nodes, unsigned gpus,
                    const std::string& counting) {
     const auto before = util::counted(shape.nodes, "node"), each = util::counted(shape.gpus_per_node, "GPU");
     const auto now = util::counted(nodes, "node"), now_each = util::counted(gpus, "GPU");
@@ -402,13 +402,13 @@ private:
   }
 
   /// Ranks keep their view of the GPUs: all of the node, or their own only.
-  void show_gpus(const FoundLaunch& found, const Shape& shape) {
+  void show_gpus(const FoundLaunch& found, const LaunchLayout& shape) {
     if (found.in_batch || (shape.ranks_per_node <= 1 && !found.launch->agent())) return;
     const bool own = shape.own_gpus || (!found.launch->agent() && chooses_own_gpu(x_porting.text));
-    const auto seen = own ? model::GpusSeen::own : model::GpusSeen::all;
-    if (x_porting.chosen.gpus_seen) return;
-    const bool by_task = x_porting.to.gpu_request.style == model::GpuStyle::gpus_per_task;
-    if (by_task && seen == model::GpusSeen::all) {
+    const auto seen = own ? model::GpuVisibilityMode::own : model::GpuVisibilityMode::all;
+    if (x_porting.chosen.gpu_visibility) return;
+    const bool by_task = x_porting.to.gpu_request.style == model::GpuOptionStyle::gpus_per_task;
+    if (by_task && seen == model::GpuVisibilityMode::all) {
       if (found.launch->agent())
         x_job.launcher =
             model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), origin("the launcher")};
@@ -420,14 +420,15 @@ private:
                         "add --gpu-visibility own to hpcml gen if the program can use device 0 on each rank");
       return;
     }
-    x_job.gpu_visibility = model::Sourced<model::GpusSeen>{seen, origin("the ranks' view of the GPUs")};
+    x_job.gpu_visibility =
+        model::Sourced<model::GpuVisibilityMode>{seen, origin("the ranks' view of the GPUs")};
   }
 
   const std::string& site_id() const { return x_porting.to.id; }
 
   ImportState& x_porting;
   const slurm::JobOptions& x_request;
-  const Sizes& x_sizes;
+  const SizeEvaluator& x_sizes;
   std::vector<FoundLaunch>& x_programs;
   model::JobSpec& x_job;
 };
@@ -462,7 +463,7 @@ bool has_srun(const model::Site& site) {
          (usual == site.launchers.end() ? site.launchers.front() : *usual).name == "srun";
 }
 
-void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+void port_size(ImportState& porting, const slurm::JobOptions& request, const SizeEvaluator& sizes,
                std::vector<FoundLaunch>& programs) {
   SizePorter(porting, request, sizes, programs).port();
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check/subject.hpp"
-#include "core/diag/lines.hpp"
+#include "core/diag/line_table.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
@@ -30,7 +30,7 @@ struct ImportState {
   std::string file;
   std::string_view text;
   const model::Site& to;
-  Chosen chosen;
+  RequestOverrides chosen;
   const model::Site* source = nullptr;         ///< that the script was written for; null: not known
   std::vector<std::string> host_suffixes = {}; ///< of host names on the site that the script was written for
   std::vector<std::string> old_file_systems = {}; ///< absolute paths of those sites, which the new one lacks
@@ -41,7 +41,7 @@ struct ImportState {
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all
   unsigned old_nodes = 1;
   std::optional<NewLayout> new_layout = {}; ///< nothing: the request chooses it, or the site
-  diag::Lines lines = diag::Lines(text);
+  diag::LineTable lines = diag::LineTable(text);
 
   void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
@@ -70,7 +70,7 @@ private:
 };
 
 /// How many of something a launch asks for: a number, one for each GPU, or what only the running job knows.
-struct Count {
+struct LaunchCount {
   enum class Kind { unset, number, per_gpu, unknown };
   Kind kind = Kind::unset;
   unsigned value = 0;
@@ -91,11 +91,11 @@ struct FoundLaunch {
 };
 
 /// The numbers that the directives give, for variables in the words of launches.
-class Sizes {
+class SizeEvaluator {
 public:
-  Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
+  SizeEvaluator(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
   /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
-  Count read(const shell::Argument& word) const;
+  LaunchCount read(const shell::Argument& word) const;
   /// The value of arithmetic such as "$((SLURM_NNODES * 4))"; nothing if it is unknown.
   std::optional<long> evaluate(std::string_view text) const;
   /// The value of Slurm's or the script's own variable; nothing if it is unknown or not set.
@@ -117,7 +117,7 @@ private:
 };
 
 /// What a launch makes of the job: ranks on each node, and GPUs of each rank.
-struct Shape {
+struct LaunchLayout {
   unsigned nodes = 1;
   unsigned ranks_per_node = 1;
   unsigned gpus_per_node = 0;
@@ -130,7 +130,7 @@ struct Shape {
   bool counts_nodes = false; ///< its agent counts on its like on all the nodes
   unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
 };
-Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
+LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes);
 /// Returns the first line of a text for messages, at most 60 bytes, with a mark if there is more.
 std::string short_line(std::string_view text);
 /// Returns the program's command as a short line.
@@ -138,12 +138,12 @@ std::string shown_command(const FoundLaunch& found);
 
 /// Returns the programs to start in the new script, in order; reports commands that cannot be split.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
-                                       const shell::View& view, const shell::SyntaxNode& tree,
-                                       const Sizes& sizes);
+                                       const shell::CommandView& view, const shell::SyntaxNode& tree,
+                                       const SizeEvaluator& sizes);
 /// Fills the request from the directives.
 void port_request(ImportState& porting, const slurm::JobOptions& request);
 /// Nodes, GPUs and ranks for the new site's nodes: the same world.
-void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
+void port_size(ImportState& porting, const slurm::JobOptions& request, const SizeEvaluator& sizes,
                std::vector<FoundLaunch>& programs);
 /// What becomes of the launchers' own options, each said.
 void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs);
@@ -164,6 +164,6 @@ void note_leftovers(ImportState& porting, const model::ImportedBody& body);
 /// Returns the text after the directives with its launches as gaps, without what the new script does itself.
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
                               const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches,
-                              const Sizes& sizes);
+                              const SizeEvaluator& sizes);
 
 } // namespace hpcml::import_script

@@ -55,11 +55,11 @@ std::string gpus_text(const JobIntent& intent) {
   return std::to_string(intent.gpus_per_rank());
 }
 
-std::string runs_text(StepRuns runs) {
+std::string runs_text(StepRepetition runs) {
   switch (runs) {
-  case StepRuns::in_batch: return "in the batch script";
-  case StepRuns::once: return "once";
-  case StepRuns::per_node: return "once on each node";
+  case StepRepetition::in_batch: return "in the batch script";
+  case StepRepetition::once: return "once";
+  case StepRepetition::per_node: return "once on each node";
   default: return "once per rank";
   }
 }
@@ -79,7 +79,7 @@ std::vector<IntentStep> steps_of(const model::Plan& plan, const std::vector<Inte
         planned.push_back({util::join(piece.launch.command, " "), runs_of(piece.launch)});
   auto next = planned.begin();
   for (const auto& step : before)
-    if (step.runs == StepRuns::in_batch)
+    if (step.runs == StepRepetition::in_batch)
       steps.push_back(step);
     else if (next != planned.end())
       steps.push_back(*next++);
@@ -101,7 +101,7 @@ void add_software(const model::Plan& plan, const JobIntent& before, JobIntent& i
   }
   if (before.keeps_environment)
     intent.environment = before.environment;
-  else if (plan.python.kind != model::PythonKind::none)
+  else if (plan.python.kind != model::PythonEnvironmentKind::none)
     intent.environment = fmt::format("{} {}", model::word_of(plan.python.kind), python_text(plan.python));
   for (const auto& module : plan.modules) intent.modules.push_back(module.name);
   if (plan.body) // those that stay in its text
@@ -162,8 +162,10 @@ diag::Diagnostics find_added_options(const std::string& file, const JobIntent& b
   return notes;
 }
 
-StepRuns runs_of(const model::ImportedLaunch& launch) {
-  return launch.once ? StepRuns::once : launch.per_node ? StepRuns::per_node : StepRuns::per_rank;
+StepRepetition runs_of(const model::ImportedLaunch& launch) {
+  return launch.once       ? StepRepetition::once
+         : launch.per_node ? StepRepetition::per_node
+                           : StepRepetition::per_rank;
 }
 
 JobIntent intent_of(const model::Plan& plan, const JobIntent& before) {

@@ -42,7 +42,7 @@ std::size_t end_of_bracket(std::string_view text, std::size_t begin) {
 
 /// A part of an expression that stands for a number of the layout.
 struct LayoutToken {
-  Range range; ///< in the script
+  ByteRange range; ///< in the script
   std::string name;
   unsigned before = 0;
   unsigned after = 0; ///< 0: unset in the new job
@@ -50,7 +50,7 @@ struct LayoutToken {
 
 class ExpressionReader {
 public:
-  ExpressionReader(std::string_view text, const Sizes& before, const Sizes& after)
+  ExpressionReader(std::string_view text, const SizeEvaluator& before, const SizeEvaluator& after)
       : x_text(text), x_before(before), x_after(after) {}
 
   std::vector<LayoutExpression> read() {
@@ -92,7 +92,7 @@ private:
   }
 
   /// Adds the expression if its value would change.
-  void add(Range range, bool bare_names) {
+  void add(ByteRange range, bool bare_names) {
     const auto text = x_text.substr(range.begin, range.end - range.begin);
     if (text.find_first_of("*/%") == std::string_view::npos || (!bare_names && counts_gpus(text))) return;
     const auto tokens = tokens_of(range, bare_names);
@@ -125,7 +125,7 @@ private:
   }
 
   /// The variables and counts of an expression that have another value in the new job.
-  std::vector<LayoutToken> tokens_of(Range range, bool bare_names) const {
+  std::vector<LayoutToken> tokens_of(ByteRange range, bool bare_names) const {
     std::vector<LayoutToken> tokens;
     for (auto at = range.begin + 2; at < range.end;) {
       auto token = token_at(at, range.end, bare_names);
@@ -168,15 +168,15 @@ private:
   }
 
   std::string_view x_text;
-  const Sizes& x_before;
-  const Sizes& x_after;
+  const SizeEvaluator& x_before;
+  const SizeEvaluator& x_after;
   std::vector<LayoutExpression> x_found;
 };
 
 } // namespace
 
-std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const Sizes& before,
-                                                      const Sizes& after) {
+std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
+                                                      const SizeEvaluator& after) {
   return ExpressionReader(text, before, after).read();
 }
 

@@ -14,15 +14,15 @@ namespace hpcml::import_script {
 
 /// An expression whose result would change, and its text with the old job's numbers.
 struct LayoutExpression {
-  Range range;
+  ByteRange range;
   std::string text;
   std::vector<std::string>
       names; ///< of the variables that it replaces, each with its value: "SLURM_NNODES (2)"
 };
 
 /// Returns the products and quotients of `text` that have another value in the new job.
-std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const Sizes& before,
-                                                      const Sizes& after);
+std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
+                                                      const SizeEvaluator& after);
 
 /// True if the place is in arithmetic, which reads variables without a dollar: "$((64 / N))", "let A=B*2".
 bool is_in_arithmetic(std::string_view text, std::size_t at);

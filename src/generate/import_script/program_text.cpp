@@ -73,7 +73,7 @@ struct Siblings {
   std::string heavy; ///< the first that must not run once per rank
 };
 
-Siblings siblings_of(const Launch& launch, const shell::View& view) {
+Siblings siblings_of(const Launch& launch, const shell::CommandView& view) {
   static constexpr std::array<std::string_view, 17> k_light = {
       ".",     "cd",       "conda", "date", "declare", "echo",   "export", "hostname", "module",
       "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
@@ -108,7 +108,8 @@ std::size_t first_place(const std::vector<Argument>& words) {
 
 class WordPorter {
 public:
-  WordPorter(std::string_view text, const Launch& launch, const shell::View& view, Expansions expansions)
+  WordPorter(std::string_view text, const Launch& launch, const shell::CommandView& view,
+             VariableExpansion expansions)
       : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
 
   std::optional<ProgramText> port(std::string& why) {
@@ -217,7 +218,8 @@ private:
     for (std::size_t i = 0; i < x_words.size(); ++i) {
       const auto& word = x_words[i];
       const auto& counts = places.at(word.place.offset);
-      const bool plain = x_expansions == Expansions::written_out && counts.of_program > 1 && counts.all_known;
+      const bool plain =
+          x_expansions == VariableExpansion::written_out && counts.of_program > 1 && counts.all_known;
       if (!command.parent && word.place.length > 0 && counts.of_command == counts.of_program && !plain) {
         if (i == 0 || x_words[i - 1].place.offset != word.place.offset)
           source.emplace_back(x_text.substr(word.place.offset, word.place.length));
@@ -288,8 +290,8 @@ private:
 
   std::string_view x_text;
   const Launch& x_launch;
-  const shell::View& x_view;
-  Expansions x_expansions;
+  const shell::CommandView& x_view;
+  VariableExpansion x_expansions;
   std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
   std::vector<Argument> x_words;
 };
@@ -317,8 +319,9 @@ bool runs_numactl(const shell::Command& command) {
   });
 }
 
-std::optional<ProgramText> program_text(std::string_view text, const Launch& launch, const shell::View& view,
-                                        Expansions expansions, std::string& why) {
+std::optional<ProgramText> program_text(std::string_view text, const Launch& launch,
+                                        const shell::CommandView& view, VariableExpansion expansions,
+                                        std::string& why) {
   return WordPorter(text, launch, view, expansions).port(why);
 }
 

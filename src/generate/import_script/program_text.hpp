@@ -19,7 +19,7 @@ struct ProgramText {
 };
 
 /// What becomes of a variable all of whose words are known and the program's.
-enum class Expansions {
+enum class VariableExpansion {
   written_out, ///< the new script has its words
   kept,        ///< the new script has the variable, whose words change
 };
@@ -27,7 +27,8 @@ enum class Expansions {
 /// Returns the launch's program; nothing if only the running job knows it, or, with `why`, if it cannot be
 /// started once per rank.
 std::optional<ProgramText> program_text(std::string_view text, const check::Launch& launch,
-                                        const shell::View& view, Expansions expansions, std::string& why);
+                                        const shell::CommandView& view, VariableExpansion expansions,
+                                        std::string& why);
 
 /// Returns a word whose value is unknown, with its variables, so that bash expands it again.
 /// Returns nothing if that is not possible.

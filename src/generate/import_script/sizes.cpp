@@ -90,19 +90,21 @@ const check::GivenOption* option_of(const Link* link, std::initializer_list<std:
 }
 
 /// "gpu:a100:4" and "a100:4" end in their number; "gpu" is one.
-Count read_gpus(const Link* link, const Sizes& sizes, std::initializer_list<std::string_view> names) {
+LaunchCount read_gpus(const Link* link, const SizeEvaluator& sizes,
+                      std::initializer_list<std::string_view> names) {
   const auto* option = option_of(link, names);
   if (!option || !option->value) return {};
   const auto text = option->value->text();
   if (!option->value->known()) return sizes.read(*option->value);
   const auto number = util::parse_unsigned(text.substr(text.rfind(':') + 1));
-  return {Count::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
+  return {LaunchCount::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
 }
 
-Count read_count(const Link* link, const Sizes& sizes, std::initializer_list<OptionMeaning> what) {
+LaunchCount read_count(const Link* link, const SizeEvaluator& sizes,
+                       std::initializer_list<OptionMeaning> what) {
   const auto* option = link ? link->find_any(what) : nullptr;
   if (!option) return {};
-  return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
+  return option->value ? sizes.read(*option->value) : LaunchCount{LaunchCount::Kind::unknown, 0};
 }
 
 /// Whether the script reads the visible devices into the array: `read -ra NAME <<< "$CUDA_VISIBLE_DEVICES"`,
@@ -135,19 +137,19 @@ std::string_view assigned_text(std::string_view text, std::string_view name) {
 }
 
 /// Processes that an agent starts in each task.
-Count agent_processes(const Link& agent, const Sizes& sizes, unsigned nodes) {
+LaunchCount agent_processes(const Link& agent, const SizeEvaluator& sizes, unsigned nodes) {
   const auto each = read_count(&agent, sizes, {OptionMeaning::ranks_per_node});
-  if (each.kind != Count::Kind::unset) return each;
+  if (each.kind != LaunchCount::Kind::unset) return each;
   const auto all = read_count(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
   const auto* launcher = model::find_launcher(agent.program);
-  if (all.kind == Count::Kind::unset)
-    return launcher && launcher->one_without_ranks ? Count{Count::Kind::number, 1}
-                                                   : Count{Count::Kind::per_gpu, 0};
+  if (all.kind == LaunchCount::Kind::unset)
+    return launcher && launcher->one_without_ranks ? LaunchCount{LaunchCount::Kind::number, 1}
+                                                   : LaunchCount{LaunchCount::Kind::per_gpu, 0};
   auto machines = read_count(&agent, sizes, {OptionMeaning::nodes});
-  if (machines.kind == Count::Kind::unset) machines = {Count::Kind::number, nodes};
+  if (machines.kind == LaunchCount::Kind::unset) machines = {LaunchCount::Kind::number, nodes};
   if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
-    return {Count::Kind::number, all.value / machines.value};
-  return {Count::Kind::unknown, 0};
+    return {LaunchCount::Kind::number, all.value / machines.value};
+  return {LaunchCount::Kind::unknown, 0};
 }
 
 bool shows_own(const Link& step) {
@@ -156,7 +158,7 @@ bool shows_own(const Link& step) {
 }
 
 /// True if agents only connect to others on the same node.
-bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
+bool is_single_node_rendezvous(const Link& agent, const SizeEvaluator& sizes) {
   if (agent.find(OptionMeaning::alone)) return true;
   const auto nodes = read_count(&agent, sizes, {OptionMeaning::nodes});
   return nodes.is_number() && nodes.value == 1;
@@ -164,7 +166,7 @@ bool is_single_node_rendezvous(const Link& agent, const Sizes& sizes) {
 
 /// Several tasks of a node each start an agent with all of the node's ranks: more ranks than GPUs, or agents
 /// than the rendezvous counts.
-bool repeats_agent(const Shape& shape, unsigned processes) {
+bool repeats_agent(const LaunchLayout& shape, unsigned processes) {
   if (shape.agents_per_node <= 1) return false;
   const bool shares_gpus = shape.gpus_per_node > 0 && processes <= shape.gpus_per_node &&
                            shape.agents_per_node * processes > shape.gpus_per_node;
@@ -172,7 +174,7 @@ bool repeats_agent(const Shape& shape, unsigned processes) {
 }
 
 /// Each task starts an agent, which starts the ranks.
-void add_agent(Shape& shape, const Link& agent, const Sizes& sizes) {
+void add_agent(LaunchLayout& shape, const Link& agent, const SizeEvaluator& sizes) {
   const auto processes = agent_processes(agent, sizes, shape.nodes);
   shape.one_node = is_single_node_rendezvous(agent, sizes);
   const auto counted = read_count(&agent, sizes, {OptionMeaning::nodes});
@@ -180,7 +182,7 @@ void add_agent(Shape& shape, const Link& agent, const Sizes& sizes) {
   shape.agents_per_node = shape.ranks_per_node;
   if (!processes.is_number()) {
     shape.ranks_per_node = std::max(1U, shape.gpus_per_node);
-    shape.known_ranks = processes.kind == Count::Kind::per_gpu;
+    shape.known_ranks = processes.kind == LaunchCount::Kind::per_gpu;
     return;
   }
   if (repeats_agent(shape, processes.value)) {
@@ -192,7 +194,8 @@ void add_agent(Shape& shape, const Link& agent, const Sizes& sizes) {
 
 } // namespace
 
-Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size)
+SizeEvaluator::SizeEvaluator(std::string_view text, const slurm::JobOptions& request,
+                             const slurm::JobSize& size)
     : x_text(text) {
   const auto count = [](auto number) {
     return static_cast<unsigned>(std::clamp<long>(static_cast<long>(number), 0, 1000000));
@@ -213,7 +216,7 @@ Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slur
   own_gpus = bind.empty() ? size.gpus_per_task > 0 || request.has("ntasks-per-gpu") : bind != "none";
 }
 
-std::optional<unsigned> Sizes::value_of(std::string_view name) const {
+std::optional<unsigned> SizeEvaluator::value_of(std::string_view name) const {
   const auto known = [](unsigned value) { return value > 0 ? std::optional(value) : std::nullopt; };
   if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return nodes;
   if (name == "SLURM_NTASKS_PER_NODE" || name == "SLURM_TASKS_PER_NODE") return known(tasks_per_node);
@@ -224,12 +227,12 @@ std::optional<unsigned> Sizes::value_of(std::string_view name) const {
   return assigned(name);
 }
 
-unsigned Sizes::counted_gpus(std::string_view command) const {
+unsigned SizeEvaluator::counted_gpus(std::string_view command) const {
   return can_count_gpus(command, vendor, lists_gpus) ? gpus_per_node : 0;
 }
 
 /// What the script's own line gives the variable.
-std::optional<unsigned> Sizes::assigned(std::string_view name) const {
+std::optional<unsigned> SizeEvaluator::assigned(std::string_view name) const {
   if (x_depth > 8) return std::nullopt;
   auto value = assigned_text(x_text, name);
   if (value.starts_with("${#") && value.ends_with("[@]}") &&
@@ -242,7 +245,7 @@ std::optional<unsigned> Sizes::assigned(std::string_view name) const {
   return number && *number > 0 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }
 
-std::optional<long> Sizes::evaluate(std::string_view text) const {
+std::optional<long> SizeEvaluator::evaluate(std::string_view text) const {
   const std::function<std::optional<long>(std::string_view)> lookup =
       [&](std::string_view name) -> std::optional<long> {
     const auto value = value_of(name);
@@ -253,19 +256,19 @@ std::optional<long> Sizes::evaluate(std::string_view text) const {
   return Arithmetic(text, lookup).value();
 }
 
-Count Sizes::read(const shell::Argument& word) const {
+LaunchCount SizeEvaluator::read(const shell::Argument& word) const {
   auto text = word.text();
-  if (text == "gpu" || text == "auto") return {Count::Kind::per_gpu, 0};
+  if (text == "gpu" || text == "auto") return {LaunchCount::Kind::per_gpu, 0};
   // Of a range of nodes the largest number.
   const auto range = text.find_first_of("-:");
   if (word.known() && range != std::string::npos) text = text.substr(range + 1);
   const auto value = evaluate(text);
-  return value && *value > 0 ? Count{Count::Kind::number, static_cast<unsigned>(*value)}
-                             : Count{Count::Kind::unknown, 0};
+  return value && *value > 0 ? LaunchCount{LaunchCount::Kind::number, static_cast<unsigned>(*value)}
+                             : LaunchCount{LaunchCount::Kind::unknown, 0};
 }
 
-Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
-  Shape shape;
+LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
+  LaunchLayout shape;
   const auto* step = found.launch->step();
   const auto* agent = found.launch->agent();
   const auto nodes = read_count(step, sizes, {OptionMeaning::nodes});
@@ -273,13 +276,13 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   auto per_node = read_count(step, sizes, {OptionMeaning::ranks_per_node});
   const auto tasks = read_count(step, sizes, {OptionMeaning::ranks});
   if (!per_node.is_number() && tasks.is_number())
-    per_node = {Count::Kind::number, std::max(1U, tasks.value / shape.nodes)};
+    per_node = {LaunchCount::Kind::number, std::max(1U, tasks.value / shape.nodes)};
   if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
   unsigned each = per_node.is_number() ? per_node.value : std::max(1U, sizes.tasks_per_node);
   if (!step) each = 1;
-  if (step && !per_node.is_number() && tasks.kind == Count::Kind::unknown && sizes.tasks_per_node <= 1)
+  if (step && !per_node.is_number() && tasks.kind == LaunchCount::Kind::unknown && sizes.tasks_per_node <= 1)
     each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
-  shape.known_ranks = per_node.kind != Count::Kind::unknown && tasks.kind != Count::Kind::unknown;
+  shape.known_ranks = per_node.kind != LaunchCount::Kind::unknown && tasks.kind != LaunchCount::Kind::unknown;
   const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
   const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
   shape.gpus_per_node = sizes.gpus_per_node;

@@ -45,7 +45,7 @@ std::string gpu_type_of(const slurm::JobOptions& request) {
 void score_partition(const SiteEvidence& evidence, const model::Site& site, Score& score) {
   const auto partition = evidence.request.text("partition");
   if (partition.empty()) {
-    score.excluded = score.excluded || site.flag("partition").policy == model::Policy::required;
+    score.excluded = score.excluded || site.flag("partition").policy == model::OptionPolicy::required;
     return;
   }
   for (const auto& name : util::split(partition, ','))
@@ -130,7 +130,7 @@ std::vector<const model::Site*> find_source_sites(const SiteEvidence& evidence, 
 }
 
 unsigned gpus_without_request(const model::Site& site, const slurm::JobOptions& request) {
-  if (site.gpu_request.style != model::GpuStyle::none) return 0;
+  if (site.gpu_request.style != model::GpuOptionStyle::none) return 0;
   const auto named = request.text("partition");
   const auto* partition = named.empty() ? site.default_partition([](const auto& p) { return !p.cpu_only; })
                                         : site.find_partition(named);

@@ -12,9 +12,10 @@ namespace hpcml::import_script {
 
 namespace {
 
-bool covers(const std::vector<Range>& ranges, Range line) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const Range& range) { return range.begin <= line.begin && range.end >= line.end; });
+bool covers(const std::vector<ByteRange>& ranges, ByteRange line) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
+    return range.begin <= line.begin && range.end >= line.end;
+  });
 }
 
 } // namespace
@@ -34,13 +35,13 @@ bool TextCuts::in_comment(std::size_t at) const {
   return first <= at && x_text[first] == '#';
 }
 
-void TextCuts::replace(Range range, std::string text) {
+void TextCuts::replace(ByteRange range, std::string text) {
   x_instead[range.begin] = std::move(text);
   cut(range);
 }
 
 /// Whether it is one of several in a list of && or ||, or in a pipeline.
-bool TextCuts::is_tied(Range statement) const {
+bool TextCuts::is_tied(ByteRange statement) const {
   constexpr const char* c_blanks = " \t\\\n";
   const auto last =
       statement.begin == 0 ? std::string_view::npos : x_text.find_last_not_of(c_blanks, statement.begin - 1);
@@ -51,7 +52,7 @@ bool TextCuts::is_tied(Range statement) const {
   return next != std::string_view::npos && (x_text[next] == '|' || x_text.substr(next, 2) == "&&");
 }
 
-void TextCuts::cut_lines(Range statement) {
+void TextCuts::cut_lines(ByteRange statement) {
   if (is_tied(statement)) return replace(statement, "true");
   const auto begin = line_begin(statement.begin);
   const auto end = line_end(statement.end);
@@ -68,20 +69,22 @@ void TextCuts::cut_lines(Range statement) {
 
 bool TextCuts::holds(std::size_t at) const {
   return std::any_of(x_cuts.begin(), x_cuts.end(),
-                     [&](const Range& range) { return at >= range.begin && at < range.end; });
+                     [&](const ByteRange& range) { return at >= range.begin && at < range.end; });
 }
 
-TextCuts::Line TextCuts::kind_of(Range line, const std::vector<Range>& code) const {
+TextCuts::Line TextCuts::kind_of(ByteRange line, const std::vector<ByteRange>& code) const {
   if (covers(x_statements, line)) return Line::lost;
   if (covers(x_cuts, line)) return Line::header;
   const auto text = util::trim(x_text.substr(line.begin, line.end - line.begin));
-  const auto inside = [&](const Range& range) { return range.begin < line.begin && range.end > line.begin; };
+  const auto inside = [&](const ByteRange& range) {
+    return range.begin < line.begin && range.end > line.begin;
+  };
   if (std::any_of(code.begin(), code.end(), inside)) return Line::code;
   if (text.empty()) return Line::blank;
   return text.front() == '#' ? Line::comment : Line::code;
 }
 
-TextCuts::Lines TextCuts::read_lines(const std::vector<Range>& code) const {
+TextCuts::Lines TextCuts::read_lines(const std::vector<ByteRange>& code) const {
   Lines lines;
   for (std::size_t at = 0; at < x_text.size(); at = line_end(at)) {
     lines.ranges.push_back({at, line_end(at)});
@@ -91,13 +94,13 @@ TextCuts::Lines TextCuts::read_lines(const std::vector<Range>& code) const {
 }
 
 /// "#####": says nothing by itself.
-bool TextCuts::is_banner(Range line) const {
+bool TextCuts::is_banner(ByteRange line) const {
   const auto text = x_text.substr(line.begin, line.end - line.begin);
   return std::none_of(text.begin(), text.end(), [](char c) { return shell::is_name_char(c) && c != '_'; });
 }
 
 /// True for a licence, which is about the whole script, and for a disabled command.
-bool TextCuts::stays_anyhow(Range line) const {
+bool TextCuts::stays_anyhow(ByteRange line) const {
   const auto text = util::to_lower(x_text.substr(line.begin, line.end - line.begin));
   for (const auto* word : {"copyright", "license", "licence", "spdx"})
     if (text.find(word) != std::string::npos) return true;
@@ -112,10 +115,10 @@ bool TextCuts::stays_anyhow(Range line) const {
   return end > first && end < text.size() && text[end] == '=';
 }
 
-std::vector<Range> TextCuts::cut_orphans(const std::vector<Range>& code) {
+std::vector<ByteRange> TextCuts::cut_orphans(const std::vector<ByteRange>& code) {
   const auto lines = read_lines(code);
   const auto& kinds = lines.kinds;
-  std::vector<Range> comments;
+  std::vector<ByteRange> comments;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i] != Line::lost) continue;
     const auto first = i;
@@ -126,7 +129,7 @@ std::vector<Range> TextCuts::cut_orphans(const std::vector<Range>& code) {
     while (above > 0 && kinds[above - 1] == Line::comment) --above;
     const bool stays = std::any_of(lines.ranges.begin() + static_cast<std::ptrdiff_t>(above),
                                    lines.ranges.begin() + static_cast<std::ptrdiff_t>(first),
-                                   [&](Range line) { return stays_anyhow(line); });
+                                   [&](ByteRange line) { return stays_anyhow(line); });
     if (above < first && !stays) {
       // A banner below closes the one above.
       if (is_banner(lines.ranges[above]))
@@ -143,7 +146,8 @@ std::vector<Range> TextCuts::cut_orphans(const std::vector<Range>& code) {
 }
 
 std::string TextCuts::rest(std::size_t begin, std::size_t end) {
-  std::sort(x_cuts.begin(), x_cuts.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::sort(x_cuts.begin(), x_cuts.end(),
+            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   std::string text;
   for (const auto& range : x_cuts) {
     if (range.end <= begin || range.begin >= end) continue;

@@ -12,7 +12,7 @@
 namespace hpcml::import_script {
 
 /// From the first byte to the place after the last one.
-struct Range {
+struct ByteRange {
   std::size_t begin = 0, end = 0;
 };
 
@@ -22,19 +22,19 @@ public:
   explicit TextCuts(std::string_view text) : x_text(text) {}
 
   /// Takes out exactly this.
-  void cut(Range range) { x_cuts.push_back(range); }
+  void cut(ByteRange range) { x_cuts.push_back(range); }
   /// Puts a text in its place.
-  void replace(Range range, std::string text);
+  void replace(ByteRange range, std::string text);
   /// Removes a statement, with the rest of its lines if that is only spaces or a comment. If && or || joins
   /// it to another one, `true` replaces it.
-  void cut_lines(Range statement);
+  void cut_lines(ByteRange statement);
   /// True if the text at this place is cut.
   bool holds(std::size_t at) const;
   /// Cuts the comments above statements that were cut, and one of two blank lines that would then follow each
   /// other; returns the comments. Comments that the next statement may need are kept. `code` are the
   /// commands, in which a
   /// '#' does not begin a comment.
-  std::vector<Range> cut_orphans(const std::vector<Range>& code);
+  std::vector<ByteRange> cut_orphans(const std::vector<ByteRange>& code);
   /// What is left between two places.
   std::string rest(std::size_t begin, std::size_t end);
 
@@ -44,21 +44,21 @@ public:
   bool in_comment(std::size_t at) const;
 
 private:
-  bool is_tied(Range statement) const;
+  bool is_tied(ByteRange statement) const;
   enum class Line : unsigned char { blank, comment, code, lost, header };
   struct Lines {
-    std::vector<Range> ranges;
+    std::vector<ByteRange> ranges;
     std::vector<Line> kinds;
   };
-  Lines read_lines(const std::vector<Range>& code) const;
-  Line kind_of(Range line, const std::vector<Range>& code) const;
-  bool is_banner(Range line) const;
-  bool stays_anyhow(Range line) const;
+  Lines read_lines(const std::vector<ByteRange>& code) const;
+  Line kind_of(ByteRange line, const std::vector<ByteRange>& code) const;
+  bool is_banner(ByteRange line) const;
+  bool stays_anyhow(ByteRange line) const;
 
   std::string_view x_text;
-  std::vector<Range> x_cuts;
+  std::vector<ByteRange> x_cuts;
   std::map<std::size_t, std::string> x_instead; ///< of the cuts that begin there
-  std::vector<Range> x_statements;              ///< whole lines among the cuts
+  std::vector<ByteRange> x_statements;          ///< whole lines among the cuts
 };
 
 } // namespace hpcml::import_script

@@ -37,7 +37,7 @@ bool is_device_list(const std::string& name) {
   return util::contains(model::k_visible_devices_variables, name);
 }
 
-std::optional<Range> find_device_setting(std::string_view text, std::size_t from) {
+std::optional<ByteRange> find_device_setting(std::string_view text, std::size_t from) {
   constexpr std::string_view k_equals = "_VISIBLE_DEVICES=";
   for (auto at = text.find(k_equals, from); at != std::string_view::npos; at = text.find(k_equals, at + 1)) {
     auto begin = at;
@@ -46,7 +46,7 @@ std::optional<Range> find_device_setting(std::string_view text, std::size_t from
     auto end = end_of_value(text, value);
     // In "export X=1" within quotes the quote that ends the text ends the value as well.
     if (end == text.size() && end > value && (text.back() == '"' || text.back() == '\'')) --end;
-    if (is_device_value(text.substr(value, end - value))) return Range{begin, end};
+    if (is_device_value(text.substr(value, end - value))) return ByteRange{begin, end};
   }
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ bool is_device_list(const std::string& name);
 
 /// Finds the first setting at or after `from` that lists devices or chooses one by the local rank, such as
 /// "CUDA_VISIBLE_DEVICES=0,1". Other settings are kept.
-std::optional<Range> find_device_setting(std::string_view text, std::size_t from);
+std::optional<ByteRange> find_device_setting(std::string_view text, std::size_t from);
 
 /// Removes these settings from a program's shell text.
 std::string without_device_settings(const std::string& text);

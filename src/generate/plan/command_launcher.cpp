@@ -46,7 +46,7 @@ std::string word_of(const Option& option) {
 /// Reads the options of an agent into the request.
 class AgentReader {
 public:
-  AgentReader(StepResult<LaunchedJob>& result, const StartedLauncher& agent)
+  AgentReader(StepResult<JobWithLauncher>& result, const StartedLauncher& agent)
       : x_job(result.value), x_diagnostics(result.remarks), x_agent(agent) {}
 
   void run() {
@@ -173,7 +173,7 @@ private:
           "use the variable LOCAL_RANK in the program: int(os.environ['LOCAL_RANK'])");
   }
 
-  LaunchedJob& x_job;
+  JobWithLauncher& x_job;
   StepDiagnostics& x_diagnostics;
   const StartedLauncher& x_agent;
   std::optional<Option> x_ranks;
@@ -198,8 +198,8 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
 
 } // namespace
 
-StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
-  StepResult<LaunchedJob> result{{std::move(outer_job), {}}};
+StepResult<JobWithLauncher> read_command_launcher(model::JobSpec outer_job) {
+  StepResult<JobWithLauncher> result{{std::move(outer_job), {}}};
   auto& job = result.value.job;
   if (job.body) {
     result.value.agent_options = job.body->agent_options;

@@ -57,7 +57,7 @@ std::string image_text(const model::Plan& plan) {
 std::map<std::string, std::string> exports_of(const model::Plan& plan) {
   std::map<std::string, std::string> exports;
   for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::batch) exports[variable.name] = variable.value;
+    if (variable.scope == model::ValueScope::batch) exports[variable.name] = variable.value;
   return exports;
 }
 
@@ -185,7 +185,7 @@ StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
 }
 
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
-                     const Caller& caller) {
+                     const CallerContext& caller) {
   if (components.size() == 1) return make_plan(components.front(), site, caller);
   std::vector<PlanResult> results;
   for (const auto& job : components) results.push_back(make_plan(job, site, caller));

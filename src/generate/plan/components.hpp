@@ -13,7 +13,7 @@ namespace hpcml::plan {
 /// there is not an other. Errors as make_plan() has them, and "request/components" for what Slurm or a script
 /// cannot have in several components.
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
-                     const Caller& caller = {});
+                     const CallerContext& caller = {});
 
 /// Takes the directives out of each later component that sbatch hands on to it, and states which would be
 /// handed on to a component that is planned without them. Pure.

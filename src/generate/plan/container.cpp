@@ -79,7 +79,8 @@ void translate_environment(StepResult<Software>& result, const std::vector<Conta
   std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
-    const auto* option = result.value.python.kind == model::PythonKind::conda ? "--conda" : "--venv";
+    const auto* option =
+        result.value.python.kind == model::PythonEnvironmentKind::conda ? "--conda" : "--venv";
     result.remarks.error(
         "usage/bind",
         fmt::format(
@@ -119,7 +120,7 @@ void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& c
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagnostics& diagnostics) {
+const model::ContainerRule* find_image_rule(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
   const auto names = site_rules::engine_names(site);
@@ -155,7 +156,8 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
 }
 
 /// Where there is a choice, what was chosen and how the others are.
-void note_choice(const LaunchInput& input, const model::ContainerRule& rule, StepDiagnostics& diagnostics) {
+void note_choice(const RequestWithLaunch& input, const model::ContainerRule& rule,
+                 StepDiagnostics& diagnostics) {
   const auto names = site_rules::engine_names(input.site);
   if (names.size() < 2 || input.job.container_engine) return;
   std::vector<std::string> others;
@@ -175,10 +177,10 @@ void note_choice(const LaunchInput& input, const model::ContainerRule& rule, Ste
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const LaunchInput& input, StepResult<Software>& result,
+void mount_environment(const RequestWithLaunch& input, StepResult<Software>& result,
                        const model::ContainerRule& rule, model::PlannedContainer& container) {
   model::PlannedPython& python = result.value.python;
-  if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
+  if (python.kind != model::PythonEnvironmentKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
     return result.remarks.error(
@@ -207,7 +209,7 @@ void mount_environment(const LaunchInput& input, StepResult<Software>& result,
 
 /// An EDF of the job's own adds what the user's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
+void plan_own_edf(const RequestWithLaunch& input, model::PlannedContainer& container,
                   StepDiagnostics& diagnostics) {
   container.own_edf = !container.binds.empty() || input.is_hpcml();
   if (!container.own_edf) return;
@@ -225,7 +227,8 @@ void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
         "use a path without these characters");
 }
 
-void refuse_binds(const LaunchInput& input, const model::ContainerRule& rule, StepDiagnostics& diagnostics) {
+void refuse_binds(const RequestWithLaunch& input, const model::ContainerRule& rule,
+                  StepDiagnostics& diagnostics) {
   const auto& engine = model::row_of(rule.engine);
   diagnostics.error("request/bind",
                     fmt::format("--bind cannot be used: the profile of {} has no option for binds of {}",
@@ -237,8 +240,8 @@ void refuse_binds(const LaunchInput& input, const model::ContainerRule& rule, St
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const model::ContainerRule& rule,
-                   model::PlannedContainer& container) {
+void give_to_slurm(const RequestWithLaunch& input, StepResult<Software>& result,
+                   const model::ContainerRule& rule, model::PlannedContainer& container) {
   const auto& engine = model::row_of(rule.engine);
   container.by_slurm = engine.by_slurm;
   if (!container.by_slurm) return;
@@ -270,7 +273,7 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
 }
 
 /// A request without an image that speaks of one.
-void refuse_without_image(const LaunchInput& input, StepResult<Software>& result) {
+void refuse_without_image(const RequestWithLaunch& input, StepResult<Software>& result) {
   const auto& job = input.job;
   const auto& python = result.value.python;
   if (!job.binds.empty())
@@ -278,7 +281,7 @@ void refuse_without_image(const LaunchInput& input, StepResult<Software>& result
   if (job.container_engine)
     result.remarks.error("usage/container-engine", "--container-engine needs --container",
                          "add --container IMAGE");
-  if (python.kind == model::PythonKind::venv && is_squashed(python.where))
+  if (python.kind == model::PythonEnvironmentKind::venv && is_squashed(python.where))
     result.remarks.error(
         "request/venv",
         fmt::format("--venv '{}' is a squashfs file, which needs an image to mount it, but the "
@@ -289,14 +292,14 @@ void refuse_without_image(const LaunchInput& input, StepResult<Software>& result
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
-model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchInput& input,
+model::PlannedContainer image_by(const model::ContainerRule& rule, const RequestWithLaunch& input,
                                  StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
                                      rule.superseded.end());
-  if (input.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
+  if (input.numbers().gpus_per_node == 0) container.gpu_flag = model::ContainerGpuOption::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
     diagnostics.note(
@@ -311,7 +314,7 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchI
 
 } // namespace
 
-StepResult<Software> enter_image(const LaunchInput& input, Software software) {
+StepResult<Software> enter_image(const RequestWithLaunch& input, Software software) {
   StepResult<Software> result{std::move(software)};
   auto& diagnostics = result.remarks;
   const model::JobSpec& job = input.job;

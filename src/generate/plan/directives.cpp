@@ -24,15 +24,15 @@ using model::Sourced;
 using model::Walltime;
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
-std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteViolations& violations,
-                                                   StepDiagnostics& diagnostics) {
-  const model::FlagRule& rule = input.flag("mem");
+std::optional<Sourced<model::MemSize>>
+plan_memory(const RequestWithLayout& input, const SiteViolations& violations, StepDiagnostics& diagnostics) {
+  const model::SbatchOptionRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
   if (!rule.takes()) return std::nullopt;
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : input.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      violations.report(diagnostics, site_rules::RequestStep::memory);
+      violations.report(diagnostics, site_rules::PlanningStep::memory);
       return std::nullopt;
     }
   if (input.mem()) {
@@ -48,7 +48,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
           fmt::format("--mem 0 requests all memory of a node that other jobs share, but only {} of its GPUs",
                       layout.gpus_per_node),
           "remove --mem 0 to get the memory share of the GPUs, or add --sbatch=--exclusive for a whole node");
-    violations.report(diagnostics, site_rules::RequestStep::memory);
+    violations.report(diagnostics, site_rules::PlanningStep::memory);
     return input.mem();
   }
   if (!rule.default_value.empty()) {
@@ -57,7 +57,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   }
   if (!input.node()) return std::nullopt;
   const model::NodeType& node = *input.node();
-  if (node.share_policy == model::SharePolicy::automatic && layout.gpus_per_node > 0) {
+  if (node.share_policy == model::CoreSharePolicy::automatic && layout.gpus_per_node > 0) {
     diagnostics.note(
         fmt::format("the script sets no --mem, because memory comes with the GPUs on {}", input.site.name),
         node.origin);
@@ -77,14 +77,14 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
 }
 
 /// The time limit; nothing where the site's default serves.
-std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteViolations& violations,
+std::optional<Sourced<Walltime>> plan_time(const RequestWithLayout& input, const SiteViolations& violations,
                                            StepDiagnostics& diagnostics) {
   std::optional<Sourced<Walltime>> time = input.job.time;
-  const model::FlagRule& rule = input.flag("time");
+  const model::SbatchOptionRule& rule = input.flag("time");
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    violations.report(diagnostics, site_rules::RequestStep::time);
+    violations.report(diagnostics, site_rules::PlanningStep::time);
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note(
         fmt::format(
@@ -96,7 +96,7 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteV
 
 using model::Origin;
 
-void add_partition(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_partition(const RequestWithSoftware& input, StepResult<Directives>& result) {
   if (input.placement.partition.empty() || !input.flag("partition").takes()) return;
   if (input.partition() && !input.partition()->nameable && !input.job.partition) {
     result.remarks.note(
@@ -110,7 +110,7 @@ void add_partition(const SoftwareInput& input, StepResult<Directives>& result) {
   add_directive(result.value, "--partition", input.placement.partition, origin);
 }
 
-void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_options(const RequestWithSoftware& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   add_signal(input, result);
   if (job.requeue) {
@@ -136,7 +136,7 @@ void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
 }
 
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
-void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_raw(const RequestWithSoftware& input, StepResult<Directives>& result) {
   for (const auto& raw : input.job.sbatch) {
     slurm::NamedOption option = slurm::split_option(raw.value);
     auto& directives = result.value.header;
@@ -175,7 +175,7 @@ bool Directives::has(const std::string& name) const {
                      [&](const auto& directive) { return directive.name == name; });
 }
 
-StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings) {
+StepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings) {
   StepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
   auto& header = result.value;
   const model::JobSpec& job = input.job;
@@ -187,7 +187,8 @@ StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::D
   add_text(input, result, "account", job.account);
   add_partition(input, result);
   const auto& qos_rule = input.flag("qos");
-  if (!job.qos && qos_rule.policy == model::Policy::required && qos_rule.default_value.empty() && input.qos())
+  if (!job.qos && qos_rule.policy == model::OptionPolicy::required && qos_rule.default_value.empty() &&
+      input.qos())
     add_directive(header, "--qos", input.qos()->name, input.qos()->origin);
   else
     add_text(input, result, "qos", job.qos);

@@ -19,16 +19,16 @@ namespace hpcml::plan {
 namespace {
 
 using model::Backend;
-using model::GpusSeen;
+using model::GpuVisibilityMode;
 using model::PlannedEnv;
-using model::Scope;
+using model::ValueScope;
 
 /// Variables that differ from rank to rank: one value for the whole job would be wrong on all but one.
 bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(const LaunchInput& input, StepResult<Software>& result) {
+void add_user_variables(const RequestWithLaunch& input, StepResult<Software>& result) {
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
       result.remarks.error("usage/env",
@@ -45,13 +45,13 @@ void add_user_variables(const LaunchInput& input, StepResult<Software>& result) 
           fmt::format("--env {} has a value with a zero byte, which no variable can contain", name),
           "remove the zero byte from \"env\" in the job file");
     else
-      set_variable(result.value.env, {name, value.value, false, Scope::batch, value.origin},
+      set_variable(result.value.env, {name, value.value, false, ValueScope::batch, value.origin},
                    "the request sets another value");
   }
 }
 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
-void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
+void plan_tf32(const RequestWithLaunch& input, StepResult<Software>& result) {
   if (!input.job.tf32) return;
   const auto& [choice, origin] = *input.job.tf32;
   const auto flag = fmt::format("--tf32 {}", model::word_of(choice));
@@ -71,10 +71,10 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
     result.remarks.report("request/tf32", fault, "remove --tf32 off: the job computes without TF32 anyway");
   if (input.is_hpcml()) return;
   for (const auto& [name, value] : model::tf32_variables(choice, input.placement.gpu_vendor).set)
-    set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
+    set_variable(result.value.env, {name, value, false, ValueScope::batch, origin}, "asked for");
 }
 
-void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
+void plan_backend(const RequestWithLaunch& input, StepResult<Software>& result) {
   const bool gpus = input.numbers().gpus_per_node > 0;
   if (!input.job.backend) {
     result.value.backend =
@@ -90,10 +90,11 @@ void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
 }
 
 /// Warns about a program whose ranks would use devices that they do not see.
-void remark_on_devices(const LaunchInput& input, StepResult<Software>& result) {
+void remark_on_devices(const RequestWithLaunch& input, StepResult<Software>& result) {
   const auto& numbers = input.numbers();
   if (!input.is_hpcml() || numbers.gpus_per_node < 2 || numbers.ranks_per_node < 2 ||
-      result.value.gpu_visibility.value != GpusSeen::own || !numbers_device_by_rank(input.job.program_text))
+      result.value.gpu_visibility.value != GpuVisibilityMode::own ||
+      !numbers_device_by_rank(input.job.program_text))
     return;
   result.remarks.warning(
       "request/gpu-visibility",
@@ -104,13 +105,13 @@ void remark_on_devices(const LaunchInput& input, StepResult<Software>& result) {
           : "add --gpu-visibility all, or use LOCAL_RANK % torch.cuda.device_count() in the program");
 }
 
-void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
-  const model::GpuVisibility& rule = input.site.gpu_visibility;
+void plan_visibility(const RequestWithLaunch& input, StepResult<Software>& result) {
+  const model::GpuVisibilityRule& rule = input.site.gpu_visibility;
   result.value.gpu_visibility =
-      input.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
-  const model::GpuRequest& request = input.gpu_request();
+      input.job.gpu_visibility.value_or(model::Sourced<GpuVisibilityMode>{rule.mode, rule.origin});
+  const model::GpuRequestRule& request = input.gpu_request();
   const bool by_slurm = input.gpus_by_task();
-  if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
+  if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpuVisibilityMode::all)
     result.remarks.error(
         "request/gpu-visibility",
         fmt::format(
@@ -120,7 +121,7 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
         "remove --gpu-visibility", request.origin);
   else if (by_slurm)
     result.value.gpu_visibility = {
-        GpusSeen::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
+        GpuVisibilityMode::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
   remark_on_devices(input, result);
 }
 
@@ -152,14 +153,15 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site_rul
     // Both lists are exact names: NCCL would also take prefixes, Gloo splits at the commas and takes nothing
     // else.
     const std::string names = util::join(site.network.interfaces, ",");
-    if (facts.gpus) env.push_back({"NCCL_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
-    env.push_back({"GLOO_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
+    if (facts.gpus)
+      env.push_back({"NCCL_SOCKET_IFNAME", names, false, ValueScope::task, site.network.origin});
+    env.push_back({"GLOO_SOCKET_IFNAME", names, false, ValueScope::task, site.network.origin});
   }
   if (facts.gpus && gpu_vendor == model::GpuVendor::nvidia)
-    env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
+    env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, ValueScope::task,
                    rule_origin("CUDA numbers GPUs by speed unless it is set to use the PCI address")});
   for (const auto& [name, value] : site.network.proxy)
-    env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
+    env.push_back({name, value, false, ValueScope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
     if (site_rules::applies(rule.when, facts))
       set_variable(env, {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
@@ -168,7 +170,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site_rul
 }
 
 model::PlannedEnv cpu_rank_variable() {
-  return {"ACCELERATE_USE_CPU", "true", false, Scope::task,
+  return {"ACCELERATE_USE_CPU", "true", false, ValueScope::task,
           rule_origin("without it Accelerate starts a separate world for each rank on CPUs")};
 }
 
@@ -182,10 +184,11 @@ bool binds_threads(const std::string& name, const std::string& value) {
 std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cores) {
   std::vector<PlannedEnv> env;
   if (cores > 0)
-    env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
+    env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, ValueScope::task,
                    rule_origin("one thread per core of the rank")});
   for (const auto& [name, value] : site.openmp)
-    if (!binds_threads(name, value)) env.push_back({name, value, false, Scope::task, site.openmp_origin});
+    if (!binds_threads(name, value))
+      env.push_back({name, value, false, ValueScope::task, site.openmp_origin});
   return env;
 }
 
@@ -235,7 +238,7 @@ namespace {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Software>& result) {
+void place_models(const RequestWithLaunch& input, bool shows_scratch, StepResult<Software>& result) {
   if (!is_python(input.job.command)) return;
   const model::StorageRule& storage = input.site.storage;
   const auto reason = rule_origin("models can exceed the quota of the home directory");
@@ -253,10 +256,10 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
   else
     for (const auto& [name, directory] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
-          {name, place_in_scratch(input.site, name, directory), true, Scope::batch, storage.origin});
+          {name, place_in_scratch(input.site, name, directory), true, ValueScope::batch, storage.origin});
   if (site_rules::is_offline(input.site, input.placement.place.partitions))
     result.value.env.push_back(
-        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, input.site.network.origin});
+        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, ValueScope::batch, input.site.network.origin});
 }
 
 } // namespace
@@ -264,7 +267,7 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
 namespace {
 
 model::PlannedRendezvous rendezvous_place(const model::Site& site) {
-  const model::MasterRule& master = site.network.master;
+  const model::MasterAddressRule& master = site.network.master;
   model::PlannedRendezvous place{master.interface, master.suffix, site.network.interfaces, master.origin};
   place.ipv4 = master.ipv4;
   place.from_env = master.from_env;
@@ -275,7 +278,7 @@ model::PlannedRendezvous rendezvous_place(const model::Site& site) {
 
 } // namespace
 
-StepResult<Software> plan_environment(const LaunchInput& input, Software software) {
+StepResult<Software> plan_environment(const RequestWithLaunch& input, Software software) {
   StepResult<Software> result{std::move(software)};
   auto& env = result.value.env;
   const model::PlannedLayout& layout = input.numbers();
@@ -288,7 +291,7 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
   const auto* image = result.value.image_rule;
   if (image)
     for (const auto& [name, value] : image->env)
-      set_variable(env, {name, value, false, Scope::batch, image->origin},
+      set_variable(env, {name, value, false, ValueScope::batch, image->origin},
                    fmt::format("the images of {}", model::word_of(image->engine)));
   place_models(input, image && image->shows_scratch, result);
   if (input.job.nccl_debug && layout.gpus_per_node == 0)
@@ -296,15 +299,15 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
                            "remove --nccl-debug, or set --gpus-per-node N");
   if (input.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
-    set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
-    set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
+    set_variable(env, {"NCCL_DEBUG", "INFO", false, ValueScope::batch, origin}, "asked for");
+    set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, ValueScope::batch, origin}, "asked for");
   }
   plan_tf32(input, result);
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
   if (!input.is_hpcml())
     for (auto& variable : env)
-      if (!variable.expression) variable.scope = Scope::batch;
+      if (!variable.expression) variable.scope = ValueScope::batch;
   add_user_variables(input, result);
   result.value.caches = site_caches(input.site, input.facts());
   result.value.rendezvous = rendezvous_place(input.site);

@@ -66,7 +66,7 @@ std::string right_line(const StartedLauncher& found) {
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
-void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts,
+void refuse(const RequestWithLayout& input, const StartedLauncher& found, const Starts& starts,
             StepDiagnostics& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1 ? fmt::format("once per rank, {} times on a node", starts.per_node)
@@ -84,7 +84,7 @@ void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts
   diagnostics.error("usage/command", what, hint);
 }
 
-void check_command(const LayoutInput& input, const std::vector<std::string>& command, bool once,
+void check_command(const RequestWithLayout& input, const std::vector<std::string>& command, bool once,
                    const std::string& script, StepDiagnostics& diagnostics) {
   auto found = launch_chain::find_started_launcher(command);
   if (!found && !script.empty()) found = launch_chain::find_started_launcher_in(script);
@@ -98,7 +98,7 @@ void check_command(const LayoutInput& input, const std::vector<std::string>& com
 
 } // namespace
 
-StepDiagnostics check_inner_launchers(const LayoutInput& input) {
+StepDiagnostics check_inner_launchers(const RequestWithLayout& input) {
   StepDiagnostics diagnostics;
   const auto& job = input.job;
   if (job.body) {

@@ -18,19 +18,20 @@ struct LaunchPlan {
 };
 
 /// Plans the launch. `refused`: the request has been rejected already, so that masks are not computed.
-StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused);
+StepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused);
 
 /// Refuses commands with a launcher that each rank would start again; reports the line to type instead.
-StepDiagnostics check_inner_launchers(const LayoutInput& input);
+StepDiagnostics check_inner_launchers(const RequestWithLayout& input);
 
 /// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
 /// there are too few.
-topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::IdleCores idle_cores,
-                                            std::size_t gpus);
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
+                                            model::IdleCorePolicy idle_cores, std::size_t gpus);
 
 /// A request whose launch is planned, for the steps after it.
-struct LaunchInput : LayoutInput {
-  LaunchInput(const LayoutInput& input, const LaunchPlan& how) : LayoutInput(input), launch(how) {}
+struct RequestWithLaunch : RequestWithLayout {
+  RequestWithLaunch(const RequestWithLayout& input, const LaunchPlan& how)
+      : RequestWithLayout(input), launch(how) {}
 
   const LaunchPlan& launch;
 

@@ -12,7 +12,7 @@ namespace {
 
 /// Returns the GPUs per node if the request has no number: one per task if the number of tasks is set and the
 /// site shares nodes; else all, unless that exceeds the limit of a job. Parts of several nodes are not meant.
-StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
+StepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned nodes) {
   const auto& job = input.job;
   const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
   if (have == 0) return {0};
@@ -54,7 +54,7 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
   return result;
 }
 
-StepResult<unsigned> count_gpus(const PlacementInput& input, unsigned nodes) {
+StepResult<unsigned> count_gpus(const RequestWithPlacement& input, unsigned nodes) {
   if (input.gpus_per_node()) return {input.gpus_per_node()->value};
   if (input.node()) return usual_gpus(input, nodes);
   StepResult<unsigned> none{0};
@@ -153,7 +153,7 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
 
 /// Returns the default number of cores per rank: the site's share per GPU, else an equal part of the node; 0
 /// if the profile does not describe the node.
-unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& layout) {
+unsigned default_cores(const RequestWithPlacement& input, const model::PlannedLayout& layout) {
   if (!input.node()) return 0;
   const model::NodeType& node = *input.node();
   if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
@@ -171,11 +171,11 @@ unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& 
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input,
+StepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacement& input,
                                                          const site_rules::JobFacts& facts) {
   StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
-  const model::FlagRule& rule = site_rules::flag_rule(input.site, "threads-per-core", facts);
+  const model::SbatchOptionRule& rule = site_rules::sbatch_option_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
     diagnostics.note(fmt::format("the job uses {} per core, the default of {}{}; use --threads-per-core to "
@@ -209,7 +209,7 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
 } // namespace
 
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
-                              const model::PlannedLayout& numbers, const JobKind& kind) {
+                              const model::PlannedLayout& numbers, const JobTraits& kind) {
   const auto* partition = placement.place.partition();
   site_rules::JobOutline job;
   job.nodes = numbers.nodes_requested();
@@ -225,7 +225,7 @@ site_rules::JobFacts facts_of(const model::Site& site, const Placement& placemen
   return site_rules::make_facts(site, job);
 }
 
-StepResult<Layout> plan_layout(const PlacementInput& input) {
+StepResult<Layout> plan_layout(const RequestWithPlacement& input) {
   const model::JobSpec& job = input.job;
   Layout layout;
   auto& numbers = layout.numbers;
@@ -250,30 +250,30 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   if (threads.value) numbers.threads_per_core = threads.value->value;
 
   StepDiagnostics diagnostics;
-  const LayoutInput done(input, layout);
+  const RequestWithLayout done(input, layout);
   const SiteViolations violations(done, demand_of(done));
-  using site_rules::RequestStep;
+  using site_rules::PlanningStep;
   if (numbers.nodes == 0)
     diagnostics.error("usage/nodes", "--nodes 0 is not valid: a job needs at least one node",
                       "use --nodes 1 or more");
-  violations.report(diagnostics, RequestStep::nodes);
+  violations.report(diagnostics, PlanningStep::nodes);
   add(diagnostics, std::move(gpus.remarks));
-  violations.report(diagnostics, RequestStep::gpus);
+  violations.report(diagnostics, PlanningStep::gpus);
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
     diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0 is not valid: a rank needs at least one core",
                       "use --cpus-per-task 1 or more");
-  violations.report(diagnostics, RequestStep::cpus);
+  violations.report(diagnostics, PlanningStep::cpus);
   add(diagnostics, std::move(threads.remarks));
   return {std::move(layout), std::move(diagnostics)};
 }
 
-bool LayoutInput::gpus_by_task() const {
-  return gpu_request().style == model::GpuStyle::gpus_per_task && numbers().gpus_per_node > 0 &&
+bool RequestWithLayout::gpus_by_task() const {
+  return gpu_request().style == model::GpuOptionStyle::gpus_per_task && numbers().gpus_per_node > 0 &&
          numbers().tasks_per_node > 1;
 }
 
-std::string LayoutInput::with_numbers(std::string text) const {
+std::string RequestWithLayout::with_numbers(std::string text) const {
   const model::PlannedLayout& all = numbers();
   const std::pair<const char*, unsigned> values[] = {
       {"{nodes}", all.nodes},

@@ -17,10 +17,10 @@ struct Layout {
 };
 
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
-StepResult<Layout> plan_layout(const PlacementInput& input);
+StepResult<Layout> plan_layout(const RequestWithPlacement& input);
 
 /// The facts of a job that follow neither from its placement nor from its numbers.
-struct JobKind {
+struct JobTraits {
   std::string launcher;
   bool leaves_host = false; ///< its program does not show the host's files
   bool owns_nodes = false;  ///< known from elsewhere than its partition
@@ -28,23 +28,24 @@ struct JobKind {
 };
 /// The facts of a job with these numbers at this place.
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
-                              const model::PlannedLayout& numbers, const JobKind& kind);
+                              const model::PlannedLayout& numbers, const JobTraits& kind);
 
 /// A request that has its place and its numbers, for the steps after them.
-struct LayoutInput : PlacementInput {
-  LayoutInput(const PlacementInput& input, const Layout& all) : PlacementInput(input), layout(all) {}
+struct RequestWithLayout : RequestWithPlacement {
+  RequestWithLayout(const RequestWithPlacement& input, const Layout& all)
+      : RequestWithPlacement(input), layout(all) {}
 
   const Layout& layout;
 
   const model::PlannedLayout& numbers() const { return layout.numbers; }
   const site_rules::JobFacts& facts() const { return layout.facts; }
-  bool applies(const model::When& when) const { return site_rules::applies(when, facts()); }
+  bool applies(const model::RuleCondition& when) const { return site_rules::applies(when, facts()); }
   /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
-  const model::FlagRule& flag(const std::string& name) const {
-    return site_rules::flag_rule(site, name, facts());
+  const model::SbatchOptionRule& flag(const std::string& name) const {
+    return site_rules::sbatch_option_rule(site, name, facts());
   }
   /// How GPUs are asked for in this job.
-  const model::GpuRequest& gpu_request() const { return site_rules::gpu_rule(site, facts()); }
+  const model::GpuRequestRule& gpu_request() const { return site_rules::gpu_rule(site, facts()); }
   /// Whether Slurm hides from each of several tasks the GPUs of the others.
   bool gpus_by_task() const;
   /// "--x={nodes}" with the job's numbers filled in.

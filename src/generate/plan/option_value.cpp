@@ -21,7 +21,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
 
 void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives) {
-  std::vector<slurm::Setting> settings;
+  std::vector<slurm::OptionSetting> settings;
   for (const auto& directive : directives) settings.push_back({directive.name.substr(2), directive.value});
   const auto runs = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
   std::map<std::string, util::Error> faults;

@@ -12,13 +12,13 @@ namespace hpcml::plan {
 namespace {
 
 /// Returns the partition of the job as words, or the site if several may take it.
-std::string place_name(const PlacementInput& input) {
+std::string place_name(const RequestWithPlacement& input) {
   const auto& partitions = input.placement.place.partitions;
   return partitions.size() == 1 ? fmt::format("partition {}", partitions.front()->name) : input.site.name;
 }
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void report_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
+void report_no_default(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error(
       "usage/partition",
@@ -27,8 +27,8 @@ void report_no_default(const PlacementInput& input, StepDiagnostics& diagnostics
 }
 
 /// A MIG instance brings its own share of the node.
-SliceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
-  SliceShare share;
+MigInstanceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
+  MigInstanceShare share;
   if (!place.slice) return share;
   const auto* node = place.node();
   const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
@@ -48,7 +48,7 @@ SliceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlaceme
   return share;
 }
 
-void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
+void refuse_type(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
   const auto& kinds = input.placement.place.kinds;
   const auto types = site_rules::gpu_type_names(kinds);
   const auto models = types.empty() ? site_rules::gpu_models(kinds) : std::vector<std::string>();
@@ -64,13 +64,13 @@ void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
 
 /// Slurm chooses among several node types; a request with the share of one keeps the job from those that have
 /// less.
-void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
+void warn_of_mixture(const RequestWithPlacement& input, const model::NodeType& chosen,
                      StepDiagnostics& diagnostics) {
   const auto& job = input.job;
   const auto& place = input.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
   if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
-  if (input.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
+  if (input.site.gpu_request.type == model::OptionPolicy::required) return; // the request will name the kind
   const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
   std::vector<std::string> others;
   for (const auto* node : site_rules::nodes_with_other_share(place, gpus, memory))
@@ -90,16 +90,16 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
-void report_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
-                         StepDiagnostics& diagnostics) {
+void report_unnamed_type(const RequestWithPlacement& input, const std::string& nodes,
+                         const model::Origin& origin, StepDiagnostics& diagnostics) {
   const auto& type = input.job.gpu_type->value;
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
-  if (request.style == model::GpuStyle::none)
+  if (request.style == model::GpuOptionStyle::none)
     diagnostics.note(fmt::format("--gpu-type {} is not written into the script: jobs on {} get the GPUs of "
                                  "their nodes without a GPU option",
                                  type, nodes),
                      origin);
-  else if (request.type != model::Policy::forbidden) // that one is reported with the line
+  else if (request.type != model::OptionPolicy::forbidden) // that one is reported with the line
     diagnostics.warning(
         "request/gpu-type",
         fmt::format("the profile of {} has no Slurm name for the GPUs of {}: --gpu-type {} is used unchanged",
@@ -108,7 +108,7 @@ void report_unnamed_type(const PlacementInput& input, const std::string& nodes, 
 }
 
 /// What is to be reported of the node type that the job is planned for.
-void evaluate_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
+void evaluate_node(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
   const auto* node = input.node();
   const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
@@ -137,16 +137,16 @@ StepResult<Placement> plan_placement(const Request& request) {
   } else if (place.partition()) {
     placement.partition = place.partition()->name;
   } else if (site.partitions.empty()) {
-    placement.partition = site_rules::flag_rule(site, "partition", place.facts).default_value;
+    placement.partition = site_rules::sbatch_option_rule(site, "partition", place.facts).default_value;
     place.qos = site_rules::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
   }
-  const PlacementInput input(request, placement);
-  if (place.chosen_by == site_rules::ChosenBy::only_with_type)
+  const RequestWithPlacement input(request, placement);
+  if (place.chosen_by == site_rules::PartitionChoice::only_with_type)
     diagnostics.note(
         fmt::format("using partition {}, the only one with GPUs of type {}: no --partition is needed",
                     place.partition()->name, job.gpu_type->value),
         place.partition()->origin);
-  if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty())
+  if (place.chosen_by == site_rules::PartitionChoice::nobody && !place.choices.empty())
     report_no_default(input, diagnostics);
   evaluate_node(input, diagnostics);
   const auto* node = place.node();

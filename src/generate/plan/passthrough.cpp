@@ -385,8 +385,8 @@ bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, c
   const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
   const auto facts = site_rules::place(site, site_rules::demand_of(result.value)).facts;
-  const model::FlagRule& rule = site_rules::flag_rule(site, option->name.substr(2), facts);
-  if (rule.policy != model::Policy::forbidden) return false;
+  const model::SbatchOptionRule& rule = site_rules::sbatch_option_rule(site, option->name.substr(2), facts);
+  if (rule.policy != model::OptionPolicy::forbidden) return false;
   result.remarks.error(
       "request/" + option->name.substr(2),
       fmt::format("{} rejects {}{}", site.name, option->name, rule.why.empty() ? "" : ": " + rule.why),

@@ -10,25 +10,25 @@
 namespace hpcml::plan {
 namespace {
 
-const model::LauncherRule* find_rule(const LayoutInput& input, const std::string& name) {
+const model::LauncherRule* find_rule(const RequestWithLayout& input, const std::string& name) {
   for (const auto& rule : input.site.launchers)
     if (rule.name == name && input.applies(rule.when)) return &rule;
   return nullptr;
 }
 
 /// The site's choice among those that hold for the job, else the first of them.
-const model::LauncherRule* default_rule(const LayoutInput& input) {
+const model::LauncherRule* default_rule(const RequestWithLayout& input) {
   const model::LauncherRule* chosen = nullptr;
   for (const auto& rule : input.site.launchers)
     if (input.applies(rule.when) && (!chosen || (rule.is_default && !chosen->is_default))) chosen = &rule;
   return chosen;
 }
 
-bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::string& why) {
+bool masks_are_valid(const RequestWithLayout& input, const LaunchPlan& launch, std::string& why) {
   const bool full_node =
       input.node() && (input.numbers().gpus_per_node == 0 ||
                        (input.node()->gpu && input.node()->gpu->per_node == input.numbers().gpus_per_node));
-  if (input.site.binding.value != model::NodeBinding::masks)
+  if (input.site.binding.value != model::WholeNodeBinder::masks)
     why = "the profile does not state that CPU masks work";
   else if (!launch.launcher.by_srun())
     why = fmt::format("{} accepts no CPU masks", launch.launcher.step);
@@ -42,7 +42,7 @@ bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::st
     why = "the profile does not know where the GPUs are attached";
   else if (input.numbers().threads_per_core > input.node()->cpu.threads_per_core)
     why = "the profile knows fewer hardware threads of a core";
-  else if (launch.binding.order.value.kind == model::RankOrder::ring)
+  else if (launch.binding.order.value.kind == model::GpuOrderKind::ring)
     why = "which GPUs are linked is known only when the job runs";
   else
     return true;
@@ -50,7 +50,7 @@ bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::st
 }
 
 /// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
-void check_colons(const LayoutInput& input, const model::PlannedLauncher& launcher,
+void check_colons(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
                   StepDiagnostics& diagnostics) {
   const auto has_colon = [](const std::vector<std::string>& command) {
     return std::find(command.begin(), command.end(), ":") != command.end();
@@ -72,7 +72,7 @@ bool runs_once(const model::JobSpec& job) {
                                   [](const auto& piece) { return piece.launch.once; }));
 }
 
-void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher,
+void check_steps(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
                  StepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error(
@@ -86,19 +86,19 @@ void check_steps(const LayoutInput& input, const model::PlannedLauncher& launche
 }
 
 /// Plans the order of cores and GPUs as requested, if a launcher can apply it.
-void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void plan_order(const RequestWithLayout& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
   if (job.idle_cores) binding.idle_cores = *job.idle_cores;
-  if (binding.idle_cores.value != model::IdleCores::none && !launcher.is_hpcml())
+  if (binding.idle_cores.value != model::IdleCorePolicy::none && !launcher.is_hpcml())
     diagnostics.error(
         "request/idle-cores",
         fmt::format("--idle-cores needs the launcher hpcml: {} does not assign the cores of NUMA nodes "
                     "without GPUs",
                     launcher.name()),
         "remove --idle-cores, or use --launcher hpcml");
-  if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
+  if (!job.rank_order || job.rank_order->value.kind == model::GpuOrderKind::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
   if (gpus == 0)
@@ -116,8 +116,8 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
             "--rank-order cannot be used: jobs on {} request GPUs per task, so each rank sees only its own",
             input.site.name),
         "remove --rank-order", input.gpu_request().origin);
-  if (binding.order.value.kind != model::RankOrder::list) return;
-  std::vector<topo::GpuInOrder> numbers(gpus);
+  if (binding.order.value.kind != model::GpuOrderKind::list) return;
+  std::vector<topo::GpuOrderKey> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
   const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
   const std::size_t needed = std::min<std::size_t>(gpus, std::size_t{input.numbers().ranks_per_node} *
@@ -133,17 +133,17 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
 
 /// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
 /// say.
-std::vector<model::GpuPlace> places_in_order(const LayoutInput& input, model::GpuOrder& order) {
+std::vector<model::GpuLocality> places_in_order(const RequestWithLayout& input, model::GpuOrder& order) {
   if (input.numbers().gpus_per_node == 0) return {};
   const auto& places = input.node()->gpu->places;
-  if (order.kind == model::RankOrder::gpu) return places;
-  std::vector<topo::GpuInOrder> numbers;
+  if (order.kind == model::GpuOrderKind::gpu) return places;
+  std::vector<topo::GpuOrderKey> numbers;
   for (std::size_t i = 0; i < places.size(); ++i)
     numbers.push_back({static_cast<unsigned>(i), topo::lowest_cpu(input.node()->cpu, places[i]).value_or(0)});
   const auto positions = topo::find_rank_order(numbers, {}, order);
   if (!positions) return places; // said by plan_order
-  std::vector<model::GpuPlace> ordered;
-  order = {model::RankOrder::list, {}};
+  std::vector<model::GpuLocality> ordered;
+  order = {model::GpuOrderKind::list, {}};
   for (const auto position : *positions) {
     ordered.push_back(places[position]);
     order.list.push_back(static_cast<unsigned>(position));
@@ -151,7 +151,7 @@ std::vector<model::GpuPlace> places_in_order(const LayoutInput& input, model::Gp
   return ordered;
 }
 
-StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
+StepResult<model::PlannedLauncher> plan_launcher(const RequestWithLayout& input) {
   StepResult<model::PlannedLauncher> result;
   auto& [launcher, diagnostics] = result;
   const auto& request = input.request;
@@ -195,7 +195,7 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_requested(const LayoutInput& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void check_requested(const RequestWithLayout& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
   if (const auto fault = model::find_contradiction(input.job))
     diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
@@ -220,7 +220,7 @@ void check_requested(const LayoutInput& input, const LaunchPlan& launch, StepDia
 }
 
 /// Reports what the agent of hpcml does not support in this plan.
-void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher,
+void check_own_agent(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
                      StepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;
   const auto options = model::options_for_agent(input.job);
@@ -242,7 +242,7 @@ void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& lau
 }
 
 /// Who binds, and why.
-void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
+void choose_binder(const RequestWithLayout& input, LaunchPlan& launch) {
   model::PlannedBinding& binding = launch.binding;
   binding.origin = input.site.binding.origin;
   const bool masks = masks_are_valid(input, launch, binding.why);
@@ -261,7 +261,7 @@ void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
 }
 
 /// The masks of the ranks, where srun is to bind with them.
-void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void plan_masks(const RequestWithLayout& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   auto& binding = launch.binding;
   const auto places = places_in_order(input, binding.order.value);
   auto affinity =
@@ -273,8 +273,8 @@ void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
 
 } // namespace
 
-topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::IdleCores idle_cores,
-                                            std::size_t gpus) {
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
+                                            model::IdleCorePolicy idle_cores, std::size_t gpus) {
   topo::AffinityRequest request;
   request.ranks = numbers.ranks_per_node;
   // Only where ranks share GPUs the affinity planner chooses those of a rank by itself.
@@ -282,11 +282,11 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
       std::size_t{numbers.ranks_per_node} * numbers.gpus_per_rank <= gpus ? numbers.gpus_per_rank : 0;
   request.cpus_per_rank = numbers.cpus_per_rank;
   request.threads_per_core = numbers.threads_per_core;
-  request.idle_cores = idle_cores == model::IdleCores::package;
+  request.idle_cores = idle_cores == model::IdleCorePolicy::package;
   return request;
 }
 
-StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused) {
+StepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused) {
   StepResult<LaunchPlan> result;
   auto& [launch, diagnostics] = result;
   launch.launcher = unwrap(plan_launcher(input), diagnostics);

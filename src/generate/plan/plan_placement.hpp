@@ -12,7 +12,7 @@
 namespace hpcml::plan {
 
 /// What a MIG instance brings of its node to a request that does not count it.
-struct SliceShare {
+struct MigInstanceShare {
   model::Known<unsigned> gpus_per_node;
   model::Known<unsigned> cpus_per_task;
   model::Known<model::MemSize> mem;
@@ -27,15 +27,15 @@ struct Placement {
   std::string gpu_type; ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
-  SliceShare share = {};
+  MigInstanceShare share = {};
 };
 
 /// Places the request.
 StepResult<Placement> plan_placement(const Request& request);
 
 /// A request at its place, for the steps after it: what they may look at.
-struct PlacementInput {
-  PlacementInput(const Request& input_request, const Placement& at)
+struct RequestWithPlacement {
+  RequestWithPlacement(const Request& input_request, const Placement& at)
       : request(input_request), site(input_request.site), job(input_request.job), placement(at) {}
 
   const Request& request;
@@ -48,7 +48,7 @@ struct PlacementInput {
   /// None where the site has none.
   const model::NodeType* node() const { return placement.place.node(); }
   /// The MIG instance that the job asks for.
-  const model::GpuSlice* slice() const { return placement.place.slice; }
+  const model::MigInstanceType* slice() const { return placement.place.slice; }
   /// None where the profile does not describe the job's.
   const model::Qos* qos() const { return placement.place.qos; }
   /// By the partition: launch, which plans the same on the node, does not know of the job's own options.

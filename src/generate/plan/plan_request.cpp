@@ -56,8 +56,8 @@ StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model
   return result;
 }
 
-StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
-  StepResult<LaunchedJob> result{std::move(launched)};
+StepResult<JobWithLauncher> read_node_range(JobWithLauncher launched) {
+  StepResult<JobWithLauncher> result{std::move(launched)};
   auto& job = result.value.job;
   if (!job.nnodes) return result;
   const auto& [range, origin] = *job.nnodes;

@@ -39,7 +39,7 @@ StepResult<Request> read_request(model::JobSpec job, const model::Site& site);
 StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
 
 /// A job, and what the launcher in its command has that are not part of the request.
-struct LaunchedJob {
+struct JobWithLauncher {
   model::JobSpec job;
   std::vector<std::string> agent_options;
   unsigned least_nodes = 0;
@@ -47,7 +47,7 @@ struct LaunchedJob {
 /// Where the command is `torchrun OPTIONS program` (or accelerate's, or only OPTIONS under --launcher
 /// torchrun): the job gets what its options say, its launcher becomes that one, and its command the program.
 /// All other launchers in commands stay, for the step that plans the launch.
-StepResult<LaunchedJob> read_command_launcher(model::JobSpec job);
+StepResult<JobWithLauncher> read_command_launcher(model::JobSpec job);
 
 /// The agent's program as its own command: Python runs its scripts and modules.
 std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent);
@@ -58,6 +58,6 @@ StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model
 
 /// Where fewer nodes may continue (--nnodes MIN:MAX): the job has MAX of them, and the launch continues with
 /// MIN.
-StepResult<LaunchedJob> read_node_range(LaunchedJob launched);
+StepResult<JobWithLauncher> read_node_range(JobWithLauncher launched);
 
 } // namespace hpcml::plan

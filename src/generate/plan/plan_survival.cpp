@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnostics& diagnostics) {
+model::Known<model::LeadTime> wanted_time(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
   if (input.job.save_before) return input.job.save_before;
   const auto& rule = input.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
@@ -32,7 +32,7 @@ model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnost
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
+model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
   const auto& rule = input.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
@@ -45,8 +45,8 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
 }
 
 /// Reports why the ranks cannot be asked to save, or need not be.
-void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
-            StepDiagnostics& diagnostics) {
+void refuse(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
+            const model::Walltime& time, StepDiagnostics& diagnostics) {
   if (input.job.signal)
     diagnostics.error(
         "request/save-before",
@@ -74,7 +74,7 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
 }
 
 /// Warns if the program does not seem to handle the signal.
-void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving,
+void remark_on_program(const RequestWithLayout& input, const model::PlannedSaving& saving,
                        StepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
@@ -98,7 +98,7 @@ void remark_on_program(const LayoutInput& input, const model::PlannedSaving& sav
 
 } // namespace
 
-StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
+StepResult<std::optional<model::PlannedSaving>> plan_saving(const RequestWithLayout& input,
                                                             const model::PlannedLauncher& launcher) {
   StepResult<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
@@ -143,19 +143,19 @@ bool is_below(const std::string& directory, const std::string& place) {
   return !place.empty() && (directory == place || directory.starts_with(place + "/"));
 }
 
-bool is_own_to_nodes(const LayoutInput& input, const std::string& directory) {
+bool is_own_to_nodes(const RequestWithLayout& input, const std::string& directory) {
   const auto& node = input.node();
   return util::is_node_local(directory) ||
          (node && node->local_disk && is_below(directory, *node->local_disk));
 }
 
-std::string shared_directory_hint(const LayoutInput& input) {
+std::string shared_directory_hint(const RequestWithLayout& input) {
   return fmt::format("use a directory on storage that all nodes share and that outlives the job{}",
                      input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
 }
 
 /// A directory that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& directory,
+void check_checkpoint_dir(const RequestWithLayout& input, const model::Sourced<std::string>& directory,
                           StepDiagnostics& diagnostics) {
   const auto refuse = [&](const std::string& what, const model::Origin& fact = {}) {
     diagnostics.error("request/checkpoint-dir", what, shared_directory_hint(input), fact);
@@ -173,7 +173,7 @@ void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::st
 }
 
 /// Reports requeues that are not possible.
-void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues,
+void check_bounds(const RequestWithLayout& input, const LaunchPlan& launch, bool requeues,
                   StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
@@ -213,7 +213,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
-model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
+model::Known<std::string> value_of_site(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
   const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site_rules::k_expedite) {
@@ -239,7 +239,7 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
 
 } // namespace
 
-StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input,
+StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithLayout& input,
                                                               const LaunchPlan& launch) {
   StepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
@@ -267,7 +267,7 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   return result;
 }
 
-StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLauncher& launcher) {
+StepDiagnostics check_spares(const RequestWithLayout& input, const model::PlannedLauncher& launcher) {
   StepDiagnostics diagnostics;
   if (input.numbers().spare_nodes == 0) return diagnostics;
   const auto& job = input.job;

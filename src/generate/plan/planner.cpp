@@ -35,7 +35,7 @@ StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) 
 }
 
 /// The plan as scripts and launch read it, from the values of the steps.
-model::Plan plan_of(const SoftwareInput& input, Software software, Directives directives) {
+model::Plan plan_of(const RequestWithSoftware& input, Software software, Directives directives) {
   const model::Site& site = input.site;
   const model::JobSpec& job = input.job;
   model::Plan plan;
@@ -76,18 +76,18 @@ model::Plan plan_of(const SoftwareInput& input, Software software, Directives di
 
 } // namespace
 
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller) {
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CallerContext& caller) {
   auto diagnostics = refuse_site(job, site);
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   const auto request = unwrap(read_request(job, site), diagnostics);
   const auto placement = unwrap(plan_placement(request), diagnostics);
-  const PlacementInput placed(request, placement);
+  const RequestWithPlacement placed(request, placement);
   const auto layout = unwrap(plan_layout(placed), diagnostics);
-  const LayoutInput laid_out(placed, layout);
+  const RequestWithLayout laid_out(placed, layout);
   const auto launch = unwrap(plan_launch(laid_out, diagnostics.refuse()), diagnostics);
-  const LaunchInput launched(laid_out, launch);
+  const RequestWithLaunch launched(laid_out, launch);
   auto software = unwrap(plan_software(launched), diagnostics);
-  const SoftwareInput equipped(launched, software);
+  const RequestWithSoftware equipped(launched, software);
   auto directives = unwrap(plan_directives(equipped, diagnostics.findings), diagnostics);
   add(diagnostics, evaluate_job(equipped, directives));
   auto submission = unwrap(plan_submission(equipped), diagnostics);

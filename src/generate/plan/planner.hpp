@@ -19,11 +19,11 @@ struct PlanResult {
   diag::Diagnostics diagnostics;
 };
 /// What only the caller knows.
-struct Caller {
+struct CallerContext {
   std::string request_line = {};            ///< the line typed, for the script's head
   std::vector<std::string> sites_dirs = {}; ///< where launch finds a profile that is not built in, absolute
 };
 /// The plan of a job on a site.
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller = {});
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CallerContext& caller = {});
 
 } // namespace hpcml::plan

@@ -34,7 +34,7 @@ void compare_domains(const std::string& what, const std::vector<CpuDomain>& live
   }
 }
 
-void compare_gpu(const model::GpuPlace& live, const model::GpuPlace& profile,
+void compare_gpu(const model::GpuLocality& live, const model::GpuLocality& profile,
                  std::vector<std::string>& found) {
   const std::string gpu = fmt::format("GPU {} is ", live.index);
   if (!live.pci.empty() && !profile.pci.empty() && live.pci != profile.pci)

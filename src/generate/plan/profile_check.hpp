@@ -12,7 +12,7 @@ namespace hpcml::plan {
 /// What a live node shows.
 struct LiveNode {
   const model::CpuShape& cpus;
-  const std::vector<model::GpuPlace>& gpus; ///< all that its drivers show; empty: none, or hidden
+  const std::vector<model::GpuLocality>& gpus; ///< all that its drivers show; empty: none, or hidden
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
 };
 

@@ -54,8 +54,8 @@ StepResult<const model::NodeType*> find_kind(const model::Site& site, const Node
 }
 
 /// The GPUs to plan with: live locality where the node shows it, else the profile's, by the same indices.
-std::vector<model::GpuPlace> gpu_places(const NodeFacts& facts, const model::NodeType* node) {
-  std::vector<model::GpuPlace> places = facts.live_gpus;
+std::vector<model::GpuLocality> gpu_places(const NodeFacts& facts, const model::NodeType* node) {
+  std::vector<model::GpuLocality> places = facts.live_gpus;
   const bool known = std::any_of(places.begin(), places.end(), [](const auto& p) { return p.numa || p.l3; });
   if (!node || !node->gpu) return places;
   for (auto& place : places) {
@@ -79,7 +79,7 @@ topo::NicChoice near_to(const model::PlannedRankBinding& binding,
 }
 
 /// The NIC that the node shows next to the rank's first GPU, else the profile's.
-void choose_nic(model::PlannedRankBinding& binding, const topo::NearNics& nics) {
+void choose_nic(model::PlannedRankBinding& binding, const topo::NearestNics& nics) {
   if (binding.gpus.empty()) return;
   const auto interface = near_to(binding, nics.interfaces), device = near_to(binding, nics.devices);
   std::string why = "the profile states it";
@@ -90,14 +90,14 @@ void choose_nic(model::PlannedRankBinding& binding, const topo::NearNics& nics) 
   if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
 }
 
-void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
+void set_nic_variables(RankPlan& plan, const topo::NearestNics& nics) {
   if (plan.binding.gpus.empty()) return;
   const auto device = near_to(plan.binding, nics.devices);
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
     const bool is_set = std::any_of(plan.env.begin(), plan.env.end(),
                                     [&](const auto& variable) { return variable.name == name; });
     if (!is_set && !value.empty())
-      plan.env.push_back({name, value, false, model::Scope::task, rule_origin(reason)});
+      plan.env.push_back({name, value, false, model::ValueScope::task, rule_origin(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
   set("NCCL_IB_HCA", nics.fabric,
@@ -160,8 +160,9 @@ NodePlan plan_node(const model::Site& site, const Placement& placement, const No
   plan.layout = lay_out_node(site, placement, facts, request);
   model::CpuShape shape = facts.live_cpus;
   if (placement.place.node()) shape.reserved = reserved_cpus(placement, shape);
-  const std::vector<model::GpuPlace> places =
-      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, placement.place.node());
+  const std::vector<model::GpuLocality> places = request.gpus_per_rank == 0
+                                                     ? std::vector<model::GpuLocality>{}
+                                                     : gpu_places(facts, placement.place.node());
 
   auto wanted = make_affinity_request(plan.layout.numbers, request.idle_cores, places.size());
   wanted.allowed = facts.allowed;
@@ -181,7 +182,7 @@ NodePlan plan_node(const model::Site& site, const Placement& placement, const No
   plan.env = site_environment(site, plan.layout.facts, placement.gpu_vendor);
   plan.caches = site_caches(site, plan.layout.facts);
   plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
-  if (!facts.live_gpus.empty() && plan.gpu_visibility == model::GpusSeen::own)
+  if (!facts.live_gpus.empty() && plan.gpu_visibility == model::GpuVisibilityMode::own)
     plan.visible_variable = model::visible_devices_variable(placement.gpu_vendor);
   return plan;
 }

@@ -33,10 +33,10 @@ struct NodeFacts {
   std::string image = {};    ///< container image; empty if there is none or it is unknown
   model::CpuShape live_cpus; ///< from sysfs
   model::IdSet allowed;      ///< CPUs this process may use
-  std::vector<model::GpuPlace>
+  std::vector<model::GpuLocality>
       live_gpus; ///< visible GPUs with their live locality, in rank order; empty: none seen
-  std::vector<model::GpuPlace> node_gpus = {};             ///< all GPUs that the node shows, visible or not
-  topo::NearNics nics = {};                                ///< the NICs near these
+  std::vector<model::GpuLocality> node_gpus = {};          ///< all GPUs that the node shows, visible or not
+  topo::NearestNics nics = {};                             ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                                  ///< the step has all CPUs of the node
   DeclaredJob job = {};
@@ -45,11 +45,11 @@ struct NodeFacts {
 /// What was asked for each rank.
 struct RankOptions {
   unsigned gpus_per_rank = 1;
-  unsigned cpus_per_rank = 0;                      ///< physical cores; 0: what the slice gives
-  std::optional<model::GpusSeen> gpu_visibility;   ///< unset: the site's
-  std::optional<unsigned> dataloader_workers = {}; ///< as already set by the user
-  unsigned threads_per_core = 1;                   ///< hardware threads of each core
-  model::IdleCores idle_cores = model::IdleCores::none;
+  unsigned cpus_per_rank = 0;                             ///< physical cores; 0: what the slice gives
+  std::optional<model::GpuVisibilityMode> gpu_visibility; ///< unset: the site's
+  std::optional<unsigned> dataloader_workers = {};        ///< as already set by the user
+  unsigned threads_per_core = 1;                          ///< hardware threads of each core
+  model::IdleCorePolicy idle_cores = model::IdleCorePolicy::none;
 };
 
 /// A node with all of its ranks, planned once; what one rank sees of it is `plan_rank`.
@@ -57,11 +57,11 @@ struct NodePlan {
   std::vector<model::PlannedEnv> env; ///< the same for all ranks, in order; expressions only from the profile
   std::vector<model::PlannedRankBinding> ranks; ///< by local rank, with their NICs; empty: nothing to bind
   std::vector<model::PlannedCache> caches;
-  model::GpusSeen gpu_visibility = model::GpusSeen::all;
+  model::GpuVisibilityMode gpu_visibility = model::GpuVisibilityMode::all;
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
   topo::Node node;                   ///< what was planned on
-  topo::NearNics nics;               ///< near its GPUs
+  topo::NearestNics nics;            ///< near its GPUs
   RankOptions request;
   Layout layout; ///< of the whole job, as far as this node and its script show
 };

@@ -16,17 +16,17 @@ std::string directory_of(const std::string& path) {
 }
 
 std::vector<std::string> file_words(const std::string& file, const std::string& option,
-                                    diag::Diagnostics& findings, Installer installer) {
+                                    diag::Diagnostics& findings, PackageInstaller installer) {
   const auto error = [&](const std::string& message, const std::string& hint) {
     findings.push_back({diag::Severity::error, "usage/" + option.substr(2), message, {}, hint});
   };
-  if (is_conda_file(file) && installer != Installer::conda)
+  if (is_conda_file(file) && installer != PackageInstaller::conda)
     error(fmt::format("'{}' is a conda environment, which pip does not read", file),
           "use hpcml env conda, or list the packages in a requirements.txt");
-  if (is_uv_lock(file) && installer != Installer::uv)
+  if (is_uv_lock(file) && installer != PackageInstaller::uv)
     error(fmt::format("'{}' is a lock file of uv, which pip does not read", file),
           "use hpcml env uv, or write a requirements.txt: uv export -o requirements.txt");
-  const bool project = file.ends_with("pyproject.toml") && installer != Installer::uv;
+  const bool project = file.ends_with("pyproject.toml") && installer != PackageInstaller::uv;
   return project ? std::vector<std::string>{directory_of(file)} : std::vector<std::string>{"-r", file};
 }
 
@@ -57,7 +57,7 @@ std::optional<std::string> requirements_file(const std::string& text) {
 }
 
 std::vector<std::string> requirement_words(const std::string& text, const std::string& option,
-                                           diag::Diagnostics& findings, Installer installer) {
+                                           diag::Diagnostics& findings, PackageInstaller installer) {
   if (const auto file = requirements_file(text)) return file_words(*file, option, findings, installer);
   const auto error = [&](const std::string& message) {
     findings.push_back({diag::Severity::error,

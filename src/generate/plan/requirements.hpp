@@ -12,7 +12,7 @@
 namespace hpcml::plan {
 
 /// What installs the packages, and so which files it reads.
-enum class Installer : std::uint8_t { pip, uv, conda };
+enum class PackageInstaller : std::uint8_t { pip, uv, conda };
 
 /// The path, if the text names a file of requirements: one word with a slash, or that ends as such files do:
 /// "requirements.txt", "environment.yml", "pyproject.toml", "uv.lock". Spaces around it do not count.
@@ -25,6 +25,7 @@ bool is_uv_lock(const std::string& path);
 /// directory. A text that is none of them, or a file that the installer does not read, is a finding about
 /// `option` ("--wheelhouse").
 std::vector<std::string> requirement_words(const std::string& text, const std::string& option,
-                                           diag::Diagnostics& findings, Installer installer = Installer::pip);
+                                           diag::Diagnostics& findings,
+                                           PackageInstaller installer = PackageInstaller::pip);
 
 } // namespace hpcml::plan

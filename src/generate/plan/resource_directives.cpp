@@ -9,14 +9,14 @@
 
 namespace hpcml::plan {
 
-using model::GpuStyle;
+using model::GpuOptionStyle;
+using model::OptionPolicy;
 using model::Origin;
-using model::Policy;
 
 namespace {
 
 /// The site requires a type and the request has none: which one it gets must not be a surprise.
-void report_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
+void report_chosen_type(const RequestWithLayout& input, const std::string& type, const Origin& origin,
                         StepDiagnostics& diagnostics) {
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const char* verb = input.gpu_request().accepts_untyped ? "recommends" : "requires";
@@ -45,7 +45,7 @@ void note_one_core(StepDiagnostics& remarks, const model::PlannedLayout& layout,
 }
 
 /// Where the number of cores per rank comes from.
-Origin origin_of_cores(const LaunchInput& input) {
+Origin origin_of_cores(const RequestWithLaunch& input) {
   const auto& layout = input.numbers();
   if (input.cpus_per_task()) return input.cpus_per_task()->origin;
   if (layout.gpus_per_node == 0 && layout.cpus_per_rank == 1 && !input.owns_nodes())
@@ -62,14 +62,14 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
   directives.header.push_back({name, std::move(value), origin});
 }
 
-void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result) {
+void add_gpu_directive(const RequestWithLayout& input, StepResult<Directives>& result) {
   const model::PlannedLayout& layout = input.numbers();
-  const model::GpuRequest& request = input.gpu_request();
+  const model::GpuRequestRule& request = input.gpu_request();
   if (layout.gpus_per_node == 0) return;
   Origin origin = input.gpus_per_node() ? input.gpus_per_node()->origin
                   : input.node()        ? input.node()->origin
                                         : request.origin;
-  if (request.style == GpuStyle::none) {
+  if (request.style == GpuOptionStyle::none) {
     result.remarks.note(
         fmt::format(
             "the script has no GPU option, because jobs on {} get the GPUs of their nodes without one",
@@ -80,17 +80,17 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
   std::string type;
   if (input.job.gpu_type)
     type = input.job.gpu_type->value;
-  else if (request.type == Policy::required && input.node() && input.node()->gpu) {
+  else if (request.type == OptionPolicy::required && input.node() && input.node()->gpu) {
     type = input.node()->gpu->slurm_type;
     report_chosen_type(input, type, request.origin, result.remarks);
   }
-  if (request.type == Policy::required && type.empty())
+  if (request.type == OptionPolicy::required && type.empty())
     result.remarks.error(
         "usage/gpu-type",
         fmt::format("{} requires the type of the GPUs, which neither the request nor the profile states",
                     input.site.name),
         "set --gpu-type to a type that sinfo -o '%P %G' lists", request.origin);
-  if (request.type == Policy::forbidden && !type.empty()) {
+  if (request.type == OptionPolicy::forbidden && !type.empty()) {
     result.remarks.note(
         fmt::format("--gpu-type {} is not written into the script: Slurm on {} has no names of GPU types",
                     type, input.site.name),
@@ -102,19 +102,19 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
     result.remarks.error("usage/gpu-type", fmt::format("'{}' is not a valid GPU type", type),
                          "use only letters, digits, '.', '-' and '_' in --gpu-type");
   const std::string prefix = type.empty() ? "" : type + ":";
-  if (request.style == GpuStyle::gpus)
+  if (request.style == GpuOptionStyle::gpus)
     add_directive(result.value, "--gpus",
                   prefix + std::to_string(layout.gpus_per_node * layout.nodes_requested()), origin);
-  else if (request.style == GpuStyle::gres)
+  else if (request.style == GpuOptionStyle::gres)
     add_directive(result.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
-  else if (request.style == GpuStyle::gpus_per_task)
+  else if (request.style == GpuOptionStyle::gpus_per_task)
     add_directive(result.value, "--gpus-per-task",
                   prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node), origin);
   else
     add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
-void add_core_directives(const LaunchInput& input, StepResult<Directives>& result) {
+void add_core_directives(const RequestWithLaunch& input, StepResult<Directives>& result) {
   const model::PlannedBinding& binding = input.launch.binding;
   const model::PlannedLayout& layout = input.numbers();
   const bool requested_smt = layout.threads_per_core > 1;
@@ -139,7 +139,7 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
         input.partition()->origin);
     return;
   }
-  if (input.node() && input.node()->share_policy == model::SharePolicy::automatic &&
+  if (input.node() && input.node()->share_policy == model::CoreSharePolicy::automatic &&
       layout.gpus_per_node > 0 && !input.cpus_per_task()) {
     all_threads();
     result.remarks.note("--cpus-per-task is not written into the script, because Slurm gives cores with the "

@@ -19,7 +19,7 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind) {
+StepResult<SetupMethod> choose_setup_image(const SetupWithNodes& input, SetupKind kind) {
   StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   way.kind = kind;
@@ -56,7 +56,7 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                               "of {} have no internet",
                               input.site.name),
                   "remove --container to create an environment without an image");
-  if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
+  if (by_srun && !input.job.account && input.site.flag("account").policy == model::OptionPolicy::required)
     return refuse(
         "usage/account",
         fmt::format(
@@ -75,7 +75,7 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
-  way.squashed = SquashedSetup{rule->engine,
+  way.squashed = SquashfsSetup{rule->engine,
                                input.job.container->value,
                                rule->image_variable,
                                options,

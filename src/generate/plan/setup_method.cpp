@@ -5,15 +5,16 @@
 
 namespace hpcml::plan {
 
-using model::PythonSource;
+using model::PythonPackageSource;
 
 namespace {
 
 /// The first way of the site's that a script can go; what is before it is reported to be omitted.
 SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
   for (const auto& rule : site.python) {
-    if (rule.kind == PythonSource::module) break; // a Python in a module is what environments are made with
-    const bool built = rule.kind != PythonSource::container || !rule.image.tool.empty();
+    if (rule.kind == PythonPackageSource::module)
+      break; // a Python in a module is what environments are made with
+    const bool built = rule.kind != PythonPackageSource::container || !rule.image.tool.empty();
     if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
     if (built) continue;
     diagnostics.warning("request/setup",
@@ -26,20 +27,20 @@ SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupNodesInput& input, StepDiagnostics& diagnostics) {
+SetupKind kind_of(const SetupWithNodes& input, StepDiagnostics& diagnostics) {
   if (input.spec.kind) return *input.spec.kind;
   if (input.job.conda) return SetupKind::conda;
   if (input.job.venv) {
     const auto& ways = input.site.python;
-    return !ways.empty() && ways.front().kind == PythonSource::uv ? SetupKind::uv : SetupKind::venv;
+    return !ways.empty() && ways.front().kind == PythonPackageSource::uv ? SetupKind::uv : SetupKind::venv;
   }
   if (input.job.container) return SetupKind::container;
   return recommended_kind(input.site, diagnostics);
 }
 
 /// The site's first recipe of that way for these nodes.
-const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kind,
-                                     std::optional<PythonSource> way) {
+const model::PythonPackageRule* find_recipe(const SetupWithNodes& input, SetupKind kind,
+                                            std::optional<PythonPackageSource> way) {
   const auto facts = input.facts(kind);
   for (const auto& rule : input.site.python)
     if (rule.kind == way && site_rules::applies(rule.when, facts) &&
@@ -50,14 +51,14 @@ const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kin
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
+StepResult<SetupMethod> choose_setup_method(const SetupWithNodes& input) {
   StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   const auto kind = kind_of(input, diagnostics);
-  const auto recipe_for = [&](std::optional<PythonSource> of) { return find_recipe(input, kind, of); };
+  const auto recipe_for = [&](std::optional<PythonPackageSource> of) { return find_recipe(input, kind, of); };
   const auto name = model::word_of(kind);
   way.kind = kind;
-  way.recipe = recipe_for(model::find_word<PythonSource>(name));
+  way.recipe = recipe_for(model::find_word<PythonPackageSource>(name));
   if (!input.spec.kind && way.recipe)
     diagnostics.note(
         fmt::format("this environment is of the kind {}, which {} recommends; hpcml env KIND makes another",
@@ -65,10 +66,10 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
         way.recipe->origin);
   // Where the site has its own Python in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
-    way.recipe = recipe_for(PythonSource::module);
+    way.recipe = recipe_for(PythonPackageSource::module);
   if (kind == SetupKind::libtorch) {
-    const auto* wheels = recipe_for(PythonSource::wheelhouse);
-    way.recipe = wheels ? wheels : recipe_for(PythonSource::venv);
+    const auto* wheels = recipe_for(PythonPackageSource::wheelhouse);
+    way.recipe = wheels ? wheels : recipe_for(PythonPackageSource::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
     diagnostics.error("request/setup",

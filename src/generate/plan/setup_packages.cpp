@@ -9,20 +9,22 @@
 namespace hpcml::plan {
 
 using model::GpuVendor;
-using model::PythonSource;
+using model::PythonPackageSource;
 
 namespace {
 
 /// The newest Python that all indexes of today take; older indexes want an older one.
 constexpr const char* k_python = "3.12";
 
-Installer installer_of(SetupKind kind) {
-  return kind == SetupKind::conda ? Installer::conda : kind == SetupKind::uv ? Installer::uv : Installer::pip;
+PackageInstaller installer_of(SetupKind kind) {
+  return kind == SetupKind::conda ? PackageInstaller::conda
+         : kind == SetupKind::uv  ? PackageInstaller::uv
+                                  : PackageInstaller::pip;
 }
 
 } // namespace
 
-StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
+StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input) {
   StepResult<SetupPackages> result;
   auto& [packages, diagnostics] = result;
   const auto* recipe = input.way.recipe;
@@ -53,8 +55,8 @@ StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
   return result;
 }
 
-StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const SetupPlace& place) {
-  StepResult<SetupIndex> result;
+StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const SetupPlace& place) {
+  StepResult<PackageIndex> result;
   auto& [chosen, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   if (input.way.squashed || !place.easyconfig.empty()) {
@@ -73,7 +75,7 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
                       place.place));
     return result;
   }
-  if (recipe && recipe->kind == PythonSource::wheelhouse) {
+  if (recipe && recipe->kind == PythonPackageSource::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())

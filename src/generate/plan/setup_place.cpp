@@ -10,9 +10,9 @@
 
 namespace hpcml::plan {
 
-using model::PythonSource;
+using model::PythonPackageSource;
 
-StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
+StepResult<SetupPlace> choose_setup_place(const SetupWithMethod& input) {
   StepResult<SetupPlace> result;
   auto& [chosen, diagnostics] = result;
   const auto kind = input.way.kind;
@@ -44,7 +44,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
     if (input.job.venv) {
       chosen.place = input.job.venv->value;
       chosen.expression = !util::leading_variable(chosen.place).empty();
-    } else if (recipe && !recipe->where.empty() && recipe->kind != PythonSource::wheelhouse) {
+    } else if (recipe && !recipe->where.empty() && recipe->kind != PythonPackageSource::wheelhouse) {
       chosen.place = recipe->where + "/torch";
       chosen.expression = true;
     } else if (!input.spec.kind && input.site.storage.scratch.starts_with("$")) {

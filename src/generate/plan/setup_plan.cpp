@@ -10,9 +10,9 @@ SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const m
   StepDiagnostics diagnostics;
   const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
   const auto nodes = unwrap(find_setup_nodes(request), diagnostics);
-  const SetupNodesInput on_nodes(request, nodes);
+  const SetupWithNodes on_nodes(request, nodes);
   const auto way = unwrap(choose_setup_method(on_nodes), diagnostics);
-  const SetupMethodInput by_way(on_nodes, way);
+  const SetupWithMethod by_way(on_nodes, way);
   auto place = unwrap(choose_setup_place(by_way), diagnostics);
   auto packages = unwrap(read_setup_packages(by_way), diagnostics);
   auto index = unwrap(choose_setup_index(by_way, place), diagnostics);

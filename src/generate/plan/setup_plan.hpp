@@ -48,7 +48,7 @@ struct SetupSpec {
 };
 
 /// An environment on top of an image, in one file that jobs mount with it.
-struct SquashedSetup {
+struct SquashfsSetup {
   model::ContainerEngine engine = model::ContainerEngine::singularity;
   std::string image;
   std::string image_variable;             ///< where a module gives the image: the variable with its path
@@ -78,7 +78,7 @@ struct SetupPlan {
   std::string list_wheels;               ///< the site's program that lists its wheels; empty: none
   std::string base_image;                ///< of the image to build
   std::string easyconfig;                ///< EasyBuild's recipe of an image that a module gives; empty: none
-  std::optional<SquashedSetup> squashed; ///< the environment is on top of an image, as one file
+  std::optional<SquashfsSetup> squashed; ///< the environment is on top of an image, as one file
   model::CpuArch node_arch = model::CpuArch::unknown; ///< of the nodes where it will run
   bool offline_nodes = false;                         ///< compute nodes have no internet
   std::vector<std::string> link_directories;          ///< expressions

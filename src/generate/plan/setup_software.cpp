@@ -19,7 +19,7 @@ void add_setup_modules(SetupSoftware& software, const std::vector<std::string>& 
 
 /// Downloads do not fit into a home's quota. On a login node there is no job whose variables could name the
 /// place.
-void place_downloads(const SetupMethodInput& input, SetupSoftware& software) {
+void place_downloads(const SetupWithMethod& input, SetupSoftware& software) {
   const auto& storage = input.site.storage;
   if (input.way.squashed || input.way.kind == SetupKind::container ||
       storage.scratch.find("$SLURM") != std::string::npos ||
@@ -28,12 +28,12 @@ void place_downloads(const SetupMethodInput& input, SetupSoftware& software) {
   const auto* name = input.way.kind == SetupKind::uv ? "UV_CACHE_DIR" : "PIP_CACHE_DIR";
   if (const auto place = place_in_scratch(input.site, name, input.way.kind == SetupKind::uv ? "uv" : "pip");
       !place.empty())
-    software.downloads.push_back({name, place, true, model::Scope::batch, storage.origin});
+    software.downloads.push_back({name, place, true, model::ValueScope::batch, storage.origin});
 }
 
 } // namespace
 
-StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input) {
+StepResult<SetupSoftware> plan_setup_software(const SetupWithMethod& input) {
   StepResult<SetupSoftware> result;
   auto& [software, diagnostics] = result;
   const auto* recipe = input.way.recipe;

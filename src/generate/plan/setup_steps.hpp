@@ -35,8 +35,8 @@ struct SetupNodes {
 StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps after it.
-struct SetupNodesInput : SetupRequest {
-  SetupNodesInput(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
+struct SetupWithNodes : SetupRequest {
+  SetupWithNodes(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
 
   const SetupNodes& nodes;
 
@@ -49,22 +49,22 @@ struct SetupNodesInput : SetupRequest {
 /// How the environment is made.
 struct SetupMethod {
   SetupKind kind = SetupKind::venv;
-  const model::PythonRule* recipe = nullptr;        ///< the site's, for this kind of environment
-  std::optional<SquashedSetup> squashed = {};       ///< it is on top of an image, as one file
+  const model::PythonPackageRule* recipe = nullptr; ///< the site's, for this kind of environment
+  std::optional<SquashfsSetup> squashed = {};       ///< it is on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
-StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input);
+StepResult<SetupMethod> choose_setup_method(const SetupWithNodes& input);
 /// Part of the above: a virtual environment on top of the request's image.
-StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind);
+StepResult<SetupMethod> choose_setup_image(const SetupWithNodes& input, SetupKind kind);
 
 /// A request whose way is chosen, for the steps after it.
-struct SetupMethodInput : SetupNodesInput {
-  SetupMethodInput(const SetupNodesInput& input, const SetupMethod& how) : SetupNodesInput(input), way(how) {}
+struct SetupWithMethod : SetupWithNodes {
+  SetupWithMethod(const SetupWithNodes& input, const SetupMethod& how) : SetupWithNodes(input), way(how) {}
 
   const SetupMethod& way;
 
-  site_rules::JobFacts facts() const { return SetupNodesInput::facts(way.kind); }
-  bool is_module_image() const { return SetupNodesInput::is_module_image(way.kind); }
+  site_rules::JobFacts facts() const { return SetupWithNodes::facts(way.kind); }
+  bool is_module_image() const { return SetupWithNodes::is_module_image(way.kind); }
 };
 
 /// Where the environment is.
@@ -75,7 +75,7 @@ struct SetupPlace {
   std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
   std::string pack;       ///< archive to make of it; empty: none
 };
-StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input);
+StepResult<SetupPlace> choose_setup_place(const SetupWithMethod& input);
 
 /// What is installed.
 struct SetupPackages {
@@ -83,16 +83,16 @@ struct SetupPackages {
   std::vector<std::string> pip_words; ///< "-r FILE" included
   bool has_torch = true;              ///< torch is among them, by name or by what asks for it
 };
-StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input);
+StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input);
 
 /// Where the packages come from, and for which Python.
-struct SetupIndex {
+struct PackageIndex {
   std::optional<WheelIndex> index; ///< none: the site's own wheels
   std::string reason;
   std::string list_wheels; ///< the site's program that lists its wheels; empty: none
   std::string python;      ///< version
 };
-StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const SetupPlace& place);
+StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const SetupPlace& place);
 
 /// What is loaded and set for the making of it.
 struct SetupSoftware {
@@ -103,6 +103,6 @@ struct SetupSoftware {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input);
+StepResult<SetupSoftware> plan_setup_software(const SetupWithMethod& input);
 
 } // namespace hpcml::plan

@@ -13,8 +13,8 @@
 namespace hpcml::plan {
 namespace {
 
+using model::OptionPolicy;
 using model::Origin;
-using model::Policy;
 
 /// An option for srun, where the site gives it to the step.
 void add_to_step(Directives& directives, const std::string& option) {
@@ -22,7 +22,7 @@ void add_to_step(Directives& directives, const std::string& option) {
 }
 
 /// True if the job keeps something on the nodes' own disks.
-bool uses_local_disk(const SoftwareInput& input) {
+bool uses_local_disk(const RequestWithSoftware& input) {
   if (!input.node() || !input.node()->local_disk) return false;
   const std::string& disk = *input.node()->local_disk;
   const auto below = [&](const std::string& path) { return path.starts_with(disk); };
@@ -32,7 +32,7 @@ bool uses_local_disk(const SoftwareInput& input) {
 }
 
 /// The value that the request has for an option of a flag rule, if it has one.
-const Origin* requested_by_user(const LayoutInput& input, const std::string& name) {
+const Origin* requested_by_user(const RequestWithLayout& input, const std::string& name) {
   const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
   const model::JobSpec& job = input.job;
   if (name == "account") return of(job.account);
@@ -48,7 +48,7 @@ const Origin* requested_by_user(const LayoutInput& input, const std::string& nam
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, const std::string& option,
+void give_to_srun(const RequestWithSoftware& input, StepResult<Directives>& result, const std::string& option,
                   const Origin& origin) {
   auto& directives = result.value.header;
   const auto found =
@@ -88,7 +88,7 @@ void report_missing(const SiteViolations& violations, const site_rules::PolicyVi
 
 } // namespace
 
-void add_site_options(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_site_options(const RequestWithSoftware& input, StepResult<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     result.remarks.note(fmt::format("the site's {} is omitted because --threads-per-core {} was requested: "
@@ -129,10 +129,10 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
                         input.node()->origin);
 }
 
-void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
+void check_flags(const RequestWithSoftware& input, const diag::Diagnostics& earlier,
                  StepResult<Directives>& result) {
   for (const auto& [name, unconditional] : input.site.flags)
-    if (const auto& rule = input.flag(name); rule.policy == Policy::srun_only)
+    if (const auto& rule = input.flag(name); rule.policy == OptionPolicy::srun_only)
       give_to_srun(input, result, "--" + name, rule.origin);
   auto demand = demand_of(input, result.value.header);
   for (const auto& [name, unconditional] : input.site.flags)

@@ -21,7 +21,7 @@ namespace {
 // What of a site would take a job as it is planned: partitions and QoS, as words for hints.
 
 /// Returns a hint that names the partitions that a job can name and that suit it.
-template <class Suits> std::string partitions_hint(const LayoutInput& input, Suits suits) {
+template <class Suits> std::string partitions_hint(const RequestWithLayout& input, Suits suits) {
   std::vector<std::string> names;
   for (const auto& partition : input.site.partitions)
     if (partition.nameable && suits(partition)) names.push_back(partition.name);
@@ -29,7 +29,7 @@ template <class Suits> std::string partitions_hint(const LayoutInput& input, Sui
 }
 
 /// Returns a hint that names the partitions with these nodes whose limits allow `have`.
-std::string partitions_for(const LayoutInput& input, unsigned long long have,
+std::string partitions_for(const RequestWithLayout& input, unsigned long long have,
                            model::Known<unsigned> model::Limits::*least,
                            model::Known<unsigned> model::Limits::*most) {
   return partitions_hint(input, [&](const model::Partition& partition) {
@@ -40,7 +40,7 @@ std::string partitions_for(const LayoutInput& input, unsigned long long have,
 }
 
 /// Returns a hint that names the QoS whose known limits allow `have`.
-std::string qos_for(const LayoutInput& input, unsigned long long have,
+std::string qos_for(const RequestWithLayout& input, unsigned long long have,
                     model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
   for (const auto& qos : input.site.qos)
@@ -53,7 +53,7 @@ std::string qos_for(const LayoutInput& input, unsigned long long have,
 }
 
 /// Returns a hint that names the partitions like the job's that allow this many nodes.
-std::string partitions_with_nodes(const LayoutInput& input, unsigned long long nodes) {
+std::string partitions_with_nodes(const RequestWithLayout& input, unsigned long long nodes) {
   return partitions_hint(input, [&](const model::Partition& candidate) {
     return input.partition() && candidate.cpu_only == input.partition()->cpu_only &&
            (!candidate.max_nodes || candidate.max_nodes->value >= nodes);
@@ -61,7 +61,7 @@ std::string partitions_with_nodes(const LayoutInput& input, unsigned long long n
 }
 
 /// The QoS that a job there could name instead, and that are long enough.
-std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
+std::string qos_that_allow(const RequestWithLayout& input, model::Walltime time) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
@@ -78,11 +78,11 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
 }
 
 using model::Limits;
+using site_rules::PlanningStep;
 using site_rules::PolicyViolation;
-using site_rules::RequestStep;
 using site_rules::SiteRule;
 
-std::string hint_for_time(const LayoutInput& input, const PolicyViolation& violation) {
+std::string hint_for_time(const RequestWithLayout& input, const PolicyViolation& violation) {
   const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
   const bool by_qos = input.qos() && input.qos()->max_time;
   const auto& numbers = input.numbers();
@@ -95,7 +95,7 @@ std::string hint_for_time(const LayoutInput& input, const PolicyViolation& viola
                 : fmt::format("use a shorter time or a partition that allows it: {}", others);
 }
 
-std::string hint_for_cpus(const LayoutInput& input, const PolicyViolation& violation) {
+std::string hint_for_cpus(const RequestWithLayout& input, const PolicyViolation& violation) {
   const unsigned ranks = std::max(1u, input.numbers().ranks_per_node);
   const unsigned usable = site_rules::usable_cores(*violation.node);
   return usable >= ranks ? fmt::format("use at most --cpus-per-task {}", usable / ranks)
@@ -103,7 +103,7 @@ std::string hint_for_cpus(const LayoutInput& input, const PolicyViolation& viola
 }
 
 /// Returns the hint of a rule that depends on what else the planner could choose; nothing for other rules.
-std::optional<std::string> planned_hint(const LayoutInput& input, const PolicyViolation& violation) {
+std::optional<std::string> planned_hint(const RequestWithLayout& input, const PolicyViolation& violation) {
   switch (violation.rule) {
   case SiteRule::nodes_over:
     return input.qos() && input.qos()->max_nodes ? "" : partitions_with_nodes(input, violation.have);
@@ -150,14 +150,14 @@ StepDiagnostics evaluate_named_partition(const Request& request, const site_rule
   for (const auto& violation : site_rules::evaluate_policy(request.site, place, demand)) {
     if (violation.rule == SiteRule::partition_unknown || violation.rule == SiteRule::partition_not_described)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, violation));
-    else if (const auto& row = site_rules::row_of(violation.rule); row.step == RequestStep::partition)
+    else if (const auto& row = site_rules::row_of(violation.rule); row.step == PlanningStep::partition)
       add_finding(diagnostics, violation, site_rules::describe(violation, request.site, place, demand),
                   row.hint({violation, request.site, place, demand}, site_rules::OptionForm::request));
   }
   return diagnostics;
 }
 
-site_rules::ResourceRequest demand_of(const LayoutInput& input,
+site_rules::ResourceRequest demand_of(const RequestWithLayout& input,
                                       const std::vector<model::PlannedDirective>& directives) {
   auto demand = site_rules::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
@@ -187,13 +187,13 @@ site_rules::ResourceRequest demand_of(const LayoutInput& input,
   return demand;
 }
 
-SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand)
+SiteViolations::SiteViolations(const RequestWithLayout& input, site_rules::ResourceRequest demand)
     : x_input(input), x_demand(std::move(demand)), x_place(input.placement.place) {
   x_place.facts = input.facts();
   x_violations = site_rules::evaluate_policy(input.site, x_place, x_demand);
 }
 
-void SiteViolations::report(StepDiagnostics& diagnostics, RequestStep step) const {
+void SiteViolations::report(StepDiagnostics& diagnostics, PlanningStep step) const {
   for (const auto& violation : x_violations)
     if (site_rules::row_of(violation.rule).step == step) report_one(violation, diagnostics);
 }
@@ -210,7 +210,7 @@ std::string SiteViolations::hint(const PolicyViolation& violation) const {
 
 void SiteViolations::report_one(const PolicyViolation& violation, StepDiagnostics& diagnostics) const {
   // If the profile has no rule for the share, more cores take nothing from other jobs.
-  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::SharePolicy::none)
+  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::CoreSharePolicy::none)
     return;
   add_finding(diagnostics, violation, describe(violation), hint(violation));
 }

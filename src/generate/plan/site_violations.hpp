@@ -12,14 +12,14 @@
 namespace hpcml::plan {
 
 /// Returns what the job requests of its site, with the part of its header that is planned.
-site_rules::ResourceRequest demand_of(const LayoutInput& input,
+site_rules::ResourceRequest demand_of(const RequestWithLayout& input,
                                       const std::vector<model::PlannedDirective>& directives = {});
 
 /// The site rules that a job breaks where it is planned, evaluated once.
 class SiteViolations {
 public:
   /// `input` has to outlive it.
-  SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand);
+  SiteViolations(const RequestWithLayout& input, site_rules::ResourceRequest demand);
   const site_rules::PolicyViolations& violations() const& { return x_violations; }
   const site_rules::PolicyViolations& violations() const&& = delete; ///< they would not outlive it
   /// Returns the sentence for a violation, the same that the check and the emulation print.
@@ -27,12 +27,12 @@ public:
   /// Returns what to do about a violation; empty if there is nothing to propose.
   std::string hint(const site_rules::PolicyViolation& violation) const;
   /// Reports the violations of the rules of this step, in the order in which they were found.
-  void report(StepDiagnostics& diagnostics, site_rules::RequestStep step) const;
+  void report(StepDiagnostics& diagnostics, site_rules::PlanningStep step) const;
 
 private:
   void report_one(const site_rules::PolicyViolation& violation, StepDiagnostics& diagnostics) const;
 
-  const LayoutInput& x_input;
+  const RequestWithLayout& x_input;
   site_rules::ResourceRequest x_demand;
   site_rules::ResolvedPlacement x_place;
   site_rules::PolicyViolations x_violations;

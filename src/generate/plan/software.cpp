@@ -18,10 +18,10 @@
 namespace hpcml::plan {
 namespace {
 
-using model::PythonKind;
-using model::PythonSource;
+using model::PythonEnvironmentKind;
+using model::PythonPackageSource;
 
-const model::PythonRule* find_recipe(const LayoutInput& input, PythonSource kind) {
+const model::PythonPackageRule* find_recipe(const RequestWithLayout& input, PythonPackageSource kind) {
   for (const auto& rule : input.site.python)
     if (rule.kind == kind && input.applies(rule.when)) return &rule;
   return nullptr;
@@ -33,16 +33,16 @@ void add_modules(StepResult<Software>& result, const std::vector<std::string>& m
 }
 
 /// Returns what else a job can use if it cannot build an environment from wheels, as the end of a hint.
-std::string other_environments(const LayoutInput& input) {
+std::string other_environments(const RequestWithLayout& input) {
   const model::Site& site = input.site;
   std::string text;
-  if (find_recipe(input, PythonSource::conda)) text += " or --conda NAME";
+  if (find_recipe(input, PythonPackageSource::conda)) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or an image with the packages: --container IMAGE";
 }
 
-void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
+void plan_wheelhouse(const RequestWithLaunch& input, StepResult<Software>& result,
                      const std::vector<std::string>& packages, const model::Origin& origin) {
-  const model::PythonRule* recipe = find_recipe(input, PythonSource::wheelhouse);
+  const model::PythonPackageRule* recipe = find_recipe(input, PythonPackageSource::wheelhouse);
   if (!recipe) {
     result.remarks.error(
         "request/wheelhouse",
@@ -68,7 +68,7 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   // Slurm's directory is the job's alone and goes away by itself. A requeued job must not find its first
   // environment.
   const bool by_slurm = is_by_slurm(where);
-  result.value.python = {PythonKind::wheelhouse,
+  result.value.python = {PythonEnvironmentKind::wheelhouse,
                          by_slurm ? where + "/env" : job_directory(input.numbers(), where, "env"),
                          packages,
                          origin,
@@ -78,22 +78,24 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
 }
 
 /// An environment of the host requires the host's modules; one inside an image has the image.
-void add_host_modules(const LaunchInput& input, StepResult<Software>& result, PythonSource kind) {
+void add_host_modules(const RequestWithLaunch& input, StepResult<Software>& result,
+                      PythonPackageSource kind) {
   const auto* recipe = find_recipe(input, kind);
   if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const LaunchInput& input, StepResult<Software>& result, PythonKind kind,
-                         PythonSource way, const model::Sourced<std::string>& environment) {
+void plan_environment_of(const RequestWithLaunch& input, StepResult<Software>& result,
+                         PythonEnvironmentKind kind, PythonPackageSource way,
+                         const model::Sourced<std::string>& environment) {
   result.value.python =
       is_archive(environment.value)
-          ? model::PlannedPython{PythonKind::packed, {}, {environment.value}, environment.origin}
+          ? model::PlannedPython{PythonEnvironmentKind::packed, {}, {environment.value}, environment.origin}
           : model::PlannedPython{kind, environment.value, {}, environment.origin};
   add_host_modules(input, result, way);
 }
 
-void check_variable(const LaunchInput& input, const char* option, const std::string& path,
+void check_variable(const RequestWithLaunch& input, const char* option, const std::string& path,
                     StepDiagnostics& diagnostics) {
   const auto name = util::leading_variable(path);
   const bool is_set = std::any_of(input.job.env.begin(), input.job.env.end(),
@@ -124,14 +126,14 @@ bool may_set_up_python(const model::ImportedBody& body) {
 }
 
 /// What the site recommends for a Python program when the request names no environment.
-void plan_default_python(const LaunchInput& input, StepResult<Software>& result) {
+void plan_default_python(const RequestWithLaunch& input, StepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
     if (!input.applies(rule.when)) continue;
-    if (rule.kind == PythonSource::wheelhouse && !rule.packages.empty())
+    if (rule.kind == PythonPackageSource::wheelhouse && !rule.packages.empty())
       return plan_wheelhouse(input, result, rule.packages, rule.origin);
-    if (rule.kind == PythonSource::conda && !rule.conda_env.empty())
-      result.value.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
-    else if (rule.kind != PythonSource::module)
+    if (rule.kind == PythonPackageSource::conda && !rule.conda_env.empty())
+      result.value.python = {PythonEnvironmentKind::conda, rule.conda_env, {}, rule.origin};
+    else if (rule.kind != PythonPackageSource::module)
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
@@ -148,7 +150,7 @@ void plan_default_python(const LaunchInput& input, StepResult<Software>& result)
       "add --venv PATH, --conda NAME or --container IMAGE");
 }
 
-void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnostics) {
+void check_environment_names(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
@@ -163,13 +165,13 @@ void check_environment_names(const LaunchInput& input, StepDiagnostics& diagnost
   if (job.conda) check_variable(input, "--conda", job.conda->value, diagnostics);
 }
 
-void plan_python(const LaunchInput& input, StepResult<Software>& result) {
+void plan_python(const RequestWithLaunch& input, StepResult<Software>& result) {
   const model::JobSpec& job = input.job;
   check_environment_names(input, result.remarks);
   if (job.venv) {
-    plan_environment_of(input, result, PythonKind::venv, PythonSource::venv, *job.venv);
+    plan_environment_of(input, result, PythonEnvironmentKind::venv, PythonPackageSource::venv, *job.venv);
   } else if (job.conda) {
-    plan_environment_of(input, result, PythonKind::conda, PythonSource::conda, *job.conda);
+    plan_environment_of(input, result, PythonEnvironmentKind::conda, PythonPackageSource::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
     result.remarks.error("usage/wheelhouse",
                          "--wheelhouse and --container exclude each other: programs in an image do not use "
@@ -186,7 +188,7 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
 }
 
 /// The ranks start hpcml by this path, wherever they are.
-void check_hpcml_path(const LaunchInput& input, StepDiagnostics& diagnostics) {
+void check_hpcml_path(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
     diagnostics.error("usage/hpcml-path",
@@ -209,7 +211,7 @@ void add_module(StepResult<Software>& result, const std::string& text, const mod
     modules.push_back({name, is_path, origin});
 }
 
-StepResult<Software> plan_modules(const LaunchInput& input) {
+StepResult<Software> plan_modules(const RequestWithLaunch& input) {
   StepResult<Software> result;
   const auto& job = input.job;
   check_hpcml_path(input, result.remarks);
@@ -226,7 +228,7 @@ StepResult<Software> plan_modules(const LaunchInput& input) {
   return result;
 }
 
-StepResult<Software> plan_software(const LaunchInput& input) {
+StepResult<Software> plan_software(const RequestWithLaunch& input) {
   StepDiagnostics diagnostics;
   auto software = unwrap(plan_modules(input), diagnostics);
   software = unwrap(enter_image(input, std::move(software)), diagnostics);

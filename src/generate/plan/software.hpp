@@ -26,29 +26,30 @@ struct Software {
   std::vector<model::PlannedCache> caches;
   model::PlannedRendezvous rendezvous;
   model::Sourced<model::Backend> backend;
-  model::Sourced<model::GpusSeen> gpu_visibility;
+  model::Sourced<model::GpuVisibilityMode> gpu_visibility;
 };
 
 /// Plans all of it.
-StepResult<Software> plan_software(const LaunchInput& input);
+StepResult<Software> plan_software(const RequestWithLaunch& input);
 
 // The parts of it, in their order: each adds to what those before it have decided.
 
 /// Modules and the Python environment.
-StepResult<Software> plan_modules(const LaunchInput& input);
+StepResult<Software> plan_modules(const RequestWithLaunch& input);
 /// The image, and the environment and the commands as they are called in it.
-StepResult<Software> enter_image(const LaunchInput& input, Software software);
+StepResult<Software> enter_image(const RequestWithLaunch& input, Software software);
 /// What is copied to the nodes' own disks.
-StepResult<Software> stage_files(const LaunchInput& input, Software software);
+StepResult<Software> stage_files(const RequestWithLaunch& input, Software software);
 /// Variables, caches, rendezvous endpoint and backend.
-StepResult<Software> plan_environment(const LaunchInput& input, Software software);
+StepResult<Software> plan_environment(const RequestWithLaunch& input, Software software);
 
 /// A module of the job, once; "use:/path" is a directory of modules.
 void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin);
 
 /// A request whose software is planned, for the steps after it.
-struct SoftwareInput : LaunchInput {
-  SoftwareInput(const LaunchInput& input, const Software& with) : LaunchInput(input), software(with) {}
+struct RequestWithSoftware : RequestWithLaunch {
+  RequestWithSoftware(const RequestWithLaunch& input, const Software& with)
+      : RequestWithLaunch(input), software(with) {}
 
   const Software& software;
 };

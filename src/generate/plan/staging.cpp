@@ -54,10 +54,10 @@ bool is_by_slurm(const std::string& place) {
   return place == "$SLURM_TMPDIR" || place.starts_with("$SLURM_TMPDIR/");
 }
 
-StepResult<Software> stage_files(const LaunchInput& input, Software software) {
+StepResult<Software> stage_files(const RequestWithLaunch& input, Software software) {
   StepResult<Software> result{std::move(software)};
   auto& [plan, diagnostics] = result;
-  const bool packed = plan.python.kind == model::PythonKind::packed;
+  const bool packed = plan.python.kind == model::PythonEnvironmentKind::packed;
   if (input.job.stage.empty() && !packed) return result;
   const auto origin = packed ? plan.python.origin : input.job.stage.front().origin;
   const auto* node = input.node();

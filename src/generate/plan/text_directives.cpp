@@ -12,9 +12,9 @@
 
 namespace hpcml::plan {
 
-void add_text(const SoftwareInput& input, StepResult<Directives>& result, const std::string& name,
+void add_text(const RequestWithSoftware& input, StepResult<Directives>& result, const std::string& name,
               const model::Known<std::string>& wanted) {
-  const model::FlagRule& rule = input.flag(name);
+  const model::SbatchOptionRule& rule = input.flag(name);
   const std::string option = "--" + name;
   if (wanted && !rule.takes()) return; // said by check_flags
   if (!wanted) {
@@ -63,7 +63,8 @@ namespace {
 
 /// The signal without "B:": the batch shell of a script that is written again has no trap, would die of it
 /// and end the job.
-model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::Sourced<std::string> signal,
+model::Sourced<std::string> signal_for_ranks(const RequestWithSoftware& input,
+                                             model::Sourced<std::string> signal,
                                              StepDiagnostics& diagnostics) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
@@ -83,7 +84,7 @@ model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::
 
 } // namespace
 
-void add_signal(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_signal(const RequestWithSoftware& input, StepResult<Directives>& result) {
   if (const auto& saving = input.launch.saving)
     return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
@@ -92,7 +93,7 @@ void add_signal(const SoftwareInput& input, StepResult<Directives>& result) {
     add_text(input, result, "signal", signal_for_ranks(input, *signal, result.remarks));
 }
 
-void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
+void add_log(const RequestWithSoftware& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   const bool in_directory = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_directory && job.output->value.find("%x") != std::string::npos)

@@ -14,7 +14,7 @@ std::vector<model::PlannedEnv> thread_environment(const model::Site& site, const
   constexpr unsigned k_most_workers =
       16; // each holds batches in memory; more than a GPU can take in are of no use
   const auto task = [](const char* name, unsigned value, const std::string& why) {
-    return model::PlannedEnv{name, std::to_string(value), false, model::Scope::task, rule_origin(why)};
+    return model::PlannedEnv{name, std::to_string(value), false, model::ValueScope::task, rule_origin(why)};
   };
   const auto wanted = facts.workers_wanted;
   // Loaders wait for files and decode: a core's second thread is good enough for them, and for no matrix

@@ -53,7 +53,7 @@ util::Status check_directive_name(std::string_view name) {
                                              [](char c) { return util::is_name_char(c) || c == '-'; });
   const bool brief =
       name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
-  if (letters || brief) return util::Done{};
+  if (letters || brief) return util::Success{};
   return util::Error{fmt::format("'{}' is not the name of an sbatch option", name),
                      "use the form --NAME=VALUE, such as --sbatch=--reservation=test"};
 }

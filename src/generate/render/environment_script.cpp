@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/render/line.hpp"
@@ -32,7 +32,7 @@ std::string place_word(const SetupPlan& plan) {
 /// Who wrote the script, and why it does what it does.
 std::string head(const SetupPlan& plan) {
   std::string text =
-      "# " + comment_text(model::ScriptHead{HPCML_VERSION, plan.site_id, plan.site_hash}.text() + ":");
+      "# " + comment_text(model::ScriptProvenance{HPCML_VERSION, plan.site_id, plan.site_hash}.text() + ":");
   if (!plan.request_line.empty()) text += "\n#   " + comment_text(plan.request_line);
   if (plan.index)
     text += "\n# " + comment_text(fmt::format("PyTorch from {} (torch up to {}): {}.", plan.index->name,

@@ -66,7 +66,7 @@ std::string explain_task_variables(const model::Plan& plan) {
     origin = origin_of_line;
   };
   for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::task)
+    if (variable.scope == model::ValueScope::task)
       add(variable.name + "=" + variable.value, describe({"", variable.origin}));
   for (const auto& cache : plan.caches)
     for (const auto& [name, below] : cache.variables)

@@ -59,9 +59,9 @@ Json binding_json(const model::PlannedBinding& binding) {
             {"why", binding.why},
             {"origin", origin_json(binding.origin)},
             {"ranks", Json::array()}};
-  if (binding.idle_cores.value != model::IdleCores::none)
+  if (binding.idle_cores.value != model::IdleCorePolicy::none)
     json["idle_cores"] = sourced_json(binding.idle_cores);
-  if (binding.order.value.kind != model::RankOrder::gpu)
+  if (binding.order.value.kind != model::GpuOrderKind::gpu)
     json["rank_order"] = {{"value", binding.order.value.text()},
                           {"origin", origin_json(binding.order.origin)}};
   for (const auto& rank : binding.ranks) {
@@ -93,7 +93,7 @@ Json software_json(const model::Plan& plan) {
   for (const auto& module : plan.modules)
     json["modules"].push_back(
         {{"name", module.name}, {"path", module.is_path}, {"origin", origin_json(module.origin)}});
-  if (plan.python.kind != model::PythonKind::none)
+  if (plan.python.kind != model::PythonEnvironmentKind::none)
     json["python"] = {{"kind", model::word_of(plan.python.kind)},
                       {"where", plan.python.where},
                       {"packages", plan.python.packages},

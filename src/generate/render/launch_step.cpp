@@ -49,9 +49,9 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
   if (plan.layout.threads_per_core > 1)
     add(flags, "--threads-per-core", std::to_string(plan.layout.threads_per_core));
-  if (plan.binding.idle_cores.value != model::IdleCores::none)
+  if (plan.binding.idle_cores.value != model::IdleCorePolicy::none)
     add(flags, "--idle-cores", model::word_of(plan.binding.idle_cores.value));
-  if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::RankOrder::gpu)
+  if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::GpuOrderKind::gpu)
     add(flags, "--rank-order", plan.binding.order.value.text());
   // Ranks that share GPUs do not have one each.
   if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node)

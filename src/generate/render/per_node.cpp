@@ -16,8 +16,10 @@ namespace hpcml::render {
 namespace {
 
 bool has_caches(const model::Plan& plan) { return !plan.launcher.choice.is_hpcml() && !plan.caches.empty(); }
-bool has_wheelhouse(const model::Plan& plan) { return plan.python.kind == model::PythonKind::wheelhouse; }
-bool is_packed(const model::Plan& plan) { return plan.python.kind == model::PythonKind::packed; }
+bool has_wheelhouse(const model::Plan& plan) {
+  return plan.python.kind == model::PythonEnvironmentKind::wheelhouse;
+}
+bool is_packed(const model::Plan& plan) { return plan.python.kind == model::PythonEnvironmentKind::packed; }
 
 /// A directory that the script creates on every node.
 struct NodeDirectory {

@@ -135,7 +135,7 @@ bool has_gpus_by_number(const model::Plan& plan) {
 void add_own_gpus(const model::Plan& plan, const std::string& local_rank, TaskVariables& variables) {
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
   const auto count = plan.layout.gpus_per_rank;
-  if (count == 0 || visible.empty() || plan.gpu_visibility.value != model::GpusSeen::own ||
+  if (count == 0 || visible.empty() || plan.gpu_visibility.value != model::GpuVisibilityMode::own ||
       gives_gpus_by_task(plan))
     return;
   if (has_gpus_by_number(plan)) {
@@ -176,7 +176,7 @@ TaskVariables rank_variables(const model::Plan& plan) {
 /// The site's variables that only a task can evaluate.
 void add_task_variables(const model::Plan& plan, TaskVariables& variables) {
   for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::task && variable.expression)
+    if (variable.scope == model::ValueScope::task && variable.expression)
       variables.push_back({variable.name + "=" + quote_expression(variable.value)});
 }
 

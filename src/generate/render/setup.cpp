@@ -2,7 +2,7 @@
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
 
-#include "core/model/script_head.hpp"
+#include "core/model/script_provenance.hpp"
 #include "core/util/user_path.hpp"
 #include "generate/plan/port_formula.hpp"
 #include "generate/render/sections.hpp"
@@ -66,7 +66,7 @@ ScriptLines make_directives(const model::Plan& plan) {
 ScriptLines make_head(const model::Plan& plan) {
   const auto reasons = by_rule("a script says who wrote it, from which profile and how to write it again");
   ScriptLines lines;
-  const auto head = model::ScriptHead{HPCML_VERSION, plan.site_id, plan.site_hash}.text();
+  const auto head = model::ScriptProvenance{HPCML_VERSION, plan.site_id, plan.site_hash}.text();
   for (auto& part : wrap_command(plan.request_line.empty() ? head : head + ": " + plan.request_line))
     lines.push_back(Comment{std::move(part), reasons});
   return lines;
@@ -106,7 +106,7 @@ ScriptWord path_word(const std::string& path) {
 bool reads_foreign_shell_code(const model::Plan& plan) {
   const auto kind = plan.python.kind;
   return plan.modules_reset.value != model::ModulesReset::none || !plan.modules.empty() ||
-         (kind != model::PythonKind::none && (!plan.container || plan.python.on_each_node()));
+         (kind != model::PythonEnvironmentKind::none && (!plan.container || plan.python.on_each_node()));
 }
 
 } // namespace
@@ -127,10 +127,11 @@ ScriptLines make_software(const model::Plan& plan) {
   add_modules(plan, lines);
   const auto& python = plan.python;
   if (plan.container) return lines; // what is activated then is inside
-  if (python.kind == model::PythonKind::venv)
+  if (python.kind == model::PythonEnvironmentKind::venv)
     lines.push_back(CommandLine{{ScriptWord::literal("source"), path_word(python.where + "/bin/activate")},
                                 because(python.origin)});
-  if (python.kind == model::PythonKind::conda) { // batch jobs have no function for "conda activate"
+  if (python.kind ==
+      model::PythonEnvironmentKind::conda) { // batch jobs have no function for "conda activate"
     ScriptWords activate = {ScriptWord::expression("source \"$(conda info --base)/bin/activate\"")};
     activate.push_back(path_word(python.where));
     lines.push_back(CommandLine{std::move(activate), because(python.origin)});
@@ -206,7 +207,7 @@ ScriptLines make_environment(const model::Plan& plan) {
   auto exports = rendezvous_exports(plan);
   for (auto& variable : cache_exports(plan)) exports.push_back(std::move(variable));
   for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::batch)
+    if (variable.scope == model::ValueScope::batch)
       exports.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
   return pack_exports(exports);
 }

@@ -81,9 +81,9 @@ std::string inner_path(const std::string& path) {
 std::string inner_activation(const model::Plan& plan) {
   std::string text;
   if (!plan.container->enter.empty()) text += plan.container->enter + " && ";
-  if (plan.python.kind == model::PythonKind::venv)
+  if (plan.python.kind == model::PythonEnvironmentKind::venv)
     text += fmt::format("source {} && ", inner_path(plan.python.where + "/bin/activate"));
-  if (plan.python.kind == model::PythonKind::conda)
+  if (plan.python.kind == model::PythonEnvironmentKind::conda)
     text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ",
                         inner_path(plan.python.where));
   return text;
@@ -180,11 +180,11 @@ Reasons step_reasons(const model::Plan& plan) {
                          by_rule("where the node's NICs are").front().origin});
   }
   if (const auto& order = plan.binding.order;
-      plan.layout.gpus_per_node > 0 && order.value.kind != model::RankOrder::gpu)
+      plan.layout.gpus_per_node > 0 && order.value.kind != model::GpuOrderKind::gpu)
     reasons.push_back({"ranks take the GPUs in the order " + order.value.text() +
                            ": hpcml launch lists them so, and LOCAL_RANK counts in that list",
                        order.origin});
-  if (plan.binding.idle_cores.value != model::IdleCores::none)
+  if (plan.binding.idle_cores.value != model::IdleCorePolicy::none)
     reasons.push_back(
         {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.idle_cores.origin});
   for (const auto& flag : model::k_rank_flags)
@@ -271,7 +271,7 @@ std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariab
   ScriptWords words{ScriptWord::literal(std::string(engine.words.name))};
   for (const auto& word : util::split(std::string(util::trim(engine.exec)), ' '))
     words.push_back(ScriptWord::literal(word));
-  if (container.gpu_flag != model::GpuFlag::none)
+  if (container.gpu_flag != model::ContainerGpuOption::none)
     words.push_back(ScriptWord::literal(model::word_of(container.gpu_flag)));
   if (has_optional_binds(container))
     words.push_back(ScriptWord::expression("\"${binds[@]}\""));

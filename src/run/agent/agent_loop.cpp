@@ -18,8 +18,8 @@
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/stop_messages.hpp"
 #include "run/launch/end_class.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/join_rendezvous.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/report_bad_node.hpp"
 #include "run/launch/separate_worlds.hpp"
@@ -187,7 +187,7 @@ void AgentLoop::send_event(AgentEvent event) {
 }
 
 /// Reports a failure of this agent like that of a rank, because a run has only one first failure.
-void AgentLoop::fail(const launch::Failure& failure) {
+void AgentLoop::fail(const launch::LaunchFailure& failure) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
   event.failure.of_launcher = true;
@@ -227,7 +227,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   x_rendezvous.link->keep_alive();
   auto prepared = launch::prepare_ranks(x_request.launch, x_context, world, std::exchange(x_planned, {}));
   x_rendezvous.link->keep_alive();
-  if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
+  if (const auto* failure = std::get_if<launch::LaunchFailure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
   // The new holds are taken before the old ones are released, so that kept caches always have a holder.
@@ -273,7 +273,7 @@ void AgentLoop::start(const AgentCommand& order) {
     node.env.unset(launch::k_store_variable);
   else
     node.env.set(launch::k_store_variable, order.place);
-  AttemptFacts facts{order.attempt, x_attempt->world.layout.world_size, {}};
+  AttemptStarted facts{order.attempt, x_attempt->world.layout.world_size, {}};
   for (unsigned i = 0; i < order.world.size(); ++i)
     facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
   note(facts);
@@ -403,7 +403,7 @@ void AgentLoop::open_record(const AgentCommand& order) {
   auto record = RunRecord::open(x_directory.path() + "/" + record_name(order.node_rank));
   if (!record) return util::log_error(record.error());
   x_record.emplace(std::move(*record));
-  RunFacts facts;
+  RunStarted facts;
   facts.run_id = x_run_id;
   facts.job = x_context.env.get_or("SLURM_JOB_ID", "");
   facts.step = x_context.env.get_or("SLURM_STEP_ID", "");

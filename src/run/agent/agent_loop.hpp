@@ -17,7 +17,7 @@
 #include "run/launch/launch_context.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/launch/world_evidence.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::agent {
 
@@ -54,7 +54,7 @@ private:
   std::optional<model::FailureClass> report_class() const;
   void note_bad_node(const std::string& node, const std::string& why);
   void note_lost(const AgentCommand& order);
-  void fail(const launch::Failure& failure);
+  void fail(const launch::LaunchFailure& failure);
   void open_record(const AgentCommand& order);
   void note(const RecordEvent& event);
   void send_event(AgentEvent event);
@@ -76,7 +76,7 @@ private:
   std::optional<RunRecord> x_record;
   std::optional<Attempt> x_attempt;
   std::vector<launch::CacheDir> x_caches;
-  store::Activity x_activity;
+  store::StoreActivity x_activity;
   pid_t x_store = -1;                              ///< serves this attempt's ranks
   bool x_failure_reported = false;                 ///< of this attempt
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0

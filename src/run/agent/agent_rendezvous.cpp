@@ -6,9 +6,9 @@
 
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
-#include "run/agent/service.hpp"
-#include "run/launch/failure.hpp"
+#include "run/agent/coordinator_service.hpp"
 #include "run/launch/job_key.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/resolve/rendezvous_ports.hpp"
 
@@ -86,8 +86,8 @@ bool may_lead(const AgentRequest& request, const launch::RuntimeContext& context
 
 /// Returns the key of the agents of a step. On several nodes they create the key file if there is none: each
 /// tries, one succeeds, and all read the same file.
-util::Result<launch::JobChannel> find_step_channel(const launch::RuntimeContext& context,
-                                                   const launch::World& world, unsigned max_nodes) {
+util::Result<launch::JobChannelKey> find_step_channel(const launch::RuntimeContext& context,
+                                                      const launch::World& world, unsigned max_nodes) {
   if (world.channel.is_shared) return world.channel;
   const bool is_alone = max_nodes == 1;
   auto found = launch::find_job_channel(context.env, world.identity, is_alone);
@@ -99,17 +99,17 @@ util::Result<launch::JobChannel> find_step_channel(const launch::RuntimeContext&
 }
 
 /// Returns the key of a run's agents. Those that no Slurm joins may do without one, as torch's do.
-util::Result<launch::JobChannel> find_run_channel(const AgentRequest& request,
-                                                  const launch::RuntimeContext& context,
-                                                  const launch::World& world, unsigned max_nodes) {
+util::Result<launch::JobChannelKey> find_run_channel(const AgentRequest& request,
+                                                     const launch::RuntimeContext& context,
+                                                     const launch::World& world, unsigned max_nodes) {
   if (!request.place) return find_step_channel(context, world, max_nodes);
   TRY(auto found, store::find_channel_key(context.env, store::derive_run_key, request.key_file));
-  if (found.key) return launch::JobChannel{std::move(found.key), true, false, std::move(found.origin)};
-  return launch::JobChannel{store::SecretKey::make_random(), true, max_nodes > 1, std::move(found.origin)};
+  if (found.key) return launch::JobChannelKey{std::move(found.key), true, false, std::move(found.origin)};
+  return launch::JobChannelKey{store::SecretKey::make_random(), true, max_nodes > 1, std::move(found.origin)};
 }
 
-util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes) {
-  if (channel.is_shared || max_nodes == 1) return util::Done{};
+util::Status check_channel(const launch::JobChannelKey& channel, unsigned max_nodes) {
+  if (channel.is_shared || max_nodes == 1) return util::Success{};
   return util::Error{fmt::format("hpcml's agents on {} nodes have no key to authenticate each other: {}",
                                  max_nodes, channel.origin),
                      "run 'hpcml config key' on a login node once, or set HPCML_KEY_FILE to a path that all "
@@ -119,11 +119,11 @@ util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes
 using Found = std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>;
 
 /// None for agents without a key.
-std::optional<store::SecretKey> key_to_prove(const launch::JobChannel& channel) {
+std::optional<store::SecretKey> key_to_prove(const launch::JobChannelKey& channel) {
   return channel.is_open ? std::nullopt : channel.key;
 }
 
-Found look_for_first(const RegisterRequest& registration, const launch::JobChannel& channel,
+Found look_for_first(const RegisterRequest& registration, const launch::JobChannelKey& channel,
                      const FirstNodePlace& first, const HeartbeatOptions& heartbeat,
                      std::chrono::seconds join_timeout, std::chrono::seconds answer,
                      const std::function<bool()>& is_over) {
@@ -153,7 +153,7 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
 
 /// Serves and leads; an error where no port is free.
 util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequest registration,
-                                   const launch::JobChannel& channel, const FirstNodePlace& first,
+                                   const launch::JobChannelKey& channel, const FirstNodePlace& first,
                                    const std::vector<std::string>& addresses,
                                    const std::function<bool()>& is_over) {
   TRY(const auto served, start_service(rules, channel, addresses, first.ports));

@@ -23,7 +23,7 @@ struct AgentRendezvous {
   std::optional<pid_t> service; ///< serves the conductor; this agent leads
   bool leads = false;
   std::string address; ///< of the first node, for the ranks; empty: the world's own
-  launch::JobChannel channel =
+  launch::JobChannelKey channel =
       {}; ///< by which the agents, and the launchers of their ranks, trust each other
   std::chrono::steady_clock::time_point begun = {}; ///< when this agent began to look for the others
 };

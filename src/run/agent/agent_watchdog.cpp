@@ -17,7 +17,7 @@
 #include "core/util/text.hpp"
 #include "run/agent/inactivity_timer.hpp"
 #include "run/agent/process_states.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 
 namespace hpcml::agent {
 
@@ -116,7 +116,7 @@ util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const Heartbea
   child_options.mask = util::no_signals();
   child_options.directory = "/";
   child_options.descriptors = {{STDIN_FILENO, ends[0]}, {STDOUT_FILENO, util::ChildOptions::k_null_device}};
-  auto watchdog = util::Child::fork(child_options, [&] {
+  auto watchdog = util::ChildProcess::fork(child_options, [&] {
     util::close_descriptors(STDERR_FILENO + 1);
     return watch(agent, STDIN_FILENO, options, host);
   });

@@ -34,10 +34,10 @@ public:
   pid_t pid() const { return x_child.pid(); }
 
 private:
-  AgentWatchdog(util::Child child, int line) : x_child(std::move(child)), x_line(line) {}
+  AgentWatchdog(util::ChildProcess child, int line) : x_child(std::move(child)), x_line(line) {}
   void send(char word) const;
 
-  util::Child x_child;
+  util::ChildProcess x_child;
   int x_line; ///< it reads the other end
 };
 

@@ -8,7 +8,7 @@
 
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/store/client.hpp"
 #include "run/store/hpcml_protocol.hpp"
 

@@ -71,7 +71,7 @@ void look_at_all(const std::vector<Look>& looks, StackTool tool, const util::Env
 
 } // namespace
 
-std::vector<RankStacks> read_stacks(const std::vector<RankToRead>& ranks, const util::EnvSnapshot& env,
+std::vector<RankStacks> read_stacks(const std::vector<StackReadTarget>& ranks, const util::EnvSnapshot& env,
                                     milliseconds limit, const std::string& proc) {
   const auto end = Clock::now() + limit;
   const auto children = read_children(proc);

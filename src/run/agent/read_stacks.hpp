@@ -13,7 +13,7 @@
 
 namespace hpcml::agent {
 
-struct RankToRead {
+struct StackReadTarget {
   unsigned rank = 0;
   std::int64_t pid = 0; ///< of the process that was started for it
 };
@@ -21,7 +21,7 @@ struct RankToRead {
 /// `env`: the environment of the ranks, in whose PATH the tools are searched. The stacks of the kernel take
 /// a few milliseconds per rank; `limit` is for all tools together. A process is stopped while a tool reads
 /// it.
-std::vector<RankStacks> read_stacks(const std::vector<RankToRead>& ranks, const util::EnvSnapshot& env,
+std::vector<RankStacks> read_stacks(const std::vector<StackReadTarget>& ranks, const util::EnvSnapshot& env,
                                     std::chrono::milliseconds limit, const std::string& proc = "/proc");
 
 } // namespace hpcml::agent

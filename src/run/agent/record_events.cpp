@@ -38,7 +38,7 @@ void add_end(JsonLine& line, int status) {
 struct AddMembers {
   JsonLine& line;
 
-  void operator()(const RunFacts& run) const {
+  void operator()(const RunStarted& run) const {
     line.add("version", k_record_version).add("run_id", run.run_id);
     line.add("job", or_null(run.job)).add("step", or_null(run.step)).add("hpcml", run.hpcml);
     line.add("command", run.command)
@@ -48,7 +48,7 @@ struct AddMembers {
     line.add("nodes", run.nodes).add("max_restarts", run.max_restarts);
     line.add_json("rendezvous_seconds", seconds_of(run.rendezvous_seconds));
   }
-  void operator()(const AttemptFacts& attempt) const {
+  void operator()(const AttemptStarted& attempt) const {
     std::vector<JsonLine> nodes;
     for (const auto& node : attempt.nodes) {
       nodes.emplace_back();
@@ -61,11 +61,11 @@ struct AddMembers {
     line.add("host", rank.host).add("pid", rank.pid);
     line.add("gpu", or_null(rank.gpu)).add("cpus", or_null(rank.cpus));
   }
-  void operator()(const PhaseOfRank& phase) const {
+  void operator()(const RankPhaseEnded& phase) const {
     line.add("attempt", phase.attempt).add("rank", phase.rank).add("phase", phase.phase);
     line.add_json("duration_seconds", seconds_of(phase.took));
   }
-  void operator()(const SlowestOfPhase& phase) const {
+  void operator()(const PhaseSummary& phase) const {
     line.add("attempt", phase.attempt).add("phase", phase.phase).add("ranks", phase.ranks);
     line.add_json("median", seconds_of(phase.median)).add("slowest", phase.slowest);
     line.add("host", phase.host).add_json("duration_seconds", seconds_of(phase.took));
@@ -138,8 +138,8 @@ std::string render_event(const RecordEvent& event, const EventTime& when) {
   return line.text() + "\n";
 }
 
-SlowestOfPhase find_slowest(const std::vector<PhaseOfRank>& phases,
-                            const std::vector<std::string>& host_of_rank) {
+PhaseSummary find_slowest(const std::vector<RankPhaseEnded>& phases,
+                          const std::vector<std::string>& host_of_rank) {
   assert(!phases.empty());
   auto sorted = phases;
   std::stable_sort(sorted.begin(), sorted.end(),

@@ -18,7 +18,7 @@ namespace hpcml::agent {
 constexpr int k_record_version = 1; ///< raised by changes that are more than new events or members
 
 /// The first line of every agent's record.
-struct RunFacts {
+struct RunStarted {
   std::string run_id = {};
   std::string job = {};   ///< Slurm's number; empty: none
   std::string step = {};  ///< of the job
@@ -33,17 +33,17 @@ struct RunFacts {
 };
 
 /// A node that takes part in an attempt.
-struct NodeOfAttempt {
+struct AttemptNode {
   unsigned node = 0;
   std::string host = {};
   unsigned ranks = 0;
 };
 
 /// The ranks are about to be started.
-struct AttemptFacts {
+struct AttemptStarted {
   unsigned attempt = 0; ///< 0: the first
   unsigned world_size = 0;
-  std::vector<NodeOfAttempt> nodes = {};
+  std::vector<AttemptNode> nodes = {};
 };
 
 struct RankStarted {
@@ -55,14 +55,14 @@ struct RankStarted {
 };
 
 /// A part of a rank's start-up is over.
-struct PhaseOfRank {
+struct RankPhaseEnded {
   unsigned attempt = 0, rank = 0;
   std::string phase = {}; ///< "process", "rendezvous", "output"
   double took = 0;        ///< seconds since the attempt began
 };
 
 /// A part of the start-up is over for all ranks.
-struct SlowestOfPhase {
+struct PhaseSummary {
   unsigned attempt = 0;
   std::string phase = {};
   unsigned ranks = 0; ///< how many are counted
@@ -121,8 +121,8 @@ struct RunEnded {
 };
 
 using RecordEvent =
-    std::variant<RunFacts, AttemptFacts, RankStarted, PhaseOfRank, SlowestOfPhase, FailureSeen, RankEnded,
-                 RanksStopped, StallSeen, RestartBegun, BadNodeSeen, RunEnded>;
+    std::variant<RunStarted, AttemptStarted, RankStarted, RankPhaseEnded, PhaseSummary, FailureSeen,
+                 RankEnded, RanksStopped, StallSeen, RestartBegun, BadNodeSeen, RunEnded>;
 
 /// When something happened.
 struct EventTime {
@@ -136,7 +136,7 @@ std::string render_time(std::chrono::system_clock::time_point time);
 std::string render_event(const RecordEvent& event, const EventTime& when);
 
 /// Which rank of a phase was the slowest, and what the middle one took. `phases` must not be empty.
-SlowestOfPhase find_slowest(const std::vector<PhaseOfRank>& phases,
-                            const std::vector<std::string>& host_of_rank);
+PhaseSummary find_slowest(const std::vector<RankPhaseEnded>& phases,
+                          const std::vector<std::string>& host_of_rank);
 
 } // namespace hpcml::agent

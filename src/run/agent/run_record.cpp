@@ -63,8 +63,8 @@ bool RunRecord::begin_anew() {
 
 util::Status RunRecord::add(const RecordEvent& event) {
   const bool removed = begin_anew();
-  const auto* run = std::get_if<RunFacts>(&event);
-  auto written = removed && x_run && run == nullptr ? write_line(*x_run) : util::Status(util::Done{});
+  const auto* run = std::get_if<RunStarted>(&event);
+  auto written = removed && x_run && run == nullptr ? write_line(*x_run) : util::Status(util::Success{});
   if (run != nullptr) x_run = *run;
   if (auto line = write_line(event); written) written = std::move(line);
   if (removed && written)
@@ -84,12 +84,12 @@ util::Status RunRecord::write_line(const RecordEvent& event) {
   while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(line.size())) {
     x_cut = false;
-    return util::Done{};
+    return util::Success{};
   }
   const int error = count < 0 ? errno : ENOSPC;
   // Of a cut line's own newline alone nothing is left over.
   if (count > 0) x_cut = count > 1 || line[0] != '\n';
-  if (std::exchange(x_is_reported, true)) return util::Done{};
+  if (std::exchange(x_is_reported, true)) return util::Success{};
   return cannot_write(x_path, error);
 }
 

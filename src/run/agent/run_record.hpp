@@ -37,7 +37,7 @@ private:
   bool begin_anew();
   util::Status write_line(const RecordEvent& event);
   std::string x_path;
-  std::optional<RunFacts> x_run; ///< the last ones
+  std::optional<RunStarted> x_run; ///< the last ones
   int x_fd;
   bool x_cut;                 ///< the file ends in the midst of a line
   bool x_is_reported = false; ///< that it cannot be written

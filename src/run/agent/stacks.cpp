@@ -19,14 +19,14 @@ constexpr std::size_t k_most_place_frames = 64;
 constexpr std::size_t k_most_hosts = 8;
 
 /// "0-8,10"
-std::string ranks_text(const PlaceGroup& group) {
+std::string ranks_text(const StackGroup& group) {
   std::vector<std::string> names;
   for (const auto& rank : group.ranks) names.push_back(std::to_string(rank.rank));
   return store::range_text(names);
 }
 
 /// Each host once, in the order of the ranks; of many the first ones.
-std::string hosts_text(const PlaceGroup& group) {
+std::string hosts_text(const StackGroup& group) {
   std::vector<std::string> hosts;
   for (const auto& rank : group.ranks) util::add_once(hosts, rank.host);
   return util::join_some(hosts, k_most_hosts);
@@ -51,7 +51,7 @@ constexpr std::string_view k_waiting_functions[] = {"init_process_group",
                                                     "MPI_"};
 
 /// True if the ranks of the group wait for other ranks.
-bool waits_for_others(const PlaceGroup& group) {
+bool waits_for_others(const StackGroup& group) {
   const auto& frames = group.ranks[0].frames;
   return std::any_of(frames.begin(), frames.end(), [](const std::string& frame) {
     return std::any_of(std::begin(k_waiting_functions), std::end(k_waiting_functions),
@@ -60,7 +60,7 @@ bool waits_for_others(const PlaceGroup& group) {
 }
 
 /// The innermost function that is not one of the C library's own (`__GI___clock_nanosleep`), else the state.
-std::string place_text(const PlaceGroup& group) {
+std::string place_text(const StackGroup& group) {
   const auto& place = group.ranks[0];
   for (const auto& frame : place.frames)
     if (!frame.starts_with("__")) return frame;
@@ -68,7 +68,7 @@ std::string place_text(const PlaceGroup& group) {
   return place.state.empty() ? "not known" : place.state;
 }
 
-std::string names_of(const PlaceGroup& group, bool others) {
+std::string names_of(const StackGroup& group, bool others) {
   const auto count = group.ranks.size();
   if (count == 1) return "rank " + std::to_string(group.ranks[0].rank) + " (" + group.ranks[0].host + ")";
   return others ? std::to_string(count) + " others" : "ranks " + ranks_text(group);
@@ -95,8 +95,8 @@ std::vector<std::vector<const ThreadStack*>> equal_threads(const ProcessStack& p
 
 } // namespace
 
-RankPlace place_of(const RankStacks& rank, const std::string& host) {
-  RankPlace place;
+MainThreadStack place_of(const RankStacks& rank, const std::string& host) {
+  MainThreadStack place;
   place.rank = rank.rank;
   place.host = host;
   if (rank.program >= rank.processes.size() || rank.processes[rank.program].threads.empty()) {
@@ -113,7 +113,7 @@ RankPlace place_of(const RankStacks& rank, const std::string& host) {
   return place;
 }
 
-std::string pack_places(const std::vector<RankPlace>& places) {
+std::string pack_places(const std::vector<MainThreadStack>& places) {
   store::WireWriter packed(k_places_mark);
   packed.number(places.size());
   for (const auto& place : places) {
@@ -126,11 +126,11 @@ std::string pack_places(const std::vector<RankPlace>& places) {
   return packed.take();
 }
 
-std::optional<std::vector<RankPlace>> unpack_places(std::string_view bytes) {
+std::optional<std::vector<MainThreadStack>> unpack_places(std::string_view bytes) {
   store::WireReader unpacked(bytes, k_places_mark);
-  std::vector<RankPlace> places;
+  std::vector<MainThreadStack> places;
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
-    RankPlace place;
+    MainThreadStack place;
     place.rank = static_cast<unsigned>(unpacked.number());
     place.host = unpacked.text();
     place.state = unpacked.text();
@@ -142,13 +142,13 @@ std::optional<std::vector<RankPlace>> unpack_places(std::string_view bytes) {
   return places;
 }
 
-std::vector<PlaceGroup> group_places(std::vector<RankPlace> places) {
+std::vector<StackGroup> group_places(std::vector<MainThreadStack> places) {
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.rank < b.rank; });
   // The state is omitted if there are frames: of two ranks in one loop, one may run while the other
   // sleeps.
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> known;
-  std::vector<PlaceGroup> groups;
+  std::vector<StackGroup> groups;
   for (auto& place : places) {
     const auto [found, is_new] =
         known.try_emplace({place.frames, place.frames.empty() ? place.state : ""}, groups.size());
@@ -161,7 +161,7 @@ std::vector<PlaceGroup> group_places(std::vector<RankPlace> places) {
   return groups;
 }
 
-std::string render_places(const std::vector<PlaceGroup>& groups, const std::string& why) {
+std::string render_places(const std::vector<StackGroup>& groups, const std::string& why) {
   std::size_t ranks = 0;
   for (const auto& group : groups) ranks += group.ranks.size();
   std::string text =
@@ -181,7 +181,7 @@ std::string render_places(const std::vector<PlaceGroup>& groups, const std::stri
   return text;
 }
 
-std::string render_odd_ranks(const std::vector<PlaceGroup>& groups) {
+std::string render_odd_ranks(const std::vector<StackGroup>& groups) {
   if (groups.empty()) return {};
   if (groups.size() == 1 && groups[0].ranks.size() > 1)
     return util::visible("all " + std::to_string(groups[0].ranks.size()) +

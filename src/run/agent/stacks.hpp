@@ -34,7 +34,7 @@ struct RankStacks {
 };
 
 /// Where a rank's program is, by its main thread: small enough to be sent to another node.
-struct RankPlace {
+struct MainThreadStack {
   unsigned rank = 0;
   std::string host = {};
   std::string state = {};
@@ -42,25 +42,25 @@ struct RankPlace {
 };
 
 /// At most 64 frames.
-RankPlace place_of(const RankStacks& rank, const std::string& host);
-std::string pack_places(const std::vector<RankPlace>& places);
+MainThreadStack place_of(const RankStacks& rank, const std::string& host);
+std::string pack_places(const std::vector<MainThreadStack>& places);
 /// Nothing where these bytes are none.
-std::optional<std::vector<RankPlace>> unpack_places(std::string_view bytes);
+std::optional<std::vector<MainThreadStack>> unpack_places(std::string_view bytes);
 
 /// Ranks with equal frames; without any, with an equal state.
-struct PlaceGroup {
-  std::vector<RankPlace> ranks = {}; ///< in order; of the first one's place
+struct StackGroup {
+  std::vector<MainThreadStack> ranks = {}; ///< in order; of the first one's place
 };
 
 /// The smallest groups first, equal ones in the order of their ranks.
-std::vector<PlaceGroup> group_places(std::vector<RankPlace> places);
+std::vector<StackGroup> group_places(std::vector<MainThreadStack> places);
 
 /// The first part of stacks.txt: each group with its ranks, hosts and frames. `why` is a clause: "nothing was
 /// written for 60 s".
-std::string render_places(const std::vector<PlaceGroup>& groups, const std::string& why);
+std::string render_places(const std::vector<StackGroup>& groups, const std::string& why);
 /// One line: "rank 9 (node002): recv (data.py:12); 15 others: wait (comm.py:7)"; the two smallest groups and
 /// the largest are named.
-std::string render_odd_ranks(const std::vector<PlaceGroup>& groups);
+std::string render_odd_ranks(const std::vector<StackGroup>& groups);
 /// The second part: every thread of a rank, equal ones together.
 std::string render_threads(const RankStacks& rank, const std::string& host);
 

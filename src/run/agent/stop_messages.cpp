@@ -10,8 +10,8 @@ namespace hpcml::agent {
 
 namespace {
 
-std::vector<PlaceGroup> groups_of(const AgentCommand& order) {
-  std::vector<RankPlace> all;
+std::vector<StackGroup> groups_of(const AgentCommand& order) {
+  std::vector<MainThreadStack> all;
   for (const auto& bytes : order.stacks)
     if (auto places = unpack_places(bytes))
       for (auto& place : *places) all.push_back(std::move(place));

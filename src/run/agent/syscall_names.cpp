@@ -92,9 +92,11 @@ constexpr SyscallRow k_syscalls[] = {
 
 } // namespace
 
-std::string syscall_name(long number, Processor processor) {
+std::string syscall_name(long number, SyscallArchitecture processor) {
   const auto of = [&](const SyscallRow& row) {
-    return processor == Processor::x86_64 ? row.x86_64 : processor == Processor::aarch64 ? row.aarch64 : -1;
+    return processor == SyscallArchitecture::x86_64    ? row.x86_64
+           : processor == SyscallArchitecture::aarch64 ? row.aarch64
+                                                       : -1;
   };
   const auto* const found = std::find_if(std::begin(k_syscalls), std::end(k_syscalls),
                                          [&](const auto& row) { return number >= 0 && of(row) == number; });

@@ -6,20 +6,20 @@
 
 namespace hpcml::agent {
 
-enum class Processor { x86_64, aarch64, other };
+enum class SyscallArchitecture { x86_64, aarch64, other };
 
 /// Of the machine that this program was built for.
-constexpr Processor own_processor() {
+constexpr SyscallArchitecture own_processor() {
 #if defined(__x86_64__)
-  return Processor::x86_64;
+  return SyscallArchitecture::x86_64;
 #elif defined(__aarch64__)
-  return Processor::aarch64;
+  return SyscallArchitecture::aarch64;
 #else
-  return Processor::other;
+  return SyscallArchitecture::other;
 #endif
 }
 
 /// "futex"; "system call 999" where the name is not known.
-std::string syscall_name(long number, Processor processor = own_processor());
+std::string syscall_name(long number, SyscallArchitecture processor = own_processor());
 
 } // namespace hpcml::agent

@@ -15,7 +15,7 @@
 #include "run/agent/failure_order.hpp"
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/read_stacks.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/resolve/rank_report.hpp"
 
 namespace hpcml::agent {
@@ -69,7 +69,7 @@ std::optional<unsigned> rank_of(const std::optional<failures::RankFailure>& fail
 
 WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
                          const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
-                         const store::Activity* activity, StopReporter report_stop)
+                         const store::StoreActivity* activity, StopReporter report_stop)
     : x_request(request), x_context(context), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
       x_memory(launch::read_memory_levels()) {
@@ -176,7 +176,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
     util::log_error(fmt::format("the kernel of {0} reports a GPU error: {1}\n"
                                 "hint: add --exclude={0} to the job, and report the error to the site",
                                 x_context.host, util::visible(fault)));
-  std::vector<RankToRead> running;
+  std::vector<StackReadTarget> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
     if (!rank.running) continue;
@@ -186,7 +186,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
   x_link.announce_wait();
   ask_for_flight_records(x_attempt.directory, numbers);
   const auto stacks = read_stacks(running, x_context.env, k_stack_time);
-  std::vector<RankPlace> places;
+  std::vector<MainThreadStack> places;
   std::string text;
   for (const auto& rank : stacks) {
     places.push_back(place_of(rank, x_context.host));
@@ -217,7 +217,7 @@ void WorkerGroup::started(const launch::RankProcess& process) {
   if (x_begun.size() == x_attempt.world.layout.local_world_size) note_slowest(x_begun);
 }
 
-void WorkerGroup::note_slowest(const std::vector<PhaseOfRank>& phases) {
+void WorkerGroup::note_slowest(const std::vector<RankPhaseEnded>& phases) {
   const auto& layout = x_attempt.world.layout;
   if (!phases.empty())
     note(find_slowest(phases,
@@ -226,7 +226,7 @@ void WorkerGroup::note_slowest(const std::vector<PhaseOfRank>& phases) {
 
 void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
   const auto note_phase = [&](const char* name, const auto& when) {
-    std::vector<PhaseOfRank> phases;
+    std::vector<RankPhaseEnded> phases;
     for (const auto& rank : ranks.ranks()) {
       const std::optional<Time> at = when(rank.local_rank);
       if (!at) continue;

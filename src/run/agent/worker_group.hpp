@@ -18,7 +18,7 @@
 #include "run/launch/rank_observer.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/resolve/node_setup.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::agent {
 
@@ -41,7 +41,7 @@ public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
   WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
-              CoordinatorConnection& link, RunRecord* record, const store::Activity* activity,
+              CoordinatorConnection& link, RunRecord* record, const store::StoreActivity* activity,
               StopReporter report_stop);
 
   int fd() const override { return receives_commands() ? x_link.fd() : -1; }
@@ -78,7 +78,7 @@ private:
   void notify_failure(failures::RankFailure failure);
   const std::string& gpu_fault();
   void note(const RecordEvent& event);
-  void note_slowest(const std::vector<PhaseOfRank>& phases);
+  void note_slowest(const std::vector<RankPhaseEnded>& phases);
   double seconds_since_start(Time time) const;
   std::string file_of_rank(unsigned rank, const char* name) const;
 
@@ -87,18 +87,18 @@ private:
   const Attempt& x_attempt;
   CoordinatorConnection& x_link;
   RunRecord* x_record;
-  const store::Activity* x_activity;
+  const store::StoreActivity* x_activity;
   StopReporter x_report_stop;
   Time x_started;
   std::optional<failures::RankFailure>
       x_reported;                      ///< the failure that was sent to the coordinator, or received from it
   std::optional<Time> x_keep_alive_at; ///< also after the last order
   std::optional<StallWatch> x_stall;
-  std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
-  std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
-  std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
-  node_health::KernelLog x_kernel;           ///< since then
-  std::string x_gpu_fault;                   ///< its message about a GPU
+  std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
+  std::vector<RankPhaseEnded> x_begun; ///< when each rank's process had begun
+  std::vector<launch::MemoryCgroup> x_memory; ///< before the ranks were started
+  node_health::KernelLog x_kernel;            ///< since then
+  std::string x_gpu_fault;                    ///< its message about a GPU
 };
 
 } // namespace hpcml::agent

@@ -23,7 +23,7 @@ bool BackgroundCommand::start(const std::vector<std::string>& words, const util:
   options.descriptors = {{STDIN_FILENO, util::ChildOptions::k_null_device},
                          {STDERR_FILENO, util::ChildOptions::k_null_device}};
   options.pipes_output = true;
-  auto child = util::Child::run(words, env, options);
+  auto child = util::ChildProcess::run(words, env, options);
   if (!child || ::fcntl(child->output(), F_SETFL, O_NONBLOCK) != 0) return false;
   x_child = *std::move(child);
   x_output.clear();

@@ -32,7 +32,7 @@ public:
   void stop();
 
 private:
-  util::Child x_child;
+  util::ChildProcess x_child;
   Clock::time_point x_deadline;
   std::string x_output;
 };

@@ -11,7 +11,7 @@
 namespace hpcml::batch {
 
 /// What is known of a job before its script starts.
-struct SurvivalFacts {
+struct JobStartFacts {
   std::string job;                 ///< as Slurm's commands take it: "4711", of an array "4711_3"
   bool saves = false;              ///< the ranks are asked to save before the job ends
   std::string lead_time;           ///< how long before the time limit, for messages: "00:10:00"
@@ -82,7 +82,7 @@ enum class Phase {
 };
 
 struct BatchState {
-  SurvivalFacts facts;
+  JobStartFacts facts;
   Phase phase = Phase::starting;
   int code = 0;               ///< of the body, or the worst of the steps that saved
   std::string run_nodes = {}; ///< of a job with spare nodes those that run the program

@@ -88,7 +88,7 @@ void BatchProcess::signal_steps(const std::vector<pid_t>& steps) {
   if (x_repeats_signal && Clock::now() >= x_next_try) fresh = steps;
   if (fresh.empty()) return;
   x_signalled.insert(fresh.begin(), fresh.end());
-  const bool by_launch = x_request.save_route == SaveRoute::launch;
+  const bool by_launch = x_request.save_route == SaveSignalRoute::launch;
   const int wanted = launch::number_of(x_request.save_signal);
   // A launch also takes USR2 if its program's signal is one that srun does not forward.
   const int forwarded = launch::is_forwarded_by_srun(wanted) ? wanted : SIGUSR2;

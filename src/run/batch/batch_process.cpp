@@ -57,8 +57,8 @@ BatchProcess::~BatchProcess() {
 
 util::Status BatchProcess::set_up() {
   TRY(x_script, prepare_script_environment(x_request, x_job, x_env));
-  if (!x_request.requeues && x_request.save_before.count() == 0) return util::Done{};
-  if (x_job.command.size() < 2) return util::Done{};
+  if (!x_request.requeues && x_request.save_before.count() == 0) return util::Success{};
+  if (x_job.command.size() < 2) return util::Success{};
   const SavedJob kept{x_job.name,
                       x_job.first,
                       x_job.restarts - x_job.starts_here,
@@ -76,11 +76,11 @@ util::Status BatchProcess::set_up() {
                     "without a copy: {}\n"
                     "hint: set XDG_STATE_HOME, or check the quota of your home directory",
                     copy.error().what));
-  return util::Done{};
+  return util::Success{};
 }
 
-SurvivalFacts BatchProcess::read_facts() const {
-  SurvivalFacts facts;
+JobStartFacts BatchProcess::read_facts() const {
+  JobStartFacts facts;
   facts.job = x_job.name;
   facts.saves = x_request.save_before.count() > 0;
   facts.lead_time = model::Walltime::of(x_request.save_before).to_slurm();
@@ -166,7 +166,7 @@ void BatchProcess::start_script(const std::string& nodes) {
   options.death_signal = SIGKILL; // Slurm ends the steps with this process: so must the script
   options.default_signals = {SIGTERM};
   options.mask = util::no_signals();
-  auto script = util::Child::run(x_job.command, x_script, options);
+  auto script = util::ChildProcess::run(x_job.command, x_script, options);
   x_has_node_files = !x_request.stage_dir.empty();
   if (script) {
     x_script_pid = script->release();

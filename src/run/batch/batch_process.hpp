@@ -38,7 +38,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   util::Status set_up();
-  SurvivalFacts read_facts() const;
+  JobStartFacts read_facts() const;
   void perform(const Action& action);
   void start_script(const std::string& nodes);
   void ask_to_save();
@@ -73,9 +73,9 @@ private:
   bool x_is_over = false;
 
   pid_t x_script_pid = 0;
-  std::string x_kept_script;   ///< path of a copy of the script; empty: none
+  std::string x_kept_script;     ///< path of a copy of the script; empty: none
   bool x_has_node_files = false; ///< the script may have put files on the nodes' own disks
-  std::size_t x_bad_nodes = 0; ///< lines in the file of bad nodes when the script started
+  std::size_t x_bad_nodes = 0;   ///< lines in the file of bad nodes when the script started
   bool x_awaits_steps = false;
   bool x_holds_script = false; ///< its shells are stopped, and new steps are signalled as well
   std::set<pid_t> x_signalled;

@@ -12,7 +12,7 @@
 namespace hpcml::batch {
 
 /// How the ranks' programs get the request to save.
-enum class SaveRoute {
+enum class SaveSignalRoute {
   launch, ///< hpcml launch of each rank delivers it to the processes that handle the signal
   step,   ///< Slurm delivers the signal to the tasks of the step
 };
@@ -22,7 +22,7 @@ struct BatchRequest {
 
   std::chrono::seconds save_before{0}; ///< before the time limit; 0: the ranks are not asked to save
   model::SaveSignal save_signal;
-  SaveRoute save_route = SaveRoute::launch;
+  SaveSignalRoute save_route = SaveSignalRoute::launch;
 
   bool requeues = false;
   unsigned max_requeues = 0;

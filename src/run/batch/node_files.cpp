@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 
 /// Runs a command with the standard streams of this process. Returns its exit code.
 int run_here(const Words& words, const util::EnvSnapshot& env) {
-  auto child = util::Child::run(words, env);
+  auto child = util::ChildProcess::run(words, env);
   return child ? util::exit_code_of_status(child->wait()) : 127;
 }
 
@@ -44,13 +44,13 @@ public:
     TRY_DONE(copy_sources());
     if (!x_request.archive.empty()) TRY_DONE(unpack());
     if (!x_request.wheels.empty() || !x_request.requirements.empty()) TRY_DONE(build());
-    return util::Done{};
+    return util::Success{};
   }
 
 private:
   util::Status run(const Words& words) const {
     const auto code = run_here(words, x_env);
-    if (code == 0) return util::Done{};
+    if (code == 0) return util::Success{};
     return util::Error{
         fmt::format("cannot copy files to the disks of the nodes: '{}' failed with exit code {}",
                     util::join(words, " "), code),
@@ -80,7 +80,7 @@ private:
       else
         copy.push_back(source);
     }
-    if (copy.size() == count) return util::Done{};
+    if (copy.size() == count) return util::Success{};
     copy.push_back(x_directory);
     return on_nodes(copy);
   }
@@ -95,7 +95,7 @@ private:
     TRY_DONE(on_nodes({"tar", "-C", x_environment, "-xf", archive}));
     if (is_broadcast) TRY_DONE(on_nodes({"rm", archive}));
     // conda-pack leaves a program that corrects paths in the environment, and runs with its Python.
-    if (::access((x_environment + "/bin/conda-unpack").c_str(), X_OK) != 0) return util::Done{};
+    if (::access((x_environment + "/bin/conda-unpack").c_str(), X_OK) != 0) return util::Success{};
     activate();
     return on_nodes({"conda-unpack"});
   }
@@ -121,7 +121,7 @@ private:
   std::string x_directory, x_environment;
 };
 
-void add_step_options(const NodeTasks& tasks, const util::EnvSnapshot& env, Words& words) {
+void add_step_options(const PerNodeTasks& tasks, const util::EnvSnapshot& env, Words& words) {
   auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
   auto list = env.get_or(k_nodes_variable, "");
   if (!tasks.nodes.empty()) {
@@ -145,7 +145,7 @@ std::string stage_directory(const std::string& base, unsigned restarts, const ut
                      env.get_or("SLURM_JOB_ID", "0"), restarts);
 }
 
-Words on_each_node(const NodeTasks& tasks, const Words& command, const util::EnvSnapshot& env) {
+Words on_each_node(const PerNodeTasks& tasks, const Words& command, const util::EnvSnapshot& env) {
   Words words;
   for (const auto& word : util::split(tasks.launcher, ' '))
     if (!word.empty()) words.push_back(word);

@@ -104,7 +104,8 @@ util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<
       continue;
     }
     // Slurm runs the copy as the caller: a file that another user has put there is not used.
-    const util::InputRule own{k_most_bytes, true, "remove this file, and submit your original script again"};
+    const util::InputFileRule own{k_most_bytes, true,
+                                  "remove this file, and submit your original script again"};
     TRY(const auto text, util::read_input(path.string(), own));
     TRY(auto kept, parse_record(text, path.string()));
     kept.script = script_path(directory, job).string();

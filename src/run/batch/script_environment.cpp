@@ -44,10 +44,10 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
                       host)};
     address = *first;
   }
-  if (address.empty()) return util::Done{}; // the ranks use the name of the first node
+  if (address.empty()) return util::Success{}; // the ranks use the name of the first node
   env.set("HPCML_MASTER_ADDR", address);
   env.set("HPCML_MASTER_NODE", env.get_or("SLURMD_NODENAME", ""));
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Starts the store in a child that ends with this process. Returns HOST:PORT; empty if it could not be
@@ -57,9 +57,9 @@ std::string start_store(const std::string& name, const util::EnvSnapshot& env) {
   if (::pipe2(ends, O_CLOEXEC) != 0) return {};
   util::ChildOptions options;
   options.mask = util::no_signals();
-  auto child = util::Child::fork(options, [&] {
+  auto child = util::ChildProcess::fork(options, [&] {
     ::prctl(PR_SET_NAME, "hpcml-store"); // as ps shows it
-    launch::ScriptStore store;
+    launch::ScriptStoreRequest store;
     store.name = name;
     store.with_parent = true;
     const auto ended = launch::serve_for_script(

@@ -368,7 +368,8 @@ std::optional<ProgramWords> read_shell_text(const std::string& text, const util:
   const auto script = shell::read_script(text);
   const auto& commands = script.program.children;
   if (commands.size() != 1 || commands[0].kind != shell::SyntaxNode::Kind::simple ||
-      commands[0].link != shell::Tie::next || !commands[0].redirects.empty() || !commands[0].declared.empty())
+      commands[0].link != shell::ListOperator::next || !commands[0].redirects.empty() ||
+      !commands[0].declared.empty())
     return std::nullopt;
   ProgramWords program{{}, env};
   for (const auto& assignment : commands[0].assignments) {

@@ -8,7 +8,7 @@
 
 namespace hpcml::launch {
 
-std::vector<std::string> check_binding(const RankSetup& setup, const Bound& bound, unsigned wanted) {
+std::vector<std::string> check_binding(const RankSetup& setup, const ActualBinding& bound, unsigned wanted) {
   std::vector<std::string> faults;
   const NodeSetup& node = *setup.node;
   const auto& cpus = bound.cpus;

@@ -12,7 +12,7 @@
 namespace hpcml::launch {
 
 /// What the kernel says of this process.
-struct Bound {
+struct ActualBinding {
   model::IdSet cpus;
   std::optional<topo::MemoryPolicy> memory = {}; ///< unset: unknown
 };
@@ -23,6 +23,6 @@ struct Bound {
 /// number of requested physical cores, or 0. The other ranks of the node are assumed to be bound as planned.
 /// If hpcml binds no rank, they are assumed to be bound like this one outside a job, and are ignored in a
 /// job.
-std::vector<std::string> check_binding(const RankSetup& setup, const Bound& bound, unsigned wanted);
+std::vector<std::string> check_binding(const RankSetup& setup, const ActualBinding& bound, unsigned wanted);
 
 } // namespace hpcml::launch

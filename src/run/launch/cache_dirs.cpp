@@ -91,7 +91,7 @@ util::Status make_below(const CacheDir& cache, const std::string& below) {
     if (::mkdirat(cache.fd, relative.c_str(), 0700) != 0 && errno != EEXIST)
       return cache_error(cache.path + "/" + relative, std::strerror(errno));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// Removes caches of steps whose watcher was killed, for example by the node's cleanup. They have the same
@@ -176,7 +176,7 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   std::vector<CacheDir> made;
   for (const auto& cache : caches)
     if (cache.created) made.push_back(cache);
-  if (made.empty()) return util::Done{};
+  if (made.empty()) return util::Success{};
   // The program must not find a child that it never started.
   auto left = util::leave_process(watcher_options(), [&] { return watch(made); });
   if (left) return left;
@@ -189,7 +189,7 @@ Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
     return Error{fmt::format("cannot lock the temporary directory '{}': {}", path, std::strerror(errno)),
                  "set TMPDIR to a directory on the local disk of this node"};
   ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
-  auto watcher = util::Child::fork(watcher_options(), [&] { return watch({held.directory}); });
+  auto watcher = util::ChildProcess::fork(watcher_options(), [&] { return watch({held.directory}); });
   if (!watcher) {
     ::close(held.directory.fd);
     return util::with_context(watcher.error(),

@@ -60,7 +60,7 @@ util::Status apply_affinity(const IdSet& cpus) {
                              "cgroup allows no others",
                              topo::cpus_text(cpus), topo::cpus_text(*after)),
                  "request these CPUs for the step (--cpus-per-task), or use --bind none"};
-  return util::Done{};
+  return util::Success{};
 }
 
 void prefer_memory(const IdSet& nodes) {

@@ -72,14 +72,14 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                               const Result<model::IdSet>& cpus) {
   std::vector<std::string> faults;
   const BindMode mode = setup.node->binding.mode;
-  const auto check = model::value_or(request.rank_request.bind_check, BindCheck::none);
-  if (check == BindCheck::none && mode == BindMode::verify)
+  const auto check = model::value_or(request.rank_settings.bind_check, BindCheckAction::none);
+  if (check == BindCheckAction::none && mode == BindMode::verify)
     faults = compare_masks(setup.node->mask, setup.plan.binding.cpus);
-  if (check != BindCheck::none && !setup.node->agent) {
+  if (check != BindCheckAction::none && !setup.node->agent) {
     if (!cpus) return cpus.error();
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
-  if (check == BindCheck::fail && !faults.empty())
+  if (check == BindCheckAction::fail && !faults.empty())
     return Error{
         fmt::format("the binding check (--bind-check) failed, so that the program does not start: {}",
                     util::join(faults, "; ")),
@@ -88,7 +88,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                                            : "run hpcml affinity to see the plan")};
   for (const auto& fault : faults)
     util::log_warning(fmt::format("{}: {}", rank_label(location_of(setup.world.layout, host)), fault));
-  return util::Done{};
+  return util::Success{};
 }
 
 /// What rank 0 says for all, and the first rank of each node for its node.
@@ -126,15 +126,15 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
 
 util::Status bind_rank(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
-  if (setup.node->binding.mode != BindMode::apply || planned.empty()) return util::Done{};
+  if (setup.node->binding.mode != BindMode::apply || planned.empty()) return util::Success{};
   if (!(planned == setup.node->mask)) TRY_DONE(apply_affinity(planned));
   // Of all NUMA nodes alike the kernel's default is the better choice: the node of the CPU that asks.
   if (setup.plan.binding.memory.size() < setup.node->cpus.numa.size())
     prefer_memory(setup.plan.binding.memory);
-  return util::Done{};
+  return util::Success{};
 }
 
-Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
+LaunchFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
   const auto program = util::find_program(command.front(), env);
   if (!program) {
     if (const auto file = unexecutable(command.front(), env))
@@ -158,15 +158,15 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 }
 
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::Activity* activity) {
+              store::StoreActivity* activity) {
   report_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
     notify_failure(setup.world, request, context, bound.error().what);
     return fail(setup, context, "bind", bound.error());
   }
-  const bool report = model::is_on(request.rank_request.report);
-  const bool looks = report || request.rank_request.bind_check;
+  const bool report = model::is_on(request.rank_settings.report);
+  const bool looks = report || request.rank_settings.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
   if (const auto checked = check_bound_rank(setup, request, context.host, cpus); !checked) {
     notify_failure(setup.world, request, context, checked.error().what);
@@ -176,13 +176,13 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
     return fail(setup, context, "rendezvous", rendezvous.error());
   if (activity != nullptr) activity->touch(std::chrono::steady_clock::now());
   if (report) util::write_stderr_line(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
-  if (model::is_on(request.rank_request.preflight))
+  if (model::is_on(request.rank_settings.preflight))
     if (const auto failure = run_preflight(setup, request, context))
       return report_failure(*failure, context.env);
   set_container_variables(setup, request);
   leave_world_watch(setup, request);
   reset_save_signal(find_save_signal(context.env));
-  Failure failure = exec_command(request.command, setup.env);
+  LaunchFailure failure = exec_command(request.command, setup.env);
   failure.rank = location_of(setup.world.layout, context.host);
   failure.host = context.host;
   return report_failure(failure, context.env);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "run/launch/cache_dirs.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/launch_context.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/resolve/rank_setup.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::launch {
 
@@ -22,11 +22,11 @@ util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::Planned
 util::Status bind_rank(const RankSetup& setup);
 
 /// Replaces this process by `command`; returns only with the reason why it could not.
-Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
+LaunchFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
 /// Binds, checks, joins the rendezvous, reports and execs the program of a rank. `activity` is touched after
 /// the rendezvous. Returns only on failure, with the exit code.
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::Activity* activity = nullptr);
+              store::StoreActivity* activity = nullptr);
 
 } // namespace hpcml::launch

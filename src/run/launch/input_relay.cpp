@@ -16,14 +16,14 @@ InputRelay::~InputRelay() {
 
 util::Status InputRelay::open() {
   int ends[2];
-  if (::isatty(STDIN_FILENO) == 0) return util::Done{};
+  if (::isatty(STDIN_FILENO) == 0) return util::Success{};
   // A rank that reads nothing must not stop us.
   if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
     return util::Error{fmt::format("cannot create a pipe for the input of rank 0: {}", std::strerror(errno)),
                        "check `ulimit -n`, or use </dev/null if the program reads no input"};
   x_in = ends[0];
   x_out = ends[1];
-  return util::Done{};
+  return util::Success{};
 }
 
 int InputRelay::rank_input() const { return x_out >= 0 ? x_in : STDIN_FILENO; }

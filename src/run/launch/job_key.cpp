@@ -22,12 +22,12 @@ std::string rendezvous_job(const slurm::StepIdentity& identity) {
          std::to_string(::getuid());
 }
 
-Result<JobChannel> find_job_channel(const util::EnvSnapshot& env, const slurm::StepIdentity& identity,
-                                    bool starts_all_ranks) {
+Result<JobChannelKey> find_job_channel(const util::EnvSnapshot& env, const slurm::StepIdentity& identity,
+                                       bool starts_all_ranks) {
   TRY(auto found, find_key(env, identity));
-  if (found.key) return JobChannel{std::move(found.key), true, false, std::move(found.origin)};
-  if (starts_all_ranks) return JobChannel{store::SecretKey::make_random(), true, false, "this launch"};
-  return JobChannel{store::SecretKey::make_random(), false, false, std::move(found.origin)};
+  if (found.key) return JobChannelKey{std::move(found.key), true, false, std::move(found.origin)};
+  if (starts_all_ranks) return JobChannelKey{store::SecretKey::make_random(), true, false, "this launch"};
+  return JobChannelKey{store::SecretKey::make_random(), false, false, std::move(found.origin)};
 }
 
 Result<std::string> make_job_secret(const util::EnvSnapshot& env) {

@@ -9,8 +9,8 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/job_key.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
 #include "run/launch/serve_ranks.hpp"
@@ -39,7 +39,7 @@ constexpr auto k_keyless_retry_window = std::chrono::seconds(10);
 constexpr auto k_script_store_timeout = std::chrono::seconds(2);
 
 std::chrono::seconds rendezvous_timeout(const LaunchRequest& request) {
-  const auto& timeout = request.rank_request.rendezvous_timeout;
+  const auto& timeout = request.rank_settings.rendezvous_timeout;
   return timeout ? std::chrono::seconds(timeout->value) : k_rendezvous_timeout;
 }
 
@@ -224,17 +224,17 @@ private:
     const auto result = search_at(announcement(), everywhere.all, everywhere.likely, x_deadline);
     if (!result.found) return not_found(result, everywhere.all.empty());
     apply_alone(decision);
-    return util::Done{};
+    return util::Success{};
   }
 
-  void apply_alone(const store::Decision& decision) {
+  void apply_alone(const store::RendezvousDecision& decision) {
     apply_decision(x_setup, x_request, decision,
                    serves_programs(decision) ? store::place_text(decision.address, decision.port)
                                              : std::string());
   }
 
-  static bool serves_programs(const store::Decision& decision) {
-    return decision.agent_store != store::AgentStore::unset;
+  static bool serves_programs(const store::RendezvousDecision& decision) {
+    return decision.agent_store != store::AgentStoreUse::unset;
   }
 
   /// If no number distinguishes two runs, the store of the previous one may still use the port.
@@ -255,11 +255,11 @@ private:
     return led ? std::move(led) : cannot_begin(failure);
   }
 
-  util::Status wait_for_all(store::Found& found) {
+  util::Status wait_for_all(store::FoundStore& found) {
     found.client.put_get(store::k_all_here_key);
     const auto all = found.client.wait_for_value(x_deadline);
     if (all && !all->empty()) return cannot_begin(*all);
-    if (all) return util::Done{};
+    if (all) return util::Success{};
     if (!found.client.fault().empty()) return all.error();
     found.client.put_get(store::k_missing_key);
     const auto missing = found.client.wait_for_value(Clock::now() + std::chrono::seconds(2));
@@ -277,7 +277,7 @@ private:
     if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
     if (found) {
       notify_program(*found);
-      return util::Done{};
+      return util::Success{};
     }
     return not_found(result, everywhere.all.empty());
   }
@@ -313,7 +313,7 @@ private:
     return places;
   }
 
-  void notify_program(const store::Found& found) {
+  void notify_program(const store::FoundStore& found) {
     auto decision = found.welcome.decision;
     const bool at_store = decision.port == found.place.port;
     // Its port is the one that was dialled: a store that proves the key proves that as well.
@@ -346,11 +346,11 @@ std::optional<store::Credentials> find_rank_credentials(const World& world) {
 }
 
 bool needs_rendezvous(const World& world, const LaunchRequest& request) {
-  return model::needs_rendezvous(request.rank_request, world.layout.world_size);
+  return model::needs_rendezvous(request.rank_settings, world.layout.world_size);
 }
 
 util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context) {
-  if (!needs_rendezvous(setup.world, request)) return util::Done{};
+  if (!needs_rendezvous(setup.world, request)) return util::Success{};
   return RendezvousClient(setup, request, context, rendezvous_timeout(request)).join();
 }
 

@@ -26,7 +26,7 @@ namespace {
 /// Slurm's task number identifies the rank of a failure even if the layout is uncertain.
 std::optional<unsigned> rank_of_task(const LaunchRequest& request, const RuntimeContext& context) {
   const auto task = util::parse_unsigned(context.env.get_or("SLURM_PROCID", ""));
-  const bool is_task = slurm::in_step_task(context.env) && starter_of(context) != Starter::script;
+  const bool is_task = slurm::in_step_task(context.env) && starter_of(context) != TaskStarter::script;
   if (request.processes_per_node || !is_task || !task || *task >= 10000000) return std::nullopt;
   return static_cast<unsigned>(*task);
 }
@@ -50,7 +50,8 @@ LaunchDecision resolve_here(const LaunchRequest& request, const RuntimeContext& 
   return resolve(request, context, std::move(*node), SystemQueries(context), first);
 }
 
-Failure setup_failure(const std::string& phase, const util::Error& error, const RuntimeContext& context) {
+LaunchFailure setup_failure(const std::string& phase, const util::Error& error,
+                            const RuntimeContext& context) {
   return {k_cannot_set_up, phase, error, {}, context.host};
 }
 
@@ -83,7 +84,7 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
                : run_handing_on(save_signal, {layout.rank, layout.world_size, context.host}, become);
   Outcome outcome;
   {
-    store::Activity connected;
+    store::StoreActivity connected;
     const auto store = serve_started_ranks(node, request, context, &connected);
     Supervisor supervisor(request, context, node);
     if (store) supervisor.join_at(store->pid);
@@ -103,8 +104,8 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
 
 } // namespace
 
-std::variant<ResolvedLaunch, Failure> resolve_ranks(const LaunchRequest& request,
-                                                    const RuntimeContext& context) {
+std::variant<ResolvedLaunch, LaunchFailure> resolve_ranks(const LaunchRequest& request,
+                                                          const RuntimeContext& context) {
   auto decision = resolve_here(request, context);
   if (const auto* failed = std::get_if<LaunchError>(&decision))
     return setup_failure(failed->phase, failed->error, context);
@@ -118,9 +119,9 @@ std::variant<ResolvedLaunch, Failure> resolve_ranks(const LaunchRequest& request
       context);
 }
 
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
-                                                   const RuntimeContext& context, const World& first,
-                                                   const std::optional<ResolvedLaunch>& planned) {
+std::variant<PreparedRanks, LaunchFailure> prepare_ranks(const LaunchRequest& request,
+                                                         const RuntimeContext& context, const World& first,
+                                                         const std::optional<ResolvedLaunch>& planned) {
   auto resolved = planned ? adopt_world(*planned, request, context, first) : std::nullopt;
   if (!resolved) {
     auto decision = resolve_here(request, context, first);

@@ -28,7 +28,7 @@ using AskSlurm = std::function<std::optional<model::FailureClass>()>;
 /// unknown. Reading a profile takes as long as the rest of launch.
 using FindFabric = std::function<std::string()>;
 
-struct RuntimeContext : Environment {
+struct RuntimeContext : ProcessContext {
   std::string program; ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;

@@ -34,7 +34,7 @@ util::Status LogFile::open(const std::string& path) {
   if (!opened) return fail(opened.error());
   x_path = path;
   x_fd = *opened;
-  return util::Done{};
+  return util::Success{};
 }
 
 /// How many bytes could be written.

@@ -94,14 +94,14 @@ util::Status OrphanReaper::start() {
   options.group = util::ChildOptions::Group::session;
   options.ignored_signals = util::signals_except({});
   options.directory = "/";
-  auto child = util::Child::fork(options, [&] {
+  auto child = util::ChildProcess::fork(options, [&] {
     ::close(ends[1]);
     return watch(ends[0], x_groups, x_count, entry, x_directory);
   });
   ::close(ends[0]);
   if (!child) return failed();
   x_child = *std::move(child);
-  return util::Done{};
+  return util::Success{};
 }
 
 void OrphanReaper::set_group(std::size_t index, pid_t group) {

@@ -35,7 +35,7 @@ private:
   std::size_t x_count;
   volatile pid_t* x_groups = nullptr; ///< shared with the process
   int x_line = -1;                    ///< it reads the other end
-  util::Child x_child;
+  util::ChildProcess x_child;
   std::string x_mark, x_directory;
 };
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_place.hpp"
+#include "core/util/memory_cgroup_path.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -35,7 +35,8 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
 
 std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
 
-std::string directory_of(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
+std::string directory_of(const std::string& root, const util::MemoryCgroupPath& place,
+                         const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
 
@@ -45,7 +46,8 @@ bool counts_kills(const std::string& directory, bool unified) {
          std::string::npos;
 }
 
-MemoryLevel read_level(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
+MemoryCgroup read_level(const std::string& root, const util::MemoryCgroupPath& place,
+                        const std::string& path) {
   const auto directory = directory_of(root, place, path);
   if (place.unified)
     return parse_memory_v2(path, read_text(directory + "memory.events"), read_text(directory + "memory.max"));
@@ -76,30 +78,30 @@ std::string owner_of(const std::string& path) {
 }
 
 /// The level of the other reading, by its path.
-const MemoryLevel* same_level(const std::vector<MemoryLevel>& levels, const std::string& path) {
+const MemoryCgroup* same_level(const std::vector<MemoryCgroup>& levels, const std::string& path) {
   const auto found = std::find_if(levels.begin(), levels.end(),
-                                  [&](const MemoryLevel& level) { return level.path == path; });
+                                  [&](const MemoryCgroup& level) { return level.path == path; });
   return found == levels.end() ? nullptr : &*found;
 }
 
 } // namespace
 
-MemoryLevel parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
-                            std::string_view failcnt, std::string_view max_usage) {
+MemoryCgroup parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
+                             std::string_view failcnt, std::string_view max_usage) {
   const auto number = [](std::string_view text) {
     return util::parse_unsigned(util::trim(text)).value_or(0);
   };
-  MemoryLevel level{std::move(path), limit_of(limit), count_of(oom_control, "oom_kill"), number(failcnt)};
+  MemoryCgroup level{std::move(path), limit_of(limit), count_of(oom_control, "oom_kill"), number(failcnt)};
   level.has_been_full = level.limit && number(max_usage) + k_charged_at_once >= *level.limit;
   return level;
 }
 
-MemoryLevel parse_memory_v2(std::string path, std::string_view events, std::string_view max) {
+MemoryCgroup parse_memory_v2(std::string path, std::string_view events, std::string_view max) {
   return {std::move(path), limit_of(max), count_of(events, "oom_kill"), count_of(events, "oom")};
 }
 
-std::vector<MemoryLevel> read_memory_levels(const std::string& root) {
-  std::vector<MemoryLevel> levels;
+std::vector<MemoryCgroup> read_memory_levels(const std::string& root) {
+  std::vector<MemoryCgroup> levels;
   const auto base = root == "/" ? std::string() : root;
   const auto place = util::parse_memory_place(read_text(base + "/proc/self/cgroup"),
                                               read_text(base + "/proc/self/mountinfo"));
@@ -109,27 +111,27 @@ std::vector<MemoryLevel> read_memory_levels(const std::string& root) {
       if (path == "/" || path.empty() || path == ".") break;
     }
   if (place && counts_kills(directory_of(base, *place, place->path), place->unified)) return levels;
-  MemoryLevel machine; // includes other jobs, so that it is used only if nothing else is known
+  MemoryCgroup machine; // includes other jobs, so that it is used only if nothing else is known
   machine.kills = count_of(read_text(base + "/proc/vmstat"), "oom_kill");
   levels.push_back(machine);
   return levels;
 }
 
-std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& before,
-                                              const std::vector<MemoryLevel>& after) {
-  const auto risen = [&](const MemoryLevel& level, unsigned long long MemoryLevel::*counter) {
+std::optional<std::string> find_out_of_memory(const std::vector<MemoryCgroup>& before,
+                                              const std::vector<MemoryCgroup>& after) {
+  const auto risen = [&](const MemoryCgroup& level, unsigned long long MemoryCgroup::*counter) {
     const auto* old = same_level(before, level.path);
     return old != nullptr && level.*counter > old->*counter ? level.*counter - old->*counter : 0;
   };
   // The innermost group that counts: a kill is counted where the process was, with v2 in all groups around
   // it.
-  const auto counted = std::find_if(after.begin(), after.end(),
-                                    [&](const auto& level) { return risen(level, &MemoryLevel::kills) > 0; });
+  const auto counted = std::find_if(
+      after.begin(), after.end(), [&](const auto& level) { return risen(level, &MemoryCgroup::kills) > 0; });
   if (counted == after.end()) return std::nullopt;
-  const auto kills = risen(*counted, &MemoryLevel::kills);
+  const auto kills = risen(*counted, &MemoryCgroup::kills);
   const auto killed = util::counted(kills, "process");
   auto full = std::find_if(after.begin(), after.end(), [&](const auto& level) {
-    return level.limit && risen(level, &MemoryLevel::hits) > 0;
+    return level.limit && risen(level, &MemoryCgroup::hits) > 0;
   });
   if (full == after.end())
     full = std::find_if(after.begin(), after.end(), [](const auto& level) { return level.has_been_full; });

@@ -11,7 +11,7 @@
 namespace hpcml::launch {
 
 /// A group of processes that has its memory counted.
-struct MemoryLevel {
+struct MemoryCgroup {
   std::string path;                        ///< empty: the whole machine
   std::optional<unsigned long long> limit; ///< bytes
   unsigned long long kills = 0;            ///< processes that the kernel killed (out of memory)
@@ -22,18 +22,18 @@ struct MemoryLevel {
 /// Parses a group's files memory.oom_control, memory.limit_in_bytes, memory.failcnt and
 /// memory.max_usage_in_bytes (Linux 6.18 counts no failures if the limit with swap is equally low). A
 /// missing file is an empty text.
-MemoryLevel parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
-                            std::string_view failcnt, std::string_view max_usage);
+MemoryCgroup parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
+                             std::string_view failcnt, std::string_view max_usage);
 /// The same of memory.events and memory.max.
-MemoryLevel parse_memory_v2(std::string path, std::string_view events, std::string_view max);
+MemoryCgroup parse_memory_v2(std::string path, std::string_view events, std::string_view max);
 
 /// This process's own group, in which its ranks are, then those around it; the machine's counter where the
 /// group has none. `root` is what stands for "/".
-std::vector<MemoryLevel> read_memory_levels(const std::string& root = "/");
+std::vector<MemoryCgroup> read_memory_levels(const std::string& root = "/");
 
 /// Compares two readings, the first from before the start of the ranks. Returns "the kernel killed 1 process:
 /// the job's limit of 16 GiB was reached (/slurm/uid_1/job_7)", or nothing if it killed none.
-std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& before,
-                                              const std::vector<MemoryLevel>& after);
+std::optional<std::string> find_out_of_memory(const std::vector<MemoryCgroup>& before,
+                                              const std::vector<MemoryCgroup>& after);
 
 } // namespace hpcml::launch

@@ -32,7 +32,7 @@ util::Status OutputFiles::open(const OutputOptions& output_options, unsigned nod
     if (!shared.is_open())
       TRY_DONE(shared.open(output_options.directory + "/" + filtered_name(route.is_error, node_rank)));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 void OutputFiles::report(const std::string& sentence) const {

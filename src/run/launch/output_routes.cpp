@@ -10,7 +10,7 @@ namespace hpcml::launch {
 namespace {
 
 bool names_any(const StreamsOfRanks& streams) {
-  const auto any = [](const Streams& of) { return of.out || of.err; };
+  const auto any = [](const OutputStreams& of) { return of.out || of.err; };
   return any(streams.others) || std::any_of(streams.named.begin(), streams.named.end(),
                                             [&](const auto& entry) { return any(entry.second); });
 }

@@ -83,11 +83,11 @@ std::string preflight_success(const std::string& lines) {
   return {};
 }
 
-std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                     const RuntimeContext& context) {
+std::optional<LaunchFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+                                           const RuntimeContext& context) {
   const auto failure = [&](int code, Error error) {
-    return Failure{code, "preflight", std::move(error), location_of(setup.world.layout, context.host),
-                   context.host};
+    return LaunchFailure{code, "preflight", std::move(error), location_of(setup.world.layout, context.host),
+                         context.host};
   };
   const auto program = context.choose_preflight(request.command, setup.env);
   if (!program)

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/failure.hpp"
 #include "run/launch/launch_context.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
@@ -42,7 +42,7 @@ std::string preflight_success(const std::string& lines);
 
 /// Runs the preflight with this rank's environment on a separate port, and checks the program's port.
 /// Returns nothing if it passed, which rank 0 logs.
-std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                     const RuntimeContext& context);
+std::optional<LaunchFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+                                           const RuntimeContext& context);
 
 } // namespace hpcml::launch

@@ -35,19 +35,19 @@ bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM
 
 } // namespace
 
-void RankGroups::add(const RankProcess& process) {
+void RankProcessGroups::add(const RankProcess& process) {
   x_guard.set_group(x_ranks.size(), process.pid);
   x_by_pid[process.pid] = x_ranks.size();
   x_ranks.push_back(process);
   ++x_left;
 }
 
-void RankGroups::signal(int number) const {
+void RankProcessGroups::signal(int number) const {
   for (const auto& process : x_ranks)
     if (process.running || process.lingers) ::kill(-process.pid, number);
 }
 
-std::vector<std::size_t> RankGroups::reap() {
+std::vector<std::size_t> RankProcessGroups::reap() {
   std::vector<std::size_t> ended;
   for (;;) {
     int status = 0;
@@ -73,13 +73,13 @@ std::vector<std::size_t> RankGroups::reap() {
   }
 }
 
-std::optional<int> RankGroups::ended_spared(pid_t child) const {
+std::optional<int> RankProcessGroups::ended_spared(pid_t child) const {
   for (const auto& [pid, status] : x_ended_spared)
     if (pid == child) return status;
   return std::nullopt;
 }
 
-bool RankGroups::wait_for_group(std::size_t index) {
+bool RankProcessGroups::wait_for_group(std::size_t index) {
   auto& process = x_ranks[index];
   // The group's number is not reused as long as the group has a member.
   if (process.lingers || !group_exists(process.pid)) return process.lingers;
@@ -90,14 +90,14 @@ bool RankGroups::wait_for_group(std::size_t index) {
   return true;
 }
 
-void RankGroups::stop_waiting(std::size_t index) {
+void RankProcessGroups::stop_waiting(std::size_t index) {
   x_ranks[index].lingers = false;
   x_guard.set_group(index, 0);
   --x_left;
   --x_lingering;
 }
 
-std::vector<std::size_t> RankGroups::take_ended_groups() {
+std::vector<std::size_t> RankProcessGroups::take_ended_groups() {
   std::vector<std::size_t> ended;
   for (std::size_t i = 0; x_lingering > 0 && i < x_ranks.size(); ++i)
     if (x_ranks[i].lingers && !group_exists(x_ranks[i].pid)) {
@@ -107,15 +107,15 @@ std::vector<std::size_t> RankGroups::take_ended_groups() {
   return ended;
 }
 
-RankGroups::RankGroups(std::size_t count)
+RankProcessGroups::RankProcessGroups(std::size_t count)
     : x_proc(::opendir("/proc")), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)), x_guard(count) {}
 
-RankGroups::~RankGroups() {
+RankProcessGroups::~RankProcessGroups() {
   if (x_proc != nullptr) ::closedir(x_proc);
   if (x_spare >= 0) ::close(x_spare);
 }
 
-std::vector<pid_t> RankGroups::children() const {
+std::vector<pid_t> RankProcessGroups::children() const {
   std::vector<pid_t> found;
   if (x_proc == nullptr) return found;
   ::rewinddir(x_proc);
@@ -130,7 +130,7 @@ std::vector<pid_t> RankGroups::children() const {
   return found;
 }
 
-void RankGroups::kill_children(std::chrono::steady_clock::duration limit) {
+void RankProcessGroups::kill_children(std::chrono::steady_clock::duration limit) {
   if (x_spare >= 0) ::close(x_spare); // reading /proc takes one
   x_spare = -1;
   // Orphans of those that die come to us and die in the next round. One that comes while we look may be
@@ -150,7 +150,7 @@ void RankGroups::kill_children(std::chrono::steady_clock::duration limit) {
   }
 }
 
-std::vector<std::size_t> RankGroups::give_up() {
+std::vector<std::size_t> RankProcessGroups::give_up() {
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < x_ranks.size(); ++i)
     if (x_ranks[i].lingers) {

@@ -30,12 +30,12 @@ struct RankProcess {
 };
 
 /// All ranks of this node and what they have started.
-class RankGroups {
+class RankProcessGroups {
 public:
-  explicit RankGroups(std::size_t count);
-  ~RankGroups();
-  RankGroups(const RankGroups&) = delete;
-  RankGroups& operator=(const RankGroups&) = delete;
+  explicit RankProcessGroups(std::size_t count);
+  ~RankProcessGroups();
+  RankProcessGroups(const RankProcessGroups&) = delete;
+  RankProcessGroups& operator=(const RankProcessGroups&) = delete;
   OrphanReaper& guard() { return x_guard; }
   /// A child of this process that `kill_children` leaves alone.
   void spare(pid_t child) { x_spared.push_back(child); }

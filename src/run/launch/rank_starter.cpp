@@ -77,7 +77,7 @@ bool receive_started(int line, Started& started, int (&ends)[k_pipe_ends]) {
 }
 
 /// In the rank: returns only if its program cannot be executed.
-int run_rank(const RankStart& start, unsigned local_rank) {
+int run_rank(const RankStartContext& start, unsigned local_rank) {
   ::setrlimit(RLIMIT_NOFILE, &start.files);
   RankSetup setup = make_rank_setup(start.request, start.node, local_rank);
   setup.env.set(k_launch_variable, start.mark);
@@ -93,7 +93,7 @@ bool make_pipe(int ends[2]) {
 
 /// Starts a child of our parent, so that launch and the rank are notified of each other's exit. Returns -1 if
 /// it cannot be started.
-pid_t fork_rank(const RankStart& start, unsigned local_rank, int out, int err) {
+pid_t fork_rank(const RankStartContext& start, unsigned local_rank, int out, int err) {
   const bool has_input = local_rank == 0 && start.input >= 0;
   util::ChildOptions options;
   options.is_sibling = true;
@@ -104,12 +104,12 @@ pid_t fork_rank(const RankStart& start, unsigned local_rank, int out, int err) {
                          {STDERR_FILENO, err}};
   options.default_signals = {SIGPIPE};
   options.mask = start.mask;
-  auto rank = util::Child::fork(options, [&] { return run_rank(start, local_rank); });
+  auto rank = util::ChildProcess::fork(options, [&] { return run_rank(start, local_rank); });
   return rank ? rank->release() : -1;
 }
 
 /// Starts a rank and reports it; false if the next rank should not be started.
-bool start_rank(const RankStart& start, unsigned local_rank, int line) {
+bool start_rank(const RankStartContext& start, unsigned local_rank, int line) {
   int out[2] = {-1, -1}, err[2] = {-1, -1};
   Started started;
   if (!make_pipe(out) || !make_pipe(err)) {
@@ -128,7 +128,7 @@ bool start_rank(const RankStart& start, unsigned local_rank, int line) {
 
 } // namespace
 
-util::Status RankStarter::begin(const RankStart& start, unsigned count) {
+util::Status RankStarter::begin(const RankStartContext& start, unsigned count) {
   const auto& layout = start.node->world.layout;
   x_first_rank = layout.rank - layout.local_rank;
   int ends[2];
@@ -141,7 +141,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed();
   util::ChildOptions options;
   options.death_signal = SIGKILL;
-  auto starter = util::Child::fork(options, [&] {
+  auto starter = util::ChildProcess::fork(options, [&] {
     ::close(ends[0]);
     for (unsigned local = 0; local < count && start_rank(start, local, ends[1]);) ++local;
     return 0;
@@ -152,7 +152,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   errno = error;
   if (!starter) return failed();
   x_pid = starter->release(); // launch waits for all of its children
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Result<RankProcess> RankStarter::next() {

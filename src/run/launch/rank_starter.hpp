@@ -13,12 +13,12 @@
 #include "run/launch/launch_context.hpp"
 #include "run/launch/rank_process.hpp"
 #include "run/resolve/rank_setup.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::launch {
 
 /// What every rank is started with.
-struct RankStart {
+struct RankStartContext {
   const LaunchRequest& request;
   const RuntimeContext& context;
   std::shared_ptr<const NodeSetup> node;
@@ -26,7 +26,8 @@ struct RankStart {
   rlimit files{};     ///< descriptors that a rank may open
   std::string mark{}; ///< of this launch, for its guard
   int input = -1;     ///< standard input of the first rank; the others have none
-  std::vector<std::unique_ptr<store::Activity>> activity{}; ///< of each rank, if its rendezvous is observed
+  std::vector<std::unique_ptr<store::StoreActivity>>
+      activity{}; ///< of each rank, if its rendezvous is observed
 };
 
 /// A process that starts the ranks, one after another. They are nevertheless children of launch, so that
@@ -39,7 +40,7 @@ public:
   RankStarter& operator=(const RankStarter&) = delete;
 
   /// Begins to start `count` ranks.
-  util::Status begin(const RankStart& start, unsigned count);
+  util::Status begin(const RankStartContext& start, unsigned count);
   /// The next rank in the order of their numbers, once it runs; an error is the last word.
   util::Result<RankProcess> next();
   /// Starts no more of them; what comes by `next` no more is closed.

@@ -7,7 +7,7 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/resolve/agreement.hpp"
@@ -57,7 +57,7 @@ std::string address_for_all(const World& world, const util::EnvSnapshot& env) {
 /// jax.distributed.initialize prefers it to the port that it derives from Slurm's job number, where two
 /// steps of a job would connect to each other.
 void notify_coordinator(const World& world, const util::EnvSnapshot& env,
-                        const std::vector<std::uint16_t>& ports, store::Decision& decision) {
+                        const std::vector<std::uint16_t>& ports, store::RendezvousDecision& decision) {
   const auto address = address_for_all(world, env);
   auto port = side_port(ports.front());
   const auto own = local_addresses();
@@ -69,30 +69,31 @@ void notify_coordinator(const World& world, const util::EnvSnapshot& env,
 /// Without a key the others cannot learn another port.
 util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
   const auto kept = store::keep_port(port, local_addresses());
-  if (kept) return util::Done{};
+  if (kept) return util::Success{};
   return port_in_use(port, for_whom, kept.error());
 }
 
 } // namespace
 
-store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
-                                  const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
+store::RendezvousDecision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
+                                            const RuntimeContext& context,
+                                            const std::vector<std::uint16_t>& ports) {
   const auto& selection = setup.node->store;
   if (selection.is_reported) util::log_info(selection.reason);
-  store::Decision decision;
+  store::RendezvousDecision decision;
   decision.agent_store = selection.agent_store;
   if (!selection.own) decision.port = keep_program_port(setup.world, ports);
-  if (model::is_on(request.rank_request.coordinator))
+  if (model::is_on(request.rank_settings.coordinator))
     notify_coordinator(setup.world, context.env, ports, decision);
   return decision;
 }
 
-util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
-                                           const RuntimeContext& context, std::uint16_t port) {
+util::Result<store::RendezvousDecision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
+                                                     const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto& selection = setup.node->store;
   if (selection.is_reported && leads) util::log_info(selection.reason);
-  store::Decision decision;
+  store::RendezvousDecision decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;
   decision.agent_store = selection.agent_store;
@@ -100,14 +101,14 @@ util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchR
     (void)keep_program_port(setup.world, {port});
   else if (leads && !selection.own)
     TRY_DONE(keep_only_port(port, "rank 0's program"));
-  if (!model::is_on(request.rank_request.coordinator)) return decision;
+  if (!model::is_on(request.rank_settings.coordinator)) return decision;
   const auto coordinator = static_cast<std::uint16_t>(side_port(port));
   if (leads) TRY_DONE(keep_only_port(coordinator, "JAX's coordinator"));
   decision.coordinator = store::place_text(decision.address, coordinator);
   return decision;
 }
 
-void apply_decision(RankSetup& setup, const LaunchRequest& request, const store::Decision& decision,
+void apply_decision(RankSetup& setup, const LaunchRequest& request, const store::RendezvousDecision& decision,
                     const std::string& store_place) {
   auto& world = setup.world;
   if (!decision.address.empty()) world.address = decision.address;
@@ -119,14 +120,14 @@ void apply_decision(RankSetup& setup, const LaunchRequest& request, const store:
   else
     set(setup, k_store_variable, store_place);
   switch (decision.agent_store) {
-  case store::AgentStore::unset: setup.env.unset(k_agent_store); break;
-  case store::AgentStore::allowed: set(setup, k_agent_store, "1"); break;
-  case store::AgentStore::always:
+  case store::AgentStoreUse::unset: setup.env.unset(k_agent_store); break;
+  case store::AgentStoreUse::allowed: set(setup, k_agent_store, "1"); break;
+  case store::AgentStoreUse::always:
     set(setup, k_agent_store, "True");
     if (!world.agent) set(setup, "TORCHELASTIC_RESTART_COUNT", "0"); // an agent counts them itself
   }
   if (!decision.coordinator.empty()) set(setup, "JAX_COORDINATOR_ADDRESS", decision.coordinator);
-  if (model::is_on(request.rank_request.coordinator)) {
+  if (model::is_on(request.rank_settings.coordinator)) {
     set(setup, "JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
     set(setup, "JAX_PROCESS_ID", std::to_string(world.layout.rank));
   }

@@ -21,7 +21,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/rank_label.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
 
@@ -170,8 +170,8 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
   options.group = util::ChildOptions::Group::own;
   options.death_signal = SIGKILL;
   options.mask = before;
-  auto child = descriptor < 0 ? util::Result<util::Child>(util::Error{std::strerror(errno)})
-                              : util::Child::fork(options, program);
+  auto child = descriptor < 0 ? util::Result<util::ChildProcess>(util::Error{std::strerror(errno)})
+                              : util::ChildProcess::fork(options, program);
   if (!child) { // the rank runs without the process that forwards the signal
     util::log_warning(fmt::format(
         "{}: only the first process of the rank receives the save signal, because the process that "

@@ -79,7 +79,7 @@ struct ServedName {
   std::vector<std::string> addresses;
 };
 
-ServedName find_served_name(const ScriptStore& options, const util::EnvSnapshot& env) {
+ServedName find_served_name(const ScriptStoreRequest& options, const util::EnvSnapshot& env) {
   ServedName found{options.name, options.addresses};
   if (options.name.empty() || !options.addresses.empty()) return found;
   found.addresses =
@@ -95,7 +95,8 @@ ServedName find_served_name(const ScriptStore& options, const util::EnvSnapshot&
 
 /// The ports to try: a store with a name is found by a job's ranks at one of theirs, never at the first,
 /// which is rank 0's program's where that serves.
-std::vector<std::uint16_t> ports_for_script(const ScriptStore& options, const slurm::StepIdentity& identity) {
+std::vector<std::uint16_t> ports_for_script(const ScriptStoreRequest& options,
+                                            const slurm::StepIdentity& identity) {
   if (options.port != 0 || options.name.empty()) return {options.port};
   auto ports = rendezvous_ports(step_port({identity.job, 0, identity.restart}));
   ports.erase(ports.begin());
@@ -105,7 +106,7 @@ std::vector<std::uint16_t> ports_for_script(const ScriptStore& options, const sl
 
 } // namespace
 
-util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
+util::Status serve_for_script(const ScriptStoreRequest& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
                               const store::RendezvousService::MessageSink& report) {
   const pid_t parent = ::getppid(); // before anything that takes time: it may be 1, and alive
@@ -126,7 +127,7 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   int stop = -1;
   if (options.with_parent) {
     stop = end_requests();
-    if (!util::end_with(parent)) return util::Done{};
+    if (!util::end_with(parent)) return util::Success{};
   } else {
     stop = end_signals();
   }

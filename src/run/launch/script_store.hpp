@@ -15,7 +15,7 @@
 namespace hpcml::launch {
 
 /// What a script asks for.
-struct ScriptStore {
+struct ScriptStoreRequest {
   std::vector<std::string> addresses;  ///< numeric; none: those of the name, or all of this node's
   std::uint16_t port = 0;              ///< 0: with a name one of the job's, else any that is free
   std::chrono::seconds warn_after{20}; ///< time after which waits are reported
@@ -27,7 +27,7 @@ struct ScriptStore {
 /// these signals are ignored if Slurm or the terminal sends them. Once ranks can connect, `ready` receives
 /// HOST:PORT, or only the port if there is no name. `report` receives messages. Only launchers with the job's
 /// key are served (`find_job_channel`).
-util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
+util::Status serve_for_script(const ScriptStoreRequest& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
                               const store::RendezvousService::MessageSink& report);
 

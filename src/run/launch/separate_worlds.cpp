@@ -18,8 +18,8 @@
 #include "core/util/process.hpp"
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/join_rendezvous.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/orphan_reaper.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
@@ -28,7 +28,7 @@
 #include "run/launch/store_query.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/store/client.hpp"
-#include "run/store/watch.hpp"
+#include "run/store/store_watch.hpp"
 
 namespace hpcml::launch {
 
@@ -103,7 +103,7 @@ int watch_world(pid_t program, const std::string& address, std::uint16_t port, c
 
 bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
   return needs_rendezvous(node.world, request) && !node.agent &&
-         !model::is_on(request.rank_request.coordinator);
+         !model::is_on(request.rank_settings.coordinator);
 }
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
@@ -122,10 +122,10 @@ std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const Nod
   return evidence;
 }
 
-bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activity) {
+bool report_separate_worlds(WorldEvidence evidence, const store::StoreActivity* activity) {
   evidence.serves_store = evidence.serves_store && activity != nullptr;
   if (activity != nullptr) {
-    evidence.connected = activity->last() != store::Activity::Time{};
+    evidence.connected = activity->last() != store::StoreActivity::Time{};
     evidence.seen = activity->worlds();
   }
   switch (check_worlds(evidence)) {

@@ -28,7 +28,7 @@ std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const Nod
 /// Reports on standard error if the ranks did not train together. Returns true if programs were part of a
 /// world of 1, which is an error; if they did nothing that shows a world, it is a warning. `activity`: of the
 /// store that a child of this process serves; null if there is none.
-bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activity);
+bool report_separate_worlds(WorldEvidence evidence, const store::StoreActivity* activity);
 
 /// In rank 0's process that is about to become its program: leaves a process that asks the store and reports
 /// on standard error that programs have set up worlds of 1, or, when the program ends, that none has

@@ -3,9 +3,9 @@
 
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
-#include "run/launch/failure.hpp"
 #include "run/launch/job_key.hpp"
 #include "run/launch/join_rendezvous.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
 #include "run/resolve/rendezvous_ports.hpp"
@@ -30,14 +30,14 @@ StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
   order.rules.step = rendezvous_step(world);
   order.rules.world_size = world.layout.world_size;
   order.gate.key = world.channel.key;
-  if (!world.channel.is_shared) order.gate.plain = store::PlainMessages::announcements;
+  if (!world.channel.is_shared) order.gate.plain = store::PlainMessagePolicy::announcements;
   order.addresses = own_addresses(world, context);
   order.ports = std::move(ports);
   return order;
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const RuntimeContext& context, store::Activity* activity,
+                                     const RuntimeContext& context, store::StoreActivity* activity,
                                      bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
@@ -56,7 +56,7 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
 
 std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
                                               const LaunchRequest& request, const RuntimeContext& context,
-                                              store::Activity* activity) {
+                                              store::StoreActivity* activity) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // it may name the store of another step
   if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;

@@ -16,7 +16,7 @@
 #include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 
 namespace hpcml::launch {
@@ -79,7 +79,7 @@ void keep_only(std::vector<int> kept) {
   util::close_descriptors(from);
 }
 
-int serve(store::Listening listening, store::RendezvousService& rendezvous, store::SessionGate& gate) {
+int serve(store::ListeningSockets listening, store::RendezvousService& rendezvous, store::SessionGate& gate) {
   store::raise_file_limit();
   rendezvous.set_port(listening.port);
   gate.set_port(listening.port);
@@ -89,7 +89,7 @@ int serve(store::Listening listening, store::RendezvousService& rendezvous, stor
   return ended ? 0 : 1;
 }
 
-int serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequest& order) {
+int serve_for(pid_t launcher, store::ListeningSockets listening, const StoreServiceRequest& order) {
   ignore_signals();
   const Watched program(launcher);
   auto kept = listening.sockets;
@@ -113,7 +113,7 @@ int serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequ
   rendezvous.set_end([&](const store::RendezvousService& state, store::Time now) {
     if (!program.is_lost()) return false;
     // Rank 0's launcher has given up; ranks without a key would not believe why.
-    const bool has_reason = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
+    const bool has_reason = state.has_failed() && order.gate.plain == store::PlainMessagePolicy::rejected;
     if (!state.registry().complete() && !has_reason) return true;
     if (state.has_failed() && state.registry().all_received()) return true;
     const bool has_clients = !state.has_failed() && state.programs() > 0;
@@ -127,7 +127,7 @@ int serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequ
   return serve(std::move(listening), rendezvous, gate);
 }
 
-void close_all(const store::Listening& listening) {
+void close_all(const store::ListeningSockets& listening) {
   for (const int fd : listening.sockets) ::close(fd);
 }
 
@@ -148,12 +148,13 @@ void ignore_signals() {
 
 Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                       const std::vector<std::uint16_t>& ports,
-                                      const std::function<util::Status(store::Listening)>& serve, int kept) {
+                                      const std::function<util::Status(store::ListeningSockets)>& serve,
+                                      int kept) {
   TRY(auto listening, store::listen_at_first(addresses, ports));
   util::ChildOptions options;
   options.death_signal = SIGKILL;
   options.directory = "/";
-  auto child = util::Child::fork(options, [&] {
+  auto child = util::ChildProcess::fork(options, [&] {
     ignore_signals();
     auto open = listening.sockets;
     if (kept >= 0) open.push_back(kept);
@@ -170,7 +171,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 
 Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
-  const auto serve_in_child = [&](store::Listening listening) {
+  const auto serve_in_child = [&](store::ListeningSockets listening) {
     const auto report = [](const std::string& line) { util::log_info(line); };
     store::RendezvousService rendezvous(order.rules, report);
     store::SessionGate gate(order.gate, rendezvous, report);

@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "core/util/result.hpp"
-#include "run/store/activity.hpp"
 #include "run/store/listen.hpp"
 #include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::launch {
 
 /// Options of a store process.
 struct StoreServiceRequest {
-  store::RendezvousRules rules;
-  store::SessionGateOptions gate;      ///< which clients may use hpcml's messages
-  std::vector<std::string> addresses;  ///< numeric; none: all of this node's
-  std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
-  store::Activity* activity = nullptr; ///< activity of the programs; null: not recorded
-  bool stays_for_others = false;       ///< the process continues while programs of other nodes are connected
+  store::RendezvousOptions rules;
+  store::SessionGateOptions gate;           ///< which clients may use hpcml's messages
+  std::vector<std::string> addresses;       ///< numeric; none: all of this node's
+  std::vector<std::uint16_t> ports;         ///< the first that is free; 0: any
+  store::StoreActivity* activity = nullptr; ///< activity of the programs; null: not recorded
+  bool stays_for_others = false; ///< the process continues while programs of other nodes are connected
 };
 
 /// Ignores all signals that can be ignored: those of the step or its terminal are for the ranks, which may
@@ -44,7 +44,7 @@ util::Result<StoreChild> start_store_child(const StoreServiceRequest& order);
 /// process's descriptors it keeps only `kept`.
 util::Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                             const std::vector<std::uint16_t>& ports,
-                                            const std::function<util::Status(store::Listening)>& serve,
+                                            const std::function<util::Status(store::ListeningSockets)>& serve,
                                             int kept = -1);
 
 /// Starts a store that is not a child of this process, for the program that replaces it. The store runs

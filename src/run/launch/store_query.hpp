@@ -12,7 +12,7 @@
 #include "core/util/result.hpp"
 #include "run/store/client.hpp"
 #include "run/store/store_search.hpp"
-#include "run/store/watch.hpp"
+#include "run/store/store_watch.hpp"
 
 namespace hpcml::launch {
 

@@ -14,7 +14,7 @@
 
 #include "core/util/late_timer.hpp"
 #include "core/util/process.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/save_request.hpp"
 
 namespace hpcml::launch {
@@ -55,7 +55,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
     for (const pid_t child : oversight->spared) x_groups.spare(child);
     x_groups.guard().remove_on_exit(oversight->directory);
     for (unsigned i = 0; i < x_count; ++i)
-      x_start_of_ranks.activity.push_back(std::make_unique<store::Activity>());
+      x_start_of_ranks.activity.push_back(std::make_unique<store::StoreActivity>());
   }
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
@@ -84,7 +84,7 @@ util::Status Supervisor::raise_file_limit() {
   auto& files = x_start_of_ranks.files;
   ::getrlimit(RLIMIT_NOFILE, &files);
   const rlim_t wanted = static_cast<rlim_t>(x_count) * 2 + file_count() + 128;
-  if (files.rlim_cur >= wanted) return util::Done{};
+  if (files.rlim_cur >= wanted) return util::Success{};
   rlimit raised = files;
   raised.rlim_cur = std::min(wanted, files.rlim_max);
   if (raised.rlim_cur < wanted || ::setrlimit(RLIMIT_NOFILE, &raised) != 0)
@@ -93,7 +93,7 @@ util::Status Supervisor::raise_file_limit() {
                     wanted, files.rlim_max),
         "use fewer ranks on this node, or request a higher limit"};
   x_raised_files = true;
-  return util::Done{};
+  return util::Success{};
 }
 
 util::Status Supervisor::prepare() {

@@ -12,7 +12,7 @@
 #include "hpcml/rank_label.hpp"
 #include "run/launch/input_relay.hpp"
 #include "run/launch/out_of_memory.hpp"
-#include "run/launch/output_stream.hpp"
+#include "run/launch/output_multiplexer.hpp"
 #include "run/launch/rank_observer.hpp"
 #include "run/launch/rank_process.hpp"
 #include "run/launch/rank_starter.hpp"
@@ -86,7 +86,7 @@ private:
   void take_last_lines(unsigned local_rank);
   void look_at_worlds();
   void end_start();
-  OutputStream& errors() { return x_err ? *x_err : x_out; }
+  OutputMultiplexer& errors() { return x_err ? *x_err : x_out; }
 
   void wait_once();
   int wait_milliseconds() const;
@@ -122,13 +122,13 @@ private:
   const LaunchRequest& x_request;
   const RuntimeContext& x_context;
   const SupervisionOptions* x_oversight; ///< null: no observer
-  RankStart x_start_of_ranks;
+  RankStartContext x_start_of_ranks;
   unsigned x_count;
-  OutputStream x_out;
-  std::optional<OutputStream>
+  OutputMultiplexer x_out;
+  std::optional<OutputMultiplexer>
       x_err; ///< none where standard error is the same file: one stream keeps lines whole
   InputRelay x_input;
-  RankGroups x_groups;
+  RankProcessGroups x_groups;
   RankStarter x_starter;
   sigset_t x_mask_before{};
   int x_signals = -1;
@@ -138,7 +138,7 @@ private:
   bool x_killed = false;              ///< and were killed, since they did not
   Clock::time_point x_requested_at{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
-  std::vector<MemoryLevel> x_memory;          ///< before the start of the ranks, without an observer
+  std::vector<MemoryCgroup> x_memory;         ///< before the start of the ranks, without an observer
   std::optional<std::string> x_out_of_memory; ///< why the kernel has killed the one that failed
   bool x_stopped = false;                     ///< what ends from now on has not failed
   pid_t x_store = -1;

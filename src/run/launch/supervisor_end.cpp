@@ -15,7 +15,7 @@
 
 #include "core/util/process.hpp"
 #include "run/launch/end_class.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/supervisor.hpp"
 
 namespace hpcml::launch {
@@ -29,7 +29,7 @@ constexpr auto k_drain = std::chrono::seconds(2);
 
 /// Why our own output could not be written; empty where it could, or where its reader went away.
 std::string Supervisor::output_fault() const {
-  const auto fault = [](const OutputStream& stream, const char* name) -> std::string {
+  const auto fault = [](const OutputMultiplexer& stream, const char* name) -> std::string {
     const int error = stream.fault();
     if (error == 0 || error == EPIPE) return {};
     return fmt::format("cannot write to {}: {}{}", name,
@@ -107,7 +107,7 @@ bool Supervisor::pump() {
 
 /// Into what still takes something, without waiting for it.
 void Supervisor::report_lost_output() {
-  const auto lost = [](OutputStream& stream, const char* name) -> std::string {
+  const auto lost = [](OutputMultiplexer& stream, const char* name) -> std::string {
     const auto bytes = stream.queue().size();
     stream.queue().drop();
     return bytes == 0 ? "" : fmt::format("the reader of {} is blocked: {} bytes are lost", name, bytes);
@@ -143,7 +143,7 @@ Outcome Supervisor::finish() {
   x_kill_at.reset();
   x_give_up_at.reset();
   if (x_ending != 0) x_drain_until = Clock::now() + k_drain;
-  const auto take = [&](OutputStream& stream) { return stream.queue().full() || stream.take_rest(); };
+  const auto take = [&](OutputMultiplexer& stream) { return stream.queue().full() || stream.take_rest(); };
   for (bool more = true; more && !x_drain_given_up;) {
     more = take(x_out);
     if (x_err) more = take(*x_err) || more;
@@ -163,7 +163,7 @@ Outcome Supervisor::finish() {
   }
   if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
   if (!x_oversight && (x_failed || !x_store_fault.empty())) {
-    Failure failure{
+    LaunchFailure failure{
         outcome.code, "store", {fmt::format("{}: the ranks are stopped", x_store_fault)}, {}, x_context.host};
     if (x_failed)
       failure = {outcome.code,

@@ -41,7 +41,7 @@ std::size_t Supervisor::file_count() const {
 util::Status Supervisor::open_files() {
   const auto node = x_start_of_ranks.node->world.layout.node_rank;
   TRY_DONE(x_out.open_files(x_request.output, node));
-  return x_err ? x_err->open_files(x_request.output, node) : util::Status(util::Done{});
+  return x_err ? x_err->open_files(x_request.output, node) : util::Status(util::Success{});
 }
 
 void Supervisor::take_last_lines(unsigned local_rank) {

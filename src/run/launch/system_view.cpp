@@ -14,22 +14,22 @@
 #include "run/find_torch/find_torch.hpp"
 #include "run/launch/job_key.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/resolve/starter.hpp"
+#include "run/resolve/task_starter.hpp"
 
 namespace hpcml::launch {
 
 namespace {
 
-std::uint64_t from_kernel(rlim_t value) { return value == RLIM_INFINITY ? Limit::k_unlimited : value; }
-rlim_t to_kernel(std::uint64_t value) { return value == Limit::k_unlimited ? RLIM_INFINITY : value; }
+std::uint64_t from_kernel(rlim_t value) { return value == RLIM_INFINITY ? ProcessLimit::k_unlimited : value; }
+rlim_t to_kernel(std::uint64_t value) { return value == ProcessLimit::k_unlimited ? RLIM_INFINITY : value; }
 
-Limit read_limit(decltype(RLIMIT_NOFILE) resource) {
+ProcessLimit read_limit(decltype(RLIMIT_NOFILE) resource) {
   rlimit found{};
   if (::getrlimit(resource, &found) != 0) return {};
   return {from_kernel(found.rlim_cur), from_kernel(found.rlim_max)};
 }
 
-void apply_limit(decltype(RLIMIT_NOFILE) resource, const Limit& limit) {
+void apply_limit(decltype(RLIMIT_NOFILE) resource, const ProcessLimit& limit) {
   const rlimit wanted{to_kernel(limit.soft), to_kernel(limit.hard)};
   (void)::setrlimit(resource, &wanted);
 }
@@ -74,7 +74,7 @@ util::Result<NodeView> read_node(const LaunchRequest& request) {
   if (request.site)
     node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
   if (request.gpus_per_task != 0U) node.nics = topo::read_live_nics(node.gpus.places, names);
-  if (request.rank_order.kind == model::RankOrder::ring)
+  if (request.rank_order.kind == model::GpuOrderKind::ring)
     if (auto whole = topo::read_live_node()) node.links = std::move(whole->links);
   return node;
 }
@@ -128,8 +128,8 @@ util::Result<slurm::StepNodes> SystemQueries::step_nodes() const {
   return slurm::ask_step_nodes(x_context.env);
 }
 
-util::Result<JobChannel> SystemQueries::job_channel(const slurm::StepIdentity& identity,
-                                                    bool starts_all_ranks) const {
+util::Result<JobChannelKey> SystemQueries::job_channel(const slurm::StepIdentity& identity,
+                                                       bool starts_all_ranks) const {
   return find_job_channel(x_context.env, identity, starts_all_ranks);
 }
 

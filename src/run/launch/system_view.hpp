@@ -38,8 +38,8 @@ public:
   bool has_file(const std::string& path) const override;
   std::string text_of_file(const std::string& path) const override;
   util::Result<slurm::StepNodes> step_nodes() const override;
-  util::Result<JobChannel> job_channel(const slurm::StepIdentity& identity,
-                                       bool starts_all_ranks) const override;
+  util::Result<JobChannelKey> job_channel(const slurm::StepIdentity& identity,
+                                          bool starts_all_ranks) const override;
   bool may_be_host(const std::string& address, const std::string& node, bool is_here) const override;
   util::Result<unsigned> free_port() const override;
   find_torch::TorchFound torch(const std::vector<std::string>& command,

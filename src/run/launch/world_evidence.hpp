@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/util/result.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 namespace hpcml::launch {
 

@@ -32,8 +32,8 @@ std::string hash_of(const std::string& value) { return std::to_string(util::fnv1
 
 } // namespace
 
-util::Status agree_with_environment(const Environment& environment, const NodeQueries& queries, World& world,
-                                    bool starts) {
+util::Status agree_with_environment(const ProcessContext& environment, const NodeQueries& queries,
+                                    World& world, bool starts) {
   std::vector<std::string> conflicts;
   for (const auto& [name, value] : rank_variables(world)) {
     if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
@@ -50,7 +50,7 @@ util::Status agree_with_environment(const Environment& environment, const NodeQu
     else
       conflicts.push_back(fmt::format("MASTER_ADDR={} (expected {})", address, world.address));
   }
-  if (conflicts.empty()) return util::Done{};
+  if (conflicts.empty()) return util::Success{};
   return Error{
       fmt::format("the environment already has other values for this rank than srun or hpcml launch sets: {}",
                   util::join(conflicts, ", ")),

@@ -13,8 +13,8 @@ namespace hpcml::launch {
 /// Compares variables that were set before launch with the rank: two launchers would build two worlds.
 /// Accepts a MASTER_ADDR of the same node; the error names each variable that differs. `starts`: this
 /// process starts the ranks, so that the variables are those of its task.
-util::Status agree_with_environment(const Environment& environment, const NodeQueries& queries, World& world,
-                                    bool starts);
+util::Status agree_with_environment(const ProcessContext& environment, const NodeQueries& queries,
+                                    World& world, bool starts);
 
 /// The environment without what launch has set for a rank of another step, from which this one was started
 /// or submitted; what was changed since stays.

@@ -61,9 +61,9 @@ std::vector<std::string> container_prefixes(const std::vector<std::string>& comm
 util::Status check_container_environment(const std::vector<std::string>& command) {
   const auto started = launch_chain::find_started_container(command);
   const auto* engine = started ? started->engine : nullptr;
-  if (engine == nullptr || !engine->variables.empty()) return util::Done{};
+  if (engine == nullptr || !engine->variables.empty()) return util::Success{};
   const auto option = hiding_option(*started);
-  if ((!option && !engine->clears_environment) || passes_rank(*started)) return util::Done{};
+  if ((!option && !engine->clears_environment) || passes_rank(*started)) return util::Success{};
   const auto passing = std::string(util::trim(engine->passing_options));
   return util::Error{
       fmt::format("{} starts the image without the ranks' variables (RANK, WORLD_SIZE, MASTER_ADDR, ...)",

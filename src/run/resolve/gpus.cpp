@@ -87,10 +87,10 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
                        "request the GPUs for the job and the step (gen --gpus-per-node), or run `srun "
                        "nvidia-smi -L` (`srun rocm-smi`) to see the GPUs of a task"};
   const auto whole = static_cast<std::size_t>(ranks) * per_rank;
-  if (count >= whole) return util::Done{};
+  if (count >= whole) return util::Success{};
   const auto on_node = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
   const bool own_list = count == per_rank && (!on_node || *on_node >= whole);
-  if (own_list) return util::Done{};
+  if (own_list) return util::Success{};
   return util::Error{
       fmt::format("the {} ranks of this node require {}, but {} are visible ({})", ranks,
                   util::counted(whole, "GPU"), count, gpus.source),

@@ -111,7 +111,7 @@ util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, co
         inner, world,
         fmt::format("use one task per GPU and remove {}, because hpcml launch starts the ranks: {}",
                     inner.written, command));
-  if (started_count <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
+  if (started_count <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Success{};
   if (!agent)
     return util::Error{
         fmt::format(
@@ -132,7 +132,7 @@ util::Status check_outer_launcher(const util::EnvSnapshot& env) {
   const auto world = util::parse_unsigned(env.get_or("WORLD_SIZE", ""));
   const bool ours = env.get(k_launch_variable).has_value(),
              theirs = env.get("TORCHELASTIC_RUN_ID").has_value();
-  if (!(ours || theirs) || world.value_or(1) < 2) return util::Done{};
+  if (!(ours || theirs) || world.value_or(1) < 2) return util::Success{};
   const std::string outer = ours ? "hpcml launch" : "torchrun";
   return util::Error{
       fmt::format("this process is already rank {0}/{1} of {2}: its ranks would be a separate world in each "

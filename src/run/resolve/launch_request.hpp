@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 #include "core/model/site.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "generate/plan/rank_plan.hpp"
@@ -19,7 +19,7 @@ namespace hpcml::launch {
 /// The variable by which the processes of one launch are known, wherever they went: "PID.NANOSECONDS".
 constexpr const char* k_launch_variable = "HPCML_LAUNCH";
 
-using model::BindCheck;
+using model::BindCheckAction;
 
 /// Who sees to the CPUs of a rank.
 enum class BindMode {
@@ -40,16 +40,16 @@ struct LaunchRequest {
   BindMode bind = BindMode::automatic;
   unsigned cpus_per_task = 0;    ///< physical cores; 0: what the slice gives
   unsigned threads_per_core = 1; ///< hardware threads of each core
-  model::IdleCores idle_cores = model::IdleCores::none;
+  model::IdleCorePolicy idle_cores = model::IdleCorePolicy::none;
   model::GpuOrder rank_order; ///< in which the ranks take the visible GPUs
   std::optional<unsigned>
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
-  std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
+  std::optional<model::GpuVisibilityMode> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false;          ///< the command enters a container
-  std::string partition;           ///< empty: SLURM_JOB_PARTITION
-  plan::DeclaredJob job;           ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
-  model::RankRequest rank_request; ///< the requested values, which the ranks receive unchanged
+  bool container = false; ///< the command enters a container
+  std::string partition;  ///< empty: SLURM_JOB_PARTITION
+  plan::DeclaredJob job;  ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  model::RankSettings rank_settings;          ///< the requested values, which the ranks receive unchanged
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
   bool virtual_local_rank = false;  ///< LOCAL_RANK is 0 for all that are started here
@@ -67,7 +67,7 @@ inline const model::Site& site_or_none(const LaunchRequest& request) {
 }
 
 /// What a process knows of itself when it starts.
-struct Environment {
+struct ProcessContext {
   util::EnvSnapshot env;
   std::string host;                   ///< this node's name, as Slurm has it
   std::string machine;                ///< as the kernel has it

@@ -11,7 +11,7 @@
 #include "core/util/result.hpp"
 #include "run/find_torch/find_torch.hpp"
 #include "run/resolve/gloo_interface.hpp"
-#include "run/resolve/job_channel.hpp"
+#include "run/resolve/job_channel_key.hpp"
 
 namespace hpcml::launch {
 
@@ -29,8 +29,8 @@ public:
   virtual util::Result<slurm::StepNodes> step_nodes() const = 0;
   /// The key of the job. `starts_all_ranks`: all ranks are children of this process, so that a key that is
   /// drawn here is shared. The error is about a key that exists and is invalid.
-  virtual util::Result<JobChannel> job_channel(const slurm::StepIdentity& identity,
-                                               bool starts_all_ranks) const = 0;
+  virtual util::Result<JobChannelKey> job_channel(const slurm::StepIdentity& identity,
+                                                  bool starts_all_ranks) const = 0;
   /// True if the address can mean the node, as far as names resolve. `is_here`: the node is this one.
   virtual bool may_be_host(const std::string& address, const std::string& node, bool is_here) const = 0;
   /// A port on 127.0.0.1 that is free now.

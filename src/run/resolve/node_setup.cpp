@@ -64,7 +64,7 @@ void settle_gloo_interface(NodeSetup& setup, const NetworkView& network) {
     env.push_back({k_name,
                    interface,
                    false,
-                   model::Scope::task,
+                   model::ValueScope::task,
                    {model::OriginKind::rule, "interface of the route to the other nodes", {}, {}, {}}});
 }
 
@@ -87,11 +87,11 @@ void settle_limits(NodeSetup& setup, const NodeView& node, const std::string& si
 
 /// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the
 /// visible list.
-std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const NodeView& node,
-                                            const util::EnvSnapshot& env) {
+std::vector<model::GpuLocality> visible_places(const VisibleGpus& visible, const NodeView& node,
+                                               const util::EnvSnapshot& env) {
   auto indices = split_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
   if (indices.size() != visible.entries.size()) indices = visible.entries;
-  std::vector<model::GpuPlace> places;
+  std::vector<model::GpuLocality> places;
   const auto& all = node.gpus.places;
   // Only the driver's library knows the GPU of a MIG instance, which does not matter if all GPUs are in
   // one place.
@@ -105,7 +105,7 @@ std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const No
     }
     const auto index = util::parse_unsigned(indices[i]);
     const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
-    places.push_back(number < all.size() ? all[number] : model::GpuPlace{number, {}, {}, {}, {}});
+    places.push_back(number < all.size() ? all[number] : model::GpuLocality{number, {}, {}, {}, {}});
   }
   return places;
 }
@@ -125,30 +125,30 @@ std::optional<unsigned> dataloader_workers(const util::EnvSnapshot& env) {
 /// Sorts the visible GPUs and their places by the order in which the ranks use them. Keeps their order if it
 /// cannot be determined, and fails if it names GPUs that do not exist.
 util::Status put_in_order(const LaunchRequest& request, const NodeView& node, VisibleGpus& visible,
-                          std::vector<model::GpuPlace>& places, std::vector<std::string>& warnings) {
+                          std::vector<model::GpuLocality>& places, std::vector<std::string>& warnings) {
   const auto& order = request.rank_order;
-  if (order.kind == model::RankOrder::gpu || visible.entries.empty()) return util::Done{};
-  std::vector<topo::GpuInOrder> gpus;
+  if (order.kind == model::GpuOrderKind::gpu || visible.entries.empty()) return util::Success{};
+  std::vector<topo::GpuOrderKey> gpus;
   std::map<unsigned, unsigned> numbers; // of the node -> of the step
   for (unsigned i = 0; i < places.size(); ++i) {
     gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
     numbers.emplace(places[i].index, i);
   }
   const auto positions = topo::find_rank_order(gpus, topo::renumber_links(node.links, numbers), order);
-  if (!positions && order.kind == model::RankOrder::list)
+  if (!positions && order.kind == model::GpuOrderKind::list)
     return util::Error{fmt::format("--rank-order {}: {}", order.text(), positions.error().what),
                        positions.error().hint};
   if (!positions) {
     warnings.push_back(fmt::format("--rank-order {}: {}; ranks use the GPUs in numerical order\n"
                                    "hint: use --rank-order gpu, or a list such as 0,1,3,2",
                                    order.text(), positions.error().what));
-    return util::Done{};
+    return util::Success{};
   }
   visible = reorder_gpus(visible, *positions, fmt::format("in the order {}", order.text()));
-  std::vector<model::GpuPlace> ordered;
+  std::vector<model::GpuLocality> ordered;
   for (const auto at : *positions) ordered.push_back(places[at]);
   places = std::move(ordered);
-  return util::Done{};
+  return util::Success{};
 }
 
 plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, const NodeView& node) {
@@ -203,7 +203,7 @@ std::string thread_binding(const util::EnvSnapshot& env) {
 
 /// The GPUs of the step in the ranks' order, and their places on the node.
 util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool starts, NodeSetup& setup,
-                       std::vector<model::GpuPlace>& places) {
+                       std::vector<model::GpuLocality>& places) {
   const model::Site& site = site_or_none(request);
   auto& gpus = setup.gpus;
   const unsigned ranks = setup.world.layout.local_world_size;
@@ -225,7 +225,7 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
   if (const auto few = too_few_gpus(setup, starts); !few.empty()) setup.node_warnings.push_back(few);
   const unsigned demanded =
       request.backend == Backend::nccl ? std::max(1U, gpus.per_rank) : request.gpus_per_task.value_or(0);
-  return demanded > 0 ? check_gpus(gpus.visible, setup.env, ranks, demanded) : util::Done{};
+  return demanded > 0 ? check_gpus(gpus.visible, setup.env, ranks, demanded) : util::Success{};
 }
 
 /// Warns where the command's own launcher, or JAX, will not see the ranks as hpcml starts them.
@@ -234,7 +234,7 @@ void warn_of_other_launchers(const LaunchRequest& request, bool starts, const In
   if (inner)
     if (auto warning = agent_warning(*inner, setup.world); !warning.empty())
       setup.warnings.push_back(std::move(warning));
-  if (starts && model::is_on(request.rank_request.coordinator))
+  if (starts && model::is_on(request.rank_settings.coordinator))
     setup.warnings.push_back(
         "jax.distributed.initialize() counts the tasks of srun, not the ranks that hpcml launch starts\n"
         "hint: use jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
@@ -243,7 +243,7 @@ void warn_of_other_launchers(const LaunchRequest& request, bool starts, const In
 
 /// Decides who binds the ranks, and plans their CPUs, GPUs, NICs and variables. `places`: of the visible
 /// GPUs.
-void plan_ranks(const LaunchRequest& request, const NodeView& node, std::vector<model::GpuPlace> places,
+void plan_ranks(const LaunchRequest& request, const NodeView& node, std::vector<model::GpuLocality> places,
                 NodeSetup& setup) {
   const model::Site& site = site_or_none(request);
   BindMode requested = setup.agent ? BindMode::none : request.bind;
@@ -279,7 +279,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   setup.mask = node.mask;
   setup.agent = setup.world.layout.local_world_size == 1 && inner;
   warn_of_other_launchers(request, starts_ranks(role), inner, setup);
-  std::vector<model::GpuPlace> places;
+  std::vector<model::GpuLocality> places;
   TRY_DONE(find_gpus(request, node, starts_ranks(role), setup, places));
   setup.backend =
       setup.gpus.cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;

@@ -11,17 +11,17 @@
 namespace hpcml::launch {
 
 /// Standard output, standard error, both or none.
-struct Streams {
+struct OutputStreams {
   bool out = false;
   bool err = false;
-  bool operator==(const Streams&) const = default;
+  bool operator==(const OutputStreams&) const = default;
 };
 
 /// Streams of each local rank: those that are named, and the rest.
 struct StreamsOfRanks {
-  Streams others;
-  std::map<unsigned, Streams> named; ///< by local rank
-  Streams of(unsigned local_rank) const {
+  OutputStreams others;
+  std::map<unsigned, OutputStreams> named; ///< by local rank
+  OutputStreams of(unsigned local_rank) const {
     const auto found = named.find(local_rank);
     return found == named.end() ? others : found->second;
   }

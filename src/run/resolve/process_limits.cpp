@@ -27,7 +27,7 @@ ProcessLimits raise_limits(const ProcessLimits& limits) {
   return raised;
 }
 
-std::optional<LockedMemoryFault> check_locked_memory(const Limit& limit, const std::string& fabric) {
+std::optional<LockedMemoryFault> check_locked_memory(const ProcessLimit& limit, const std::string& fabric) {
   if (fabric.empty() || limit.soft >= k_enough_locked_memory) return std::nullopt;
   LockedMemoryFault fault;
   fault.can_be_raised = limit.hard >= k_enough_locked_memory;
@@ -48,7 +48,7 @@ std::optional<LockedMemoryFault> check_locked_memory(const Limit& limit, const s
 }
 
 std::string describe_bytes(std::uint64_t bytes) {
-  if (bytes == Limit::k_unlimited) return "unlimited";
+  if (bytes == ProcessLimit::k_unlimited) return "unlimited";
   for (const auto& [size, unit] : {std::pair{std::uint64_t{1} << 30, " GiB"},
                                    {std::uint64_t{1} << 20, " MiB"},
                                    {std::uint64_t{1} << 10, " KiB"}})

@@ -10,15 +10,15 @@
 namespace hpcml::launch {
 
 /// A limit as the kernel has it for this process.
-struct Limit {
+struct ProcessLimit {
   std::uint64_t soft = k_unlimited;
   std::uint64_t hard = k_unlimited;
   static constexpr std::uint64_t k_unlimited = ~std::uint64_t{0};
 };
 
 struct ProcessLimits {
-  Limit locked_memory; ///< bytes (ulimit -l)
-  Limit open_files;    ///< descriptors (ulimit -n)
+  ProcessLimit locked_memory; ///< bytes (ulimit -l)
+  ProcessLimit open_files;    ///< descriptors (ulimit -n)
 };
 
 /// Registering buffers with InfiniBand, RoCE or Omni-Path locks their memory. NCCL alone registers some
@@ -41,7 +41,7 @@ struct LockedMemoryFault {
   bool can_be_raised = false; ///< the hard limit is high enough
 };
 /// What is wrong with the limit for this fabric; nothing if it is high enough, or `fabric` is empty.
-std::optional<LockedMemoryFault> check_locked_memory(const Limit& limit, const std::string& fabric);
+std::optional<LockedMemoryFault> check_locked_memory(const ProcessLimit& limit, const std::string& fabric);
 
 /// "64 KiB", "8 MiB", "unlimited".
 std::string describe_bytes(std::uint64_t bytes);

@@ -46,7 +46,7 @@ std::string gpus_text(const RankSetup& setup) {
 }
 
 /// "key from HPCML_JOB_SECRET", "no key (why)".
-std::string describe_channel(const JobChannel& channel) {
+std::string describe_channel(const JobChannelKey& channel) {
   return channel.is_shared && !channel.is_open ? fmt::format("key from {}", channel.origin)
                                                : fmt::format("no key ({})", channel.origin);
 }

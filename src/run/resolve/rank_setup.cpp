@@ -77,7 +77,7 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
 /// a second one would be applied to what the first left.
 void set_visible_gpus(Builder& builder, RankSetup& setup) {
   const auto& [found, visible, vendor, per_rank, cpu_only] = setup.node->gpus;
-  const bool own = setup.node->plan.gpu_visibility == model::GpusSeen::own && !setup.node->agent;
+  const bool own = setup.node->plan.gpu_visibility == model::GpuVisibilityMode::own && !setup.node->agent;
   if (visible.entries.empty() || !(own || visible.entries != found.entries)) return;
   std::string name = visible.variable.empty() ? setup.node->plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
@@ -166,8 +166,8 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchReq
 
 /// Switches TF32 as it was asked for, also against what an image or a module has set.
 void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) {
-  if (!request.rank_request.tf32) return;
-  const auto choice = request.rank_request.tf32->value;
+  if (!request.rank_settings.tf32) return;
+  const auto choice = request.rank_settings.tf32->value;
   const auto& gpus = setup.node->gpus;
   const auto flag = "--tf32 " + model::word_of(choice);
   if (gpus.visible.entries.empty())

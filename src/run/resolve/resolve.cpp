@@ -28,32 +28,32 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& node, const
 }
 
 /// Adds what the plan of a node needs to know of its site and of its way to other nodes.
-void complete_view(const LaunchRequest& request, const Environment& environment, const World& first,
+void complete_view(const LaunchRequest& request, const ProcessContext& environment, const World& first,
                    const NodeQueries& queries, NodeView& node) {
   if (needs_site_fabric(request, node, first)) node.site_fabric = queries.site_fabric();
   if (!environment.env.get("GLOO_SOCKET_IFNAME")) node.network = queries.network(hosts_to_reach(first));
 }
 
 /// Sets the directories of the node's caches.
-util::Status place_caches(const LaunchRequest& request, const Environment& environment,
+util::Status place_caches(const LaunchRequest& request, const ProcessContext& environment,
                           const std::shared_ptr<NodeSetup>& node) {
-  if (node->plan.caches.empty()) return util::Done{};
+  if (node->plan.caches.empty()) return util::Success{};
   const auto first = make_rank_setup(request, node, node->world.layout.local_rank);
   TRY(node->cache_paths, cache_paths(first, environment.process_id));
-  return util::Done{};
+  return util::Success{};
 }
 
 /// True if this process decides which store the programs use: it starts ranks, it becomes rank 0, or the
 /// ranks share no key, so that each decides alone.
 bool selects_store(const LaunchRequest& request, const LaunchRole& role) {
   const auto& world = first_world(role);
-  return model::needs_rendezvous(request.rank_request, world.layout.world_size) &&
+  return model::needs_rendezvous(request.rank_settings, world.layout.world_size) &&
          (starts_ranks(role) || world.layout.rank == 0 || !world.channel.is_shared);
 }
 
 StoreSelection select_store(const LaunchRequest& request, const std::shared_ptr<NodeSetup>& node,
                             const NodeQueries& queries) {
-  const auto& choice = request.rank_request.store;
+  const auto& choice = request.rank_settings.store;
   if (!node->agent)
     return choose_store(
         model::value_or(choice, StoreChoice::automatic),
@@ -87,15 +87,15 @@ std::vector<RankSetup> ResolvedLaunch::make_ranks(const LaunchRequest& request) 
 std::optional<LaunchError> check_request(const LaunchRequest& request) {
   if (request.command.empty())
     return LaunchError{"layout", {"no command given", "run hpcml launch [OPTIONS] -- COMMAND [ARGS]..."}};
-  if (const auto fault = model::find_contradiction(request.rank_request))
+  if (const auto fault = model::find_contradiction(request.rank_settings))
     return LaunchError{"layout", *fault};
   return std::nullopt;
 }
 
-LaunchDecision resolve(const LaunchRequest& request, const Environment& environment, NodeView node,
+LaunchDecision resolve(const LaunchRequest& request, const ProcessContext& environment, NodeView node,
                        const NodeQueries& queries, const std::optional<World>& first) {
   const auto inner = find_inner_launcher(request.command, environment.env, queries);
-  auto role = first ? Result<LaunchRole>(StartsRanks{*first})
+  auto role = first ? Result<LaunchRole>(StartRanksRole{*first})
                     : decide_role(request, environment, node, queries, inner);
   if (!role) return LaunchError{"layout", role.error()};
   const auto fail = [&](const char* phase, const util::Error& error) {
@@ -116,7 +116,7 @@ LaunchDecision resolve(const LaunchRequest& request, const Environment& environm
 }
 
 std::optional<ResolvedLaunch> adopt_world(const ResolvedLaunch& resolved, const LaunchRequest& request,
-                                          const Environment& environment, const World& world) {
+                                          const ProcessContext& environment, const World& world) {
   const auto& planned = resolved.node->world;
   // The address decides by which network this node reaches the others.
   if (!resolved.starts_ranks || !is_same(planned.layout, world.layout) || planned.address != world.address)

@@ -40,12 +40,12 @@ std::optional<LaunchError> check_request(const LaunchRequest& request);
 
 /// Decides everything for a checked request. `node` is completed with what depends on the world. `first`: the
 /// world of the ranks as their agent knows it; unset: it follows from the step, or from this machine.
-LaunchDecision resolve(const LaunchRequest& request, const Environment& environment, NodeView node,
+LaunchDecision resolve(const LaunchRequest& request, const ProcessContext& environment, NodeView node,
                        const NodeQueries& queries, const std::optional<World>& first = std::nullopt);
 
 /// Returns the same launch for ranks whose agent knows their world: with another port and what the agent
 /// adds. Nothing if the plan of the node depends on a difference, so that the node has to be resolved again.
 std::optional<ResolvedLaunch> adopt_world(const ResolvedLaunch& resolved, const LaunchRequest& request,
-                                          const Environment& environment, const World& world);
+                                          const ProcessContext& environment, const World& world);
 
 } // namespace hpcml::launch

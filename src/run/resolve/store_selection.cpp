@@ -15,7 +15,7 @@ bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned 
 
 /// Rank 0's program serves: a variable that says otherwise would leave all ranks without a store.
 StoreSelection leave_to_program(std::string reason, bool is_reported) {
-  return {false, store::AgentStore::unset, std::move(reason), is_reported};
+  return {false, store::AgentStoreUse::unset, std::move(reason), is_reported};
 }
 
 } // namespace
@@ -30,7 +30,7 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   // "1" is a word that torch's Python does not read and its C++ does: rank 0 tries to serve, finds the port
   // taken and becomes a client as the others are, and stores on other ports are served as ever.
   if (torch.kind == Kind::found && at_least(torch.version, 2, 7))
-    return {true, store::AgentStore::allowed, fmt::format("{} uses the rendezvous store of hpcml", name),
+    return {true, store::AgentStoreUse::allowed, fmt::format("{} uses the rendezvous store of hpcml", name),
             false};
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
@@ -49,7 +49,7 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   }
   if (torch.kind == Kind::found && at_least(torch.version, 1, 9))
     return {
-        true, store::AgentStore::always,
+        true, store::AgentStoreUse::always,
         fmt::format(
             "{} uses the rendezvous store of hpcml (--store own): other TCPStores and tcp:// groups of the "
             "program find no server",
@@ -58,8 +58,8 @@ StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& to
   if (torch.kind == Kind::found)
     return leave_to_program(
         fmt::format("rank 0's program provides the rendezvous store: {} supports no other", name), true);
-  return {true, store::AgentStore::allowed, "assuming that the program has torch 2.7 or later (--store own)",
-          true};
+  return {true, store::AgentStoreUse::allowed,
+          "assuming that the program has torch 2.7 or later (--store own)", true};
 }
 
 } // namespace hpcml::launch

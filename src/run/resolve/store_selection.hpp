@@ -15,7 +15,7 @@ using model::StoreChoice;
 /// What is decided for a program.
 struct StoreSelection {
   bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
-  store::AgentStore agent_store = store::AgentStore::unset; ///< in each rank's environment
+  store::AgentStoreUse agent_store = store::AgentStoreUse::unset; ///< in each rank's environment
   std::string reason;       ///< one sentence, without a full stop, for --dry-run and the report
   bool is_reported = false; ///< rank 0 logs the reason once
 };

@@ -44,9 +44,9 @@ std::optional<model::LauncherRule> launcher_of_site(const LaunchRequest& request
 /// The launcher that started this task, whatever the profile knows. Below a batch script or a task of srun
 /// MPI's variables may be those of a world that the job was submitted from.
 std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request,
-                                                    const util::EnvSnapshot& env, Starter starter) {
+                                                    const util::EnvSnapshot& env, TaskStarter starter) {
   if (auto rule = launcher_of_site(request, env)) return rule;
-  if (starter != Starter::mpi && starter != Starter::unknown && starter != Starter::below)
+  if (starter != TaskStarter::mpi && starter != TaskStarter::unknown && starter != TaskStarter::below)
     return std::nullopt;
   for (const auto& known : model::k_mpi_ranks) {
     model::LauncherRule rule;
@@ -60,17 +60,17 @@ std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request
 }
 
 std::optional<std::string> first_node(const slurm::StepLayout& layout, const util::EnvSnapshot& env,
-                                      const NodeQueries& queries, FirstNode first, bool of_component) {
-  if ((first == FirstNode::of_tasks ? layout.rank : layout.node_rank) == 0) return layout.host;
+                                      const NodeQueries& queries, FirstNodeRule first, bool of_component) {
+  if ((first == FirstNodeRule::of_tasks ? layout.rank : layout.node_rank) == 0) return layout.host;
   if (of_component) return std::nullopt; // the list of nodes may look right, and be in another order
-  if (first == FirstNode::of_nodes)
+  if (first == FirstNodeRule::of_nodes)
     return layout.numbered ? std::optional(layout.nodes.front()) : std::nullopt;
   const auto file = env.get_or("SLURM_HOSTFILE", "");
   return slurm::node_of_first_rank(env, layout, file.empty() ? std::string() : queries.text_of_file(file));
 }
 
 Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, const NodeQueries& queries,
-                                slurm::StepLayout layout, FirstNode first, bool of_component) {
+                                slurm::StepLayout layout, FirstNodeRule first, bool of_component) {
   TaskPlace place{std::move(layout), slurm::read_step_identity(env), {}};
   const auto& front = place.layout.nodes.front();
   if (place.layout.rank == 0 && place.layout.host != front && place.layout.numbered &&
@@ -90,7 +90,7 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, const NodeQueries&
   if (!nodes) return slurm::unknown_first_node(env, place.layout, nodes.error().what);
   // In a heterogeneous job Slurm is asked for the first component only.
   if (of_component || !place.layout.numbered) TRY_DONE(slurm::take_step_nodes(*nodes, place.layout));
-  place.first_node = first == FirstNode::of_tasks ? nodes->first : nodes->names.front();
+  place.first_node = first == FirstNodeRule::of_tasks ? nodes->first : nodes->names.front();
   return place;
 }
 
@@ -108,7 +108,7 @@ bool agrees_with(const util::EnvSnapshot& env, const model::LauncherRule& rule,
 
 /// MPI's launchers start at the job's first node, unless hosts are given: then MASTER_ADDR must name rank
 /// 0's node, which rank 0 checks.
-Result<TaskPlace> place_by_launcher(const Environment& environment, const model::LauncherRule& rule) {
+Result<TaskPlace> place_by_launcher(const ProcessContext& environment, const model::LauncherRule& rule) {
   const auto& env = environment.env;
   TRY(auto layout, slurm::read_launcher_layout(
                        env, rule, environment.machine.empty() ? environment.host : environment.machine));
@@ -134,29 +134,29 @@ Result<TaskPlace> place_by_launcher(const Environment& environment, const model:
 
 } // namespace
 
-Starter starter_of(const Environment& environment) {
+TaskStarter starter_of(const ProcessContext& environment) {
   return evaluate_ancestors(environment.ancestors, environment.env.get_or("SLURM_JOB_ID", ""));
 }
 
-bool in_task(const LaunchRequest& request, const Environment& environment) {
+bool in_task(const LaunchRequest& request, const ProcessContext& environment) {
   const auto starter = starter_of(environment);
-  return (starter != Starter::script && slurm::in_step_task(environment.env)) ||
+  return (starter != TaskStarter::script && slurm::in_step_task(environment.env)) ||
          launcher_of_task(request, environment.env, starter).has_value();
 }
 
-Result<TaskPlace> find_task_place(const LaunchRequest& request, const Environment& environment,
-                                  const NodeQueries& queries, FirstNode first) {
+Result<TaskPlace> find_task_place(const LaunchRequest& request, const ProcessContext& environment,
+                                  const NodeQueries& queries, FirstNodeRule first) {
   const auto starter = starter_of(environment);
   const auto rule = launcher_of_task(request, environment.env, starter);
-  if (starter != Starter::script && slurm::in_step_task(environment.env)) {
+  if (starter != TaskStarter::script && slurm::in_step_task(environment.env)) {
     auto layout = slurm::read_step_layout(environment.env);
     const bool by_step =
-        starter == Starter::task || starter == Starter::component ||
-        (starter != Starter::mpi && layout && rule && agrees_with(environment.env, *rule, *layout));
+        starter == TaskStarter::task || starter == TaskStarter::component ||
+        (starter != TaskStarter::mpi && layout && rule && agrees_with(environment.env, *rule, *layout));
     if (!rule || by_step) {
       if (!layout) return layout.error();
       return place_in_step(environment.env, queries, std::move(*layout), first,
-                           starter == Starter::component);
+                           starter == TaskStarter::component);
     }
   }
   if (rule) return place_by_launcher(environment, *rule);

@@ -8,7 +8,7 @@
 #include "core/util/result.hpp"
 #include "run/resolve/launch_request.hpp"
 #include "run/resolve/node_queries.hpp"
-#include "run/resolve/starter.hpp"
+#include "run/resolve/task_starter.hpp"
 
 namespace hpcml::launch {
 
@@ -21,20 +21,20 @@ struct TaskPlace {
 };
 
 /// Which node is looked for.
-enum class FirstNode {
+enum class FirstNodeRule {
   of_tasks, ///< where task 0 is
   of_nodes, ///< node 0: there rank 0 is where a task of each node starts the ranks
 };
 
 /// Who has started this process.
-Starter starter_of(const Environment& environment);
+TaskStarter starter_of(const ProcessContext& environment);
 
 /// True if this process is a task of a step (Slurm's or an MPI launcher's).
-bool in_task(const LaunchRequest& request, const Environment& environment);
+bool in_task(const LaunchRequest& request, const ProcessContext& environment);
 
 /// Returns the place in Slurm's step, unless a launcher inside it forms another world (ibrun starts one task
 /// per node by srun). Asks Slurm if the variables are not sufficient.
-util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const Environment& environment,
-                                        const NodeQueries& queries, FirstNode first);
+util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const ProcessContext& environment,
+                                        const NodeQueries& queries, FirstNodeRule first);
 
 } // namespace hpcml::launch

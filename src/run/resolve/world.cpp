@@ -45,7 +45,7 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   return std::optional(static_cast<unsigned>(*port));
 }
 
-util::Status set_rendezvous_point(const LaunchRequest& request, const Environment& environment,
+util::Status set_rendezvous_point(const LaunchRequest& request, const ProcessContext& environment,
                                   World& world) {
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
   if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
@@ -53,22 +53,22 @@ util::Status set_rendezvous_point(const LaunchRequest& request, const Environmen
   TRY(const auto port, given_port(request, environment.env));
   world.port = port.value_or(step_port(world.identity));
   world.port_given = port.has_value();
-  return util::Done{};
+  return util::Success{};
 }
 
 /// One rank, and ranks that do not wait for each other, need no key.
 util::Status set_channel(const LaunchRequest& request, const NodeQueries& queries, bool starts_all_ranks,
                          World& world) {
-  if (!model::needs_rendezvous(request.rank_request, world.layout.world_size)) return util::Done{};
+  if (!model::needs_rendezvous(request.rank_settings, world.layout.world_size)) return util::Success{};
   TRY(world.channel, queries.job_channel(world.identity, starts_all_ranks));
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace
 
-Result<World> find_task_world(const LaunchRequest& request, const Environment& environment,
+Result<World> find_task_world(const LaunchRequest& request, const ProcessContext& environment,
                               const NodeQueries& queries) {
-  TRY(auto place, find_task_place(request, environment, queries, FirstNode::of_tasks));
+  TRY(auto place, find_task_place(request, environment, queries, FirstNodeRule::of_tasks));
   World world = world_of_place(std::move(place));
   TRY_DONE(set_rendezvous_point(request, environment, world));
   TRY_DONE(agree_with_environment(environment, queries, world, false));
@@ -76,14 +76,14 @@ Result<World> find_task_world(const LaunchRequest& request, const Environment& e
   return world;
 }
 
-Result<World> find_spawn_world(const LaunchRequest& request, const Environment& environment,
+Result<World> find_spawn_world(const LaunchRequest& request, const ProcessContext& environment,
                                const NodeQueries& queries, unsigned processes) {
   World world;
   world.layout.nodes = {environment.host};
   world.layout.host = environment.host;
   if (in_task(request, environment)) {
     // The ranks are counted along the nodes, however the tasks are.
-    TRY(auto task, find_task_place(request, environment, queries, FirstNode::of_nodes));
+    TRY(auto task, find_task_place(request, environment, queries, FirstNodeRule::of_nodes));
     if (task.layout.local_world_size != 1)
       return Error{
           fmt::format("--nproc-per-node starts the ranks of a node, but this step has {} tasks on this node",

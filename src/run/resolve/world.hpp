@@ -10,7 +10,7 @@
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
 #include "hpcml/rank_label.hpp"
-#include "run/resolve/job_channel.hpp"
+#include "run/resolve/job_channel_key.hpp"
 #include "run/resolve/launch_request.hpp"
 #include "run/resolve/node_queries.hpp"
 
@@ -39,7 +39,7 @@ struct World {
   unsigned port = 0;        ///< MASTER_PORT
   bool port_given = false;  ///< it was asked for: by a flag, or by MASTER_PORT
   std::optional<AgentFacts> agent = {}; ///< where one has started the rank
-  JobChannel channel = {};              ///< by which the launchers of its ranks trust each other
+  JobChannelKey channel = {};           ///< by which the launchers of its ranks trust each other
 };
 
 /// Returns the place of the layout's rank, for messages.
@@ -49,12 +49,12 @@ inline RankLocation location_of(const slurm::StepLayout& layout, const std::stri
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
 /// agree; the error names each that does not.
-util::Result<World> find_task_world(const LaunchRequest& request, const Environment& environment,
+util::Result<World> find_task_world(const LaunchRequest& request, const ProcessContext& environment,
                                     const NodeQueries& queries);
 
 /// The world of the first of `processes` ranks that this process is to start on its node: one task per node,
 /// or no Slurm.
-util::Result<World> find_spawn_world(const LaunchRequest& request, const Environment& environment,
+util::Result<World> find_spawn_world(const LaunchRequest& request, const ProcessContext& environment,
                                      const NodeQueries& queries, unsigned processes);
 
 /// The same world seen by local rank `local_rank` of this node.

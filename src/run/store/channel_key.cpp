@@ -48,7 +48,7 @@ util::Status check_file(const std::string& path, const struct stat& found) {
   if (found.st_size != static_cast<off_t>(sizeof(util::Digest)))
     return invalid_file(path,
                         fmt::format("has {} bytes, but a key has {}", found.st_size, sizeof(util::Digest)));
-  return util::Done{};
+  return util::Success{};
 }
 
 Error cannot(const std::string& what, const std::string& path) {
@@ -66,7 +66,7 @@ util::Status write_key(const std::string& path, const SecretKey& key) {
   const bool written =
       ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
       ::fchmod(file.get(), 0600) == 0 && ::fsync(file.get()) == 0;
-  if (written) return util::Done{};
+  if (written) return util::Success{};
   auto error = cannot("write", path);
   ::unlink(path.c_str());
   return error;
@@ -144,7 +144,7 @@ util::Status make_user_key(const std::string& path) {
     return Error{"the key file has no directory: HOME is not set",
                  "set HPCML_KEY_FILE to a path, or HOME to your home directory"};
   struct stat found {};
-  if (::lstat(path.c_str(), &found) == 0) return util::Done{};
+  if (::lstat(path.c_str(), &found) == 0) return util::Success{};
   const auto directory = std::filesystem::path(path).parent_path();
   if (std::error_code failed; !directory.empty() && !std::filesystem::exists(directory, failed)) {
     std::filesystem::create_directories(directory.parent_path(), failed);
@@ -158,10 +158,10 @@ util::Status make_user_key(const std::string& path) {
   const bool linked = ::link(scratch.c_str(), path.c_str()) == 0;
   const int code = errno;
   ::unlink(scratch.c_str());
-  if (linked || code == EEXIST) return util::Done{};
+  if (linked || code == EEXIST) return util::Success{};
   if (code == EPERM || code == EOPNOTSUPP || code == ENOSYS) { // a file system without links
     auto written = write_key(path, key);
-    return ::lstat(path.c_str(), &found) == 0 ? util::Status(util::Done{}) : written;
+    return ::lstat(path.c_str(), &found) == 0 ? util::Status(util::Success{}) : written;
   }
   errno = code;
   return cannot("create the file", path);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "run/store/table.hpp"
+#include "run/store/store_table.hpp"
 
 namespace hpcml::store {
 
@@ -43,7 +43,7 @@ public:
   /// Bytes of memory for what came and what is not sent yet, without values that the store holds anyway.
   std::size_t memory() const;
 
-  Dialect dialect = Dialect::unknown;
+  ProtocolDialect dialect = ProtocolDialect::unknown;
   bool greeted = false;      ///< its first message is read
   bool proven = false;       ///< an authenticated process of hpcml
   bool listed = false;       ///< among those whose answers are to be sent

@@ -15,7 +15,7 @@ constexpr std::string_view k_announcement_mark = "hpcml announcement 2";
 constexpr std::string_view k_welcome_mark = "hpcml welcome 3";
 constexpr std::size_t k_longest_host = 253;
 
-void pack(WireWriter& packed, const Decision& decision) {
+void pack(WireWriter& packed, const RendezvousDecision& decision) {
   packed.text(decision.address);
   packed.number(decision.port);
   packed.number(static_cast<unsigned>(decision.agent_store));
@@ -23,11 +23,12 @@ void pack(WireWriter& packed, const Decision& decision) {
 }
 
 /// Values that cannot be what they are for make `unpacked` bad.
-Decision unpack_decision(WireReader& unpacked) {
-  Decision decision;
+RendezvousDecision unpack_decision(WireReader& unpacked) {
+  RendezvousDecision decision;
   decision.address = unpacked.text();
   decision.port = static_cast<std::uint16_t>(unpacked.number(65535));
-  decision.agent_store = static_cast<AgentStore>(unpacked.number(static_cast<unsigned>(AgentStore::always)));
+  decision.agent_store =
+      static_cast<AgentStoreUse>(unpacked.number(static_cast<unsigned>(AgentStoreUse::always)));
   decision.coordinator = unpacked.text();
   if (!decision.address.empty() && !is_host(decision.address)) unpacked.good = false;
   if (!decision.coordinator.empty() && !is_place(decision.coordinator)) unpacked.good = false;

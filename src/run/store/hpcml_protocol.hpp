@@ -26,7 +26,7 @@ inline constexpr std::string_view k_show_key = "\x01hpcml/show";
 inline constexpr std::string_view k_not_ours = "?";
 
 /// What torch reads in TORCHELASTIC_USE_AGENT_STORE.
-enum class AgentStore : std::uint8_t {
+enum class AgentStoreUse : std::uint8_t {
   unset,   ///< rank 0's program serves
   allowed, ///< "1": rank 0's program tries to, and becomes a client
   always   ///< "True": every rank's program is a client
@@ -34,12 +34,12 @@ enum class AgentStore : std::uint8_t {
 
 /// Where the programs of a step connect, as rank 0's launcher has decided it for all. These fields and no
 /// others reach a rank's program.
-struct Decision {
+struct RendezvousDecision {
   std::string address;    ///< MASTER_ADDR; empty: as each rank knows it
   std::uint16_t port = 0; ///< MASTER_PORT, of rank 0's program; 0: of the store that answers
-  AgentStore agent_store = AgentStore::unset;
+  AgentStoreUse agent_store = AgentStoreUse::unset;
   std::string coordinator; ///< JAX_COORDINATOR_ADDRESS; empty: not set
-  bool operator==(const Decision&) const = default;
+  bool operator==(const RendezvousDecision&) const = default;
 };
 
 /// A rank's launcher, as it makes itself known.
@@ -53,7 +53,7 @@ struct JoinRequest {
   std::int64_t pid = 0;
   std::string failed = {}; ///< why this rank's program will not start; empty: it will
   // Rank 0's:
-  std::optional<Decision> decision = {};
+  std::optional<RendezvousDecision> decision = {};
   std::vector<std::string> nodes = {};       ///< of the step, in the order of the tasks
   std::vector<unsigned> tasks_per_node = {}; ///< of each of them
 };
@@ -74,7 +74,7 @@ struct JoinAccepted {
   JoinError refusal = JoinError::none;
   std::string refused; ///< the same as a clause
   std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
-  Decision decision;
+  RendezvousDecision decision;
 };
 
 std::string pack_announcement(const JoinRequest& announcement);

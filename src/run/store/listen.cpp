@@ -100,8 +100,8 @@ int listen_on(const SocketAddress& address, bool only_six) {
   return -1;
 }
 
-util::Result<Listening> listen_once(const std::vector<std::string>& addresses, std::uint16_t port) {
-  Listening result;
+util::Result<ListeningSockets> listen_once(const std::vector<std::string>& addresses, std::uint16_t port) {
+  ListeningSockets result;
   result.port = port;
   const auto fail = [&](util::Error error) {
     const int why = errno;
@@ -135,7 +135,7 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
 
 } // namespace
 
-util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
+util::Result<ListeningSockets> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
   // The port that the kernel chooses for the first address may be in use at the second one, and two
   // processes may choose the same.
   constexpr int k_choices = 50;
@@ -146,9 +146,9 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
   return listen_once(addresses, port);
 }
 
-util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
-                                        const std::vector<std::uint16_t>& ports) {
-  util::Result<Listening> listening =
+util::Result<ListeningSockets> listen_at_first(const std::vector<std::string>& addresses,
+                                               const std::vector<std::uint16_t>& ports) {
+  util::Result<ListeningSockets> listening =
       util::Error{"no port was given for the rendezvous store", "set --port or --master-port"};
   for (const auto port : ports)
     if (listening = listen_at(addresses, port); listening) break;

@@ -35,7 +35,7 @@ int open_bound(const SocketAddress& address, bool only_six);
 util::Result<int> bind_everywhere(std::uint16_t port);
 
 /// Listening sockets, all with one port.
-struct Listening {
+struct ListeningSockets {
   std::vector<int> sockets;
   std::uint16_t port = 0;
 };
@@ -43,10 +43,10 @@ struct Listening {
 /// Listens on `port` at each of the numeric `addresses` (IPv4 or IPv6), or at all addresses of this node if
 /// there are none; 0 lets the kernel choose. The sockets are closed on exec. The error names the address and
 /// a port that is in use.
-util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
+util::Result<ListeningSockets> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 
 /// The same on the first of the ports that is free; the error is about the last.
-util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
-                                        const std::vector<std::uint16_t>& ports);
+util::Result<ListeningSockets> listen_at_first(const std::vector<std::string>& addresses,
+                                               const std::vector<std::uint16_t>& ports);
 
 } // namespace hpcml::store

@@ -32,9 +32,10 @@ constexpr std::array<Form, 19> k_forms = {
 
 /// torch 1.13 counts from SET = 0 to GETNUMKEYS = 6; 7 watches a key there, which Python cannot ask for and
 /// no program was seen to, and deletes one in 2.0; 8 deletes one in 1.13.
-constexpr std::array<Op, 9> k_torch1_ops = {Op::set,          Op::compare_set, Op::get,
-                                            Op::add,          Op::check,       Op::wait,
-                                            Op::get_num_keys, Op::delete_key,  Op::delete_key};
+constexpr std::array<StoreOperation, 9> k_torch1_ops = {
+    StoreOperation::set,          StoreOperation::compare_set, StoreOperation::get,
+    StoreOperation::add,          StoreOperation::check,       StoreOperation::wait,
+    StoreOperation::get_num_keys, StoreOperation::delete_key,  StoreOperation::delete_key};
 
 template <class T> T number_at(std::string_view bytes, std::size_t at) {
   T value = 0;
@@ -127,37 +128,37 @@ bool read_form(Reader& reader, Form form, const MessageLimits& limits, Message& 
 }
 
 /// A magic number read as the low half of a key's length would be a key of a gigabyte: no 1.13 client has it.
-Dialect dialect_of(std::string_view bytes, std::size_t& needed) {
-  if (bytes[0] != 0) return Dialect::torch1;
+ProtocolDialect dialect_of(std::string_view bytes, std::size_t& needed) {
+  if (bytes[0] != 0) return ProtocolDialect::torch1;
   if (bytes.size() < 5) {
     needed = 5;
-    return Dialect::unknown;
+    return ProtocolDialect::unknown;
   }
-  return number_at<std::uint32_t>(bytes, 1) == k_magic ? Dialect::torch2 : Dialect::torch1;
+  return number_at<std::uint32_t>(bytes, 1) == k_magic ? ProtocolDialect::torch2 : ProtocolDialect::torch1;
 }
 
 } // namespace
 
-ReadMessage read_message(std::string_view bytes, Dialect& dialect, const MessageLimits& limits,
-                         Message& message) {
-  ReadMessage found;
+MessageReadResult read_message(std::string_view bytes, ProtocolDialect& dialect, const MessageLimits& limits,
+                               Message& message) {
+  MessageReadResult found;
   found.needed = 1;
   if (bytes.empty()) return found;
-  if (dialect == Dialect::unknown) dialect = dialect_of(bytes, found.needed);
-  if (dialect == Dialect::unknown) return found;
+  if (dialect == ProtocolDialect::unknown) dialect = dialect_of(bytes, found.needed);
+  if (dialect == ProtocolDialect::unknown) return found;
   const std::size_t opcode = static_cast<unsigned char>(bytes[0]);
-  const bool old = dialect == Dialect::torch1;
+  const bool old = dialect == ProtocolDialect::torch1;
   if (opcode >= (old ? k_torch1_ops.size() : k_forms.size())) {
     found.fault = fmt::format("unknown operation {}", opcode);
     return found;
   }
-  message.op = old ? k_torch1_ops[opcode] : static_cast<Op>(opcode);
+  message.op = old ? k_torch1_ops[opcode] : static_cast<StoreOperation>(opcode);
   message.keys.clear();
   message.values.clear();
   Reader reader(bytes, 1);
   if (read_form(reader, k_forms[static_cast<std::size_t>(message.op)], limits, message)) {
     found.length = reader.at();
-    if (message.op == Op::validate && message.number != k_magic)
+    if (message.op == StoreOperation::validate && message.number != k_magic)
       found.fault = "the handshake is not that of torch";
   }
   found.needed = reader.needed;

@@ -12,7 +12,7 @@ namespace hpcml::store {
 
 /// The operations, in the order of their opcodes since torch 2.1; those from queue_push on since 2.8
 /// (TCPStoreBackend.hpp as installed by torch 2.13).
-enum class Op : std::uint8_t {
+enum class StoreOperation : std::uint8_t {
   validate,
   set,
   compare_set,
@@ -35,7 +35,7 @@ enum class Op : std::uint8_t {
 };
 
 /// torch 2.1 and later greet with a magic number; torch 1.13 and 2.0 do not, and have fewer operations.
-enum class Dialect : std::uint8_t { unknown, torch1, torch2 };
+enum class ProtocolDialect : std::uint8_t { unknown, torch1, torch2 };
 
 /// A client's first five bytes in the newer dialect: the opcode and, least significant byte first, this.
 constexpr std::uint32_t k_magic = 0x3C85F7CE;
@@ -54,14 +54,14 @@ struct MessageLimits {
 
 /// One message. The views point into the bytes that it was read from.
 struct Message {
-  Op op = Op::validate;
+  StoreOperation op = StoreOperation::validate;
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values; ///< compare_set: expected, desired; multi_set: one for each key
   std::int64_t number = 0;              ///< add: the summand; barrier: world size; ping: the nonce
 };
 
 /// What `read_message` found at the beginning of some bytes.
-struct ReadMessage {
+struct MessageReadResult {
   std::size_t length = 0; ///< of a complete message; 0 if it is incomplete
   std::size_t needed = 0; ///< bytes that are required to continue if the message is incomplete
   std::string fault;      ///< why these bytes can never become a message; the connection has no future
@@ -69,8 +69,8 @@ struct ReadMessage {
 
 /// Reads the message that `bytes` begin with. `dialect` is found out from a connection's first bytes and
 /// stays. `message` is meaningful only where `length` is not 0.
-ReadMessage read_message(std::string_view bytes, Dialect& dialect, const MessageLimits& limits,
-                         Message& message);
+MessageReadResult read_message(std::string_view bytes, ProtocolDialect& dialect, const MessageLimits& limits,
+                               Message& message);
 
 /// Parses a decimal number of the store as std::stoll does, which ignores spaces before it and text after
 /// it. Returns nothing without a number or if it is out of range.

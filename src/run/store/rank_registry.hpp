@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "run/store/hpcml_protocol.hpp"
-#include "run/store/table.hpp"
+#include "run/store/store_table.hpp"
 
 namespace hpcml::store {
 

@@ -26,7 +26,7 @@ std::string first_line(const std::string& text) {
 
 } // namespace
 
-RendezvousService::RendezvousService(RendezvousRules rules, MessageSink report)
+RendezvousService::RendezvousService(RendezvousOptions rules, MessageSink report)
     : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.warn_after) {}
 
 void RendezvousService::connected(ClientId client, const std::string& peer, Time) {
@@ -55,11 +55,11 @@ void RendezvousService::report(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_report(line);
 }
 
-void RendezvousService::welcome(ClientId client, Answers& answers) const {
+void RendezvousService::welcome(ClientId client, AnswerSink& answers) const {
   // One that has proved nothing learns nothing of the run, not even why it is not for it.
   if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
     return answers.message(client, pack_welcome(x_failure.empty() ? JoinAccepted{} : refuse_unproven()));
-  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(Decision{})};
+  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(RendezvousDecision{})};
   if (words.decision.port == 0) words.decision.port = x_port;
   answers.message(client, pack_welcome(words));
 }
@@ -105,7 +105,7 @@ void RendezvousService::notify_complete() {
 
 /// Messages of a client without a key only serve the log: no rank receives them, and none waits less
 /// because of them.
-void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answers& answers, Time now) {
+void RendezvousService::note_unproven(ClientId client, JoinRequest request, AnswerSink& answers, Time now) {
   if (request.rank == 0 || request.world_size != x_rules.world_size || refusal(request) || has_failed())
     return answers.message(client, pack_welcome(refuse_unproven()));
   if (!request.failed.empty()) {
@@ -126,7 +126,7 @@ void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answ
   answer_when_known(answers);
 }
 
-void RendezvousService::answer_when_known(Answers& answers) {
+void RendezvousService::answer_when_known(AnswerSink& answers) {
   notify_complete();
   if (x_decision || !x_failure.empty())
     for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
@@ -134,7 +134,7 @@ void RendezvousService::answer_when_known(Answers& answers) {
     for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
 }
 
-void RendezvousService::announce(ClientId client, const Message& message, Answers& answers, Time now) {
+void RendezvousService::announce(ClientId client, const Message& message, AnswerSink& answers, Time now) {
   auto request = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
   const auto identity = x_peers[client].identity;
   if (request && !identity) return note_unproven(client, std::move(*request), answers, now);
@@ -164,8 +164,8 @@ void RendezvousService::announce(ClientId client, const Message& message, Answer
   answer_when_known(answers);
 }
 
-bool RendezvousService::on_message(ClientId client, const Message& message, Answers& answers, Time now) {
-  if (message.op == Op::ping) {
+bool RendezvousService::on_message(ClientId client, const Message& message, AnswerSink& answers, Time now) {
+  if (message.op == StoreOperation::ping) {
     note_program(client, now);
     report(x_registry.program_came(client, x_peers[client].address, message.number, now));
     x_watch.on_message(client, message, now);
@@ -183,26 +183,26 @@ bool RendezvousService::on_message(ClientId client, const Message& message, Answ
   return receive_own(client, message, answers, now);
 }
 
-bool RendezvousService::receive_own(ClientId client, const Message& message, Answers& answers, Time now) {
+bool RendezvousService::receive_own(ClientId client, const Message& message, AnswerSink& answers, Time now) {
   const auto key = message.keys.front();
   Peer& peer = x_peers[client];
   if (!peer.launcher) {
     peer.launcher = true;
     ++x_launchers;
   }
-  if (message.op == Op::compare_set && key == k_announce_key) {
+  if (message.op == StoreOperation::compare_set && key == k_announce_key) {
     announce(client, message, answers, now);
     return true;
   }
   if (!peer.identity) return false;
-  if (message.op == Op::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
+  if (message.op == StoreOperation::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
     if (all_known())
       answers.message(client, x_failure);
     else
       x_wait_for_all.push_back(client);
-  } else if (message.op == Op::get && key == k_missing_key) {
+  } else if (message.op == StoreOperation::get && key == k_missing_key) {
     answers.message(client, util::join(x_registry.missing(now, unknown()), "\n"));
-  } else if (message.op == Op::compare_set && key == k_show_key) {
+  } else if (message.op == StoreOperation::compare_set && key == k_show_key) {
     answers.message(client, pack_report(x_watch.report(x_registry, unknown(), now)));
   } else {
     return false;
@@ -229,7 +229,7 @@ void RendezvousService::left(ClientId client, const std::string& peer, const std
     list->erase(std::remove(list->begin(), list->end(), client), list->end());
 }
 
-bool RendezvousService::tick(const Table&, Time now) {
+bool RendezvousService::tick(const StoreTable&, Time now) {
   report(x_registry.due_messages(now, unknown()));
   report(x_watch.due_messages(x_registry, x_rules.warn_after, now));
   return x_is_over && x_is_over(*this, now);

@@ -10,15 +10,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "run/store/activity.hpp"
 #include "run/store/rank_registry.hpp"
 #include "run/store/server.hpp"
-#include "run/store/watch.hpp"
+#include "run/store/store_activity.hpp"
+#include "run/store/store_watch.hpp"
 
 namespace hpcml::store {
 
 /// Identity of the run that a store serves.
-struct RendezvousRules {
+struct RendezvousOptions {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
   std::chrono::seconds warn_after{20};
@@ -29,11 +29,11 @@ struct RendezvousRules {
 /// exceeds torch's own limits of waits, and a process that a rank has left may hold the connection.
 constexpr std::chrono::hours k_longest_silence{1};
 
-class RendezvousService : public Observer {
+class RendezvousService : public ServerObserver {
 public:
   using MessageSink = std::function<void(const std::string&)>;
   /// `report` receives messages for the log.
-  RendezvousService(RendezvousRules rules, MessageSink report);
+  RendezvousService(RendezvousOptions rules, MessageSink report);
 
   /// The server's own port, which a decision may mean.
   void set_port(std::uint16_t port) { x_port = port; }
@@ -53,17 +53,17 @@ public:
   void stay_for_others(std::vector<std::string> own_addresses);
 
   /// Programs that change something at the store are noted there.
-  void set_activity(Activity* activity) { x_activity = activity; }
+  void set_activity(StoreActivity* activity) { x_activity = activity; }
 
-  void begins(const Table& table, std::size_t most_clients) override {
+  void begins(const StoreTable& table, std::size_t most_clients) override {
     x_watch.begins(table);
     x_most_clients = most_clients;
   }
   void connected(ClientId client, const std::string& peer, Time now) override;
-  bool on_message(ClientId client, const Message& message, Answers& answers, Time now) override;
+  bool on_message(ClientId client, const Message& message, AnswerSink& answers, Time now) override;
   void authenticated(ClientId client, const PeerIdentity& identity, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
-  bool tick(const Table& table, Time now) override;
+  bool tick(const StoreTable& table, Time now) override;
   bool outlasts_stop(Time now) const override {
     return x_programs_elsewhere > 0 && now - x_last_elsewhere < k_longest_silence;
   }
@@ -83,11 +83,11 @@ private:
     bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
   };
   void note_program(ClientId client, Time now);
-  void announce(ClientId client, const Message& message, Answers& answers, Time now);
-  void note_unproven(ClientId client, JoinRequest request, Answers& answers, Time now);
-  bool receive_own(ClientId client, const Message& message, Answers& answers, Time now);
-  void answer_when_known(Answers& answers);
-  void welcome(ClientId client, Answers& answers) const;
+  void announce(ClientId client, const Message& message, AnswerSink& answers, Time now);
+  void note_unproven(ClientId client, JoinRequest request, AnswerSink& answers, Time now);
+  bool receive_own(ClientId client, const Message& message, AnswerSink& answers, Time now);
+  void answer_when_known(AnswerSink& answers);
+  void welcome(ClientId client, AnswerSink& answers) const;
   bool all_known() const { return x_registry.complete() || !x_failure.empty(); }
   /// Called where that may have become so.
   void notify_complete();
@@ -95,16 +95,16 @@ private:
   /// Returns an answer with the reason if the request does not belong to this rendezvous.
   std::optional<JoinAccepted> refusal(const JoinRequest& request) const;
 
-  RendezvousRules x_rules;
+  RendezvousOptions x_rules;
   MessageSink x_report;
   std::function<bool(const RendezvousService&, Time)> x_is_over;
   std::function<void()> x_complete;
-  Activity* x_activity = nullptr;
+  StoreActivity* x_activity = nullptr;
   std::uint16_t x_port = 0;
   RankRegistry x_registry;
-  Watch x_watch;
+  StoreWatch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
-  std::optional<Decision> x_decision;
+  std::optional<RendezvousDecision> x_decision;
   std::string x_failure; ///< why the step cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
   std::optional<std::vector<std::string>> x_own_addresses; ///< none: it does not wait for other nodes

@@ -42,7 +42,7 @@ util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addre
   bool kept = false;
   for (const auto& address : addresses) kept = leave_connection(address, port) || kept;
   ::close(whole);
-  if (kept) return util::Done{};
+  if (kept) return util::Success{};
   return util::Error{
       fmt::format("cannot reserve port {}: this node cannot reach itself at any of its addresses", port),
       "run `ip address` on this node, and report the node to the site's administrators"};

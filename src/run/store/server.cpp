@@ -55,7 +55,7 @@ std::size_t most_clients(const ServerLimits& limits) {
 } // namespace
 
 /// Puts answers where their connections send them from.
-class Server::Outbox : public Answers {
+class Server::Outbox : public AnswerSink {
 public:
   explicit Outbox(Server& server) : x_server(server) {}
   void bytes(ClientId client, std::string_view bytes) override {
@@ -77,7 +77,7 @@ private:
   Server& x_server;
 };
 
-Server::Server(Listening listening, const ServerLimits& limits, Observer& observer)
+Server::Server(ListeningSockets listening, const ServerLimits& limits, ServerObserver& observer)
     : x_listening(std::move(listening)), x_limits(limits), x_proven_limits(limits.message),
       x_observer(observer), x_table(limits.bytes), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
   x_proven_limits.own_bytes = limits.proven_bytes;
@@ -95,7 +95,7 @@ util::Status Server::watch(int fd, unsigned events, bool known) {
   epoll_event event{};
   event.events = events;
   event.data.fd = fd;
-  if (::epoll_ctl(x_epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return util::Done{};
+  if (::epoll_ctl(x_epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0) return util::Success{};
   return util::Error{
       fmt::format("the rendezvous store cannot wait for a connection: {}", std::strerror(errno)),
       "check the free memory and the limit fs.epoll.max_user_watches of this node"};
@@ -197,8 +197,8 @@ bool Server::apply(Connection& client) {
   const auto id = static_cast<ClientId>(client.fd());
   Outbox outbox(*this);
   while (client.has_expected() && client.pending() < most_pending()) {
-    const ReadMessage found = read_message(client.received(), client.dialect,
-                                           client.proven ? x_proven_limits : x_limits.message, x_message);
+    const MessageReadResult found = read_message(
+        client.received(), client.dialect, client.proven ? x_proven_limits : x_limits.message, x_message);
     if (!found.fault.empty()) {
       end(client, found.fault);
       return false;
@@ -207,8 +207,8 @@ bool Server::apply(Connection& client) {
       client.expect(found.needed);
       return true;
     }
-    Receipt receipt;
-    if (x_message.op != Op::validate || client.greeted) {
+    ObserverResponse receipt;
+    if (x_message.op != StoreOperation::validate || client.greeted) {
       receipt = x_observer.receive(id, x_message, outbox, x_now);
       if (!receipt.taken && receipt.fault.empty())
         receipt.fault = x_table.apply(id, client.dialect, x_message, outbox);
@@ -322,7 +322,7 @@ util::Status Server::run(int stop) {
       over = x_observer.tick(x_table, x_now);
     }
     answer_late();
-    if (over || (is_to_stop && !x_observer.outlasts_stop(x_now))) return util::Done{};
+    if (over || (is_to_stop && !x_observer.outlasts_stop(x_now))) return util::Success{};
   }
 }
 
@@ -335,7 +335,7 @@ void raise_file_limit() {
 
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
                                                   const std::vector<std::uint16_t>& ports,
-                                                  const ServerLimits& limits, Observer& observer) {
+                                                  const ServerLimits& limits, ServerObserver& observer) {
   raise_file_limit();
   TRY(auto listening, listen_at_first(addresses, ports));
   return std::make_unique<Server>(std::move(listening), limits, observer);

@@ -14,30 +14,30 @@
 #include "run/store/listen.hpp"
 #include "run/store/protocol.hpp"
 #include "run/store/session.hpp"
-#include "run/store/table.hpp"
+#include "run/store/store_table.hpp"
 
 namespace hpcml::store {
 
 using Time = std::chrono::steady_clock::time_point;
 
 /// What an observer made of a message.
-struct Receipt {
+struct ObserverResponse {
   bool taken = false;     ///< the store is not to see it
   std::string fault = {}; ///< why the connection ends, after the answers so far; empty: it does not
   bool proven = false;    ///< the client has just proved the job's key
 };
 
 /// Observes the events of a server, in order.
-class Observer {
+class ServerObserver {
 public:
-  virtual ~Observer() = default;
+  virtual ~ServerObserver() = default;
   /// Before all else: what the store holds, as long as it serves, and how many clients it can have.
-  virtual void begins(const Table& /*table*/, std::size_t /*most_clients*/) {}
+  virtual void begins(const StoreTable& /*table*/, std::size_t /*most_clients*/) {}
   virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
-  virtual bool on_message(ClientId, const Message&, Answers&, Time) { return false; }
+  virtual bool on_message(ClientId, const Message&, AnswerSink&, Time) { return false; }
   /// The same, for observers that end connections.
-  virtual Receipt receive(ClientId client, const Message& message, Answers& answers, Time now) {
+  virtual ObserverResponse receive(ClientId client, const Message& message, AnswerSink& answers, Time now) {
     return {on_message(client, message, answers, now)};
   }
   /// The client has proved that it is this process of the job. What it says from here on is its own.
@@ -45,9 +45,9 @@ public:
   /// `why` is empty where the client itself ended the connection.
   virtual void left(ClientId, const std::string& /*peer*/, const std::string& /*why*/, Time) {}
   /// Called after each round of messages, disconnects and ticks, to send answers without a message.
-  virtual void round(Answers&, Time) {}
+  virtual void round(AnswerSink&, Time) {}
   /// About twice a second; true ends the service.
-  virtual bool tick(const Table&, Time) { return false; }
+  virtual bool tick(const StoreTable&, Time) { return false; }
   /// Called after each round once the service is to stop; true: it continues for now.
   virtual bool outlasts_stop(Time) const { return false; }
 };
@@ -66,7 +66,7 @@ struct ServerLimits {
 /// The store's server. Made by `make_server`.
 class Server {
 public:
-  Server(Listening listening, const ServerLimits& limits, Observer& observer);
+  Server(ListeningSockets listening, const ServerLimits& limits, ServerObserver& observer);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -97,11 +97,11 @@ private:
   void rewatch(Connection& client);
   Connection* find(ClientId id);
 
-  Listening x_listening;
+  ListeningSockets x_listening;
   ServerLimits x_limits;
   MessageLimits x_proven_limits; ///< of clients that have proved themselves
-  Observer& x_observer;
-  Table x_table;
+  ServerObserver& x_observer;
+  StoreTable x_table;
   Message x_message;                                  ///< kept: its lists need no new memory for each
   std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
   std::vector<ClientId> x_to_flush;
@@ -121,6 +121,6 @@ void raise_file_limit();
 /// Raises the limit, listens on the first of the ports that is free, and is ready to run.
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
                                                   const std::vector<std::uint16_t>& ports,
-                                                  const ServerLimits& limits, Observer& observer);
+                                                  const ServerLimits& limits, ServerObserver& observer);
 
 } // namespace hpcml::store

@@ -33,8 +33,10 @@ std::string pack_inner(const InnerMessage& message) {
 std::optional<InnerMessage> unpack_inner(std::string_view bytes) {
   if (bytes.empty()) return std::nullopt;
   InnerMessage message;
-  message.op = static_cast<Op>(bytes.front());
-  if (message.op != Op::get && message.op != Op::set && message.op != Op::compare_set) return std::nullopt;
+  message.op = static_cast<StoreOperation>(bytes.front());
+  if (message.op != StoreOperation::get && message.op != StoreOperation::set &&
+      message.op != StoreOperation::compare_set)
+    return std::nullopt;
   WireReader unpacked(bytes.substr(1));
   message.key = unpacked.text();
   message.value = unpacked.text();
@@ -43,9 +45,9 @@ std::optional<InnerMessage> unpack_inner(std::string_view bytes) {
 }
 
 /// Seals what clients with a session are answered.
-class SessionGate::SealingAnswers : public Answers {
+class SessionGate::SealingAnswers : public AnswerSink {
 public:
-  SealingAnswers(SessionGate& gate, Answers& to) : x_gate(gate), x_to(to) {}
+  SealingAnswers(SessionGate& gate, AnswerSink& to) : x_gate(gate), x_to(to) {}
   void bytes(ClientId client, std::string_view bytes) override { x_to.bytes(client, bytes); }
   void value(ClientId client, const SharedValue& value) override { x_to.value(client, value); }
   void message(ClientId client, std::string_view body) override {
@@ -58,7 +60,7 @@ public:
 
 private:
   SessionGate& x_gate;
-  Answers& x_to;
+  AnswerSink& x_to;
 };
 
 SessionGate::Session* SessionGate::find(ClientId client) {
@@ -70,7 +72,8 @@ void SessionGate::report(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_report(line);
 }
 
-Receipt SessionGate::receive(ClientId client, const Message& message, Answers& answers, Time now) {
+ObserverResponse SessionGate::receive(ClientId client, const Message& message, AnswerSink& answers,
+                                      Time now) {
   const bool has_session = find(client) != nullptr;
   if (!is_own(message)) {
     if (has_session) return {true, "it mixed messages of a session and of a program"};
@@ -80,8 +83,9 @@ Receipt SessionGate::receive(ClientId client, const Message& message, Answers& a
   if (message.keys.size() != 1) return {true, "it used reserved keys of hpcml"};
   if (message.keys.front() == k_session_key) {
     const auto value = message.values.empty() ? std::string_view() : message.values.back();
-    if (message.op == Op::compare_set && !has_session) return receive_request(client, value, answers);
-    if (message.op == Op::set && has_session) return receive_sealed(client, value, answers, now);
+    if (message.op == StoreOperation::compare_set && !has_session)
+      return receive_request(client, value, answers);
+    if (message.op == StoreOperation::set && has_session) return receive_sealed(client, value, answers, now);
     return {true, "it used reserved keys of hpcml"};
   }
   if (has_session) return {true, "it sent a message outside of its session"};
@@ -91,7 +95,7 @@ Receipt SessionGate::receive(ClientId client, const Message& message, Answers& a
 /// The key that a client is to prove. Where ranks share none, rank 0 alone has that of the store that it
 /// serves.
 std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
-  if (x_rules.plain != PlainMessages::announcements) return x_rules.key;
+  if (x_rules.plain != PlainMessagePolicy::announcements) return x_rules.key;
   SessionServer reader(std::nullopt, x_rules.job, x_port);
   std::string unused;
   (void)reader.on_request(request, unused);
@@ -99,7 +103,7 @@ std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
   return identity.role == PeerRole::rank && identity.number == 0 ? x_rules.key : std::nullopt;
 }
 
-Receipt SessionGate::receive_request(ClientId client, std::string_view bytes, Answers& answers) {
+ObserverResponse SessionGate::receive_request(ClientId client, std::string_view bytes, AnswerSink& answers) {
   const auto made =
       x_sessions.try_emplace(client, Session{SessionServer(key_for(bytes), x_rules.job, x_port)});
   auto& session = made.first->second.server;
@@ -120,7 +124,8 @@ Receipt SessionGate::receive_request(ClientId client, std::string_view bytes, An
   }
 }
 
-Receipt SessionGate::receive_sealed(ClientId client, std::string_view bytes, Answers& answers, Time now) {
+ObserverResponse SessionGate::receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers,
+                                             Time now) {
   auto& session = find(client)->server;
   if (!session.is_established()) {
     const auto error = session.on_proof(bytes);
@@ -140,8 +145,8 @@ Receipt SessionGate::receive_sealed(ClientId client, std::string_view bytes, Ans
   Message message;
   message.op = inner->op;
   message.keys = {inner->key};
-  if (inner->op == Op::set) message.values = {inner->value};
-  if (inner->op == Op::compare_set) message.values = {std::string_view(), inner->value};
+  if (inner->op == StoreOperation::set) message.values = {inner->value};
+  if (inner->op == StoreOperation::compare_set) message.values = {std::string_view(), inner->value};
   SealingAnswers sealing(*this, answers);
   auto receipt = x_inner.receive(client, message, sealing, now);
   if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it does not use the protocol of hpcml";
@@ -149,17 +154,18 @@ Receipt SessionGate::receive_sealed(ClientId client, std::string_view bytes, Ans
   return receipt;
 }
 
-Receipt SessionGate::receive_plain(ClientId client, const Message& message, Answers& answers, Time now) {
-  const bool announces = message.op == Op::compare_set && message.keys.front() == k_announce_key;
-  if (x_rules.plain == PlainMessages::accepted ||
-      (announces && x_rules.plain == PlainMessages::announcements)) {
+ObserverResponse SessionGate::receive_plain(ClientId client, const Message& message, AnswerSink& answers,
+                                            Time now) {
+  const bool announces = message.op == StoreOperation::compare_set && message.keys.front() == k_announce_key;
+  if (x_rules.plain == PlainMessagePolicy::accepted ||
+      (announces && x_rules.plain == PlainMessagePolicy::announcements)) {
     SealingAnswers sealing(*this, answers); // others may be answered as well
     auto receipt = x_inner.receive(client, message, sealing, now);
     if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it used reserved keys of hpcml";
     receipt.taken = true;
     return receipt;
   }
-  if (message.op == Op::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
+  if (message.op == StoreOperation::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
   const auto who =
       announces && !message.values.empty() ? unpack_announcement(message.values.back()) : std::nullopt;
   if (who && who->job == x_rules.job) return {true, hint_for(fmt::format("rank {}", who->rank))};
@@ -174,12 +180,12 @@ void SessionGate::left(ClientId client, const std::string& peer, const std::stri
   x_sessions.erase(client);
 }
 
-void SessionGate::round(Answers& answers, Time now) {
+void SessionGate::round(AnswerSink& answers, Time now) {
   SealingAnswers sealing(*this, answers);
   x_inner.round(sealing, now);
 }
 
-bool SessionGate::tick(const Table& table, Time now) {
+bool SessionGate::tick(const StoreTable& table, Time now) {
   report(x_rejections.tick(now));
   return x_inner.tick(table, now);
 }

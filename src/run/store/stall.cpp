@@ -66,7 +66,7 @@ KeyMeaning meaning_of_wait(const RankStatus& rank) {
 
 class StallReader {
 public:
-  explicit StallReader(const Snapshot& snapshot) : x_snapshot(snapshot) {}
+  explicit StallReader(const StoreSnapshot& snapshot) : x_snapshot(snapshot) {}
 
   std::vector<Stall> read() {
     std::map<std::string, Waiters> by_place;
@@ -137,7 +137,7 @@ private:
     return {};
   }
 
-  static std::string clash_text(const Snapshot::Clash& clash, const KeyMeaning& of) {
+  static std::string clash_text(const StoreSnapshot::Clash& clash, const KeyMeaning& of) {
     return fmt::format(
         "{} and {} both entered {} as member {}: {}", clash.first, clash.second, of.group, *of.member,
         of.is_default ? "they have the same RANK"
@@ -276,7 +276,7 @@ private:
     return fmt::format("{}; and {} {}", text, others.size() == 1 ? "rank" : "ranks", range_text(others));
   }
 
-  const Snapshot& x_snapshot;
+  const StoreSnapshot& x_snapshot;
 };
 
 } // namespace
@@ -299,6 +299,6 @@ std::string range_text(const std::vector<std::string>& short_names) {
   return text;
 }
 
-std::vector<Stall> find_stalls(const Snapshot& snapshot) { return StallReader(snapshot).read(); }
+std::vector<Stall> find_stalls(const StoreSnapshot& snapshot) { return StallReader(snapshot).read(); }
 
 } // namespace hpcml::store

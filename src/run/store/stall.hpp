@@ -32,7 +32,7 @@ struct RankStatus {
 };
 
 /// All that a stall is read from.
-struct Snapshot {
+struct StoreSnapshot {
   RankStatus::Time now{};
   unsigned world_size = 0; ///< 0: not known
   std::vector<RankStatus> ranks;
@@ -57,7 +57,7 @@ struct Stall {
 };
 
 /// The stalls, the longest first.
-std::vector<Stall> find_stalls(const Snapshot& snapshot);
+std::vector<Stall> find_stalls(const StoreSnapshot& snapshot);
 
 /// "0-2,7": numbers in order as ranges, then names.
 std::string range_text(const std::vector<std::string>& short_names);

@@ -132,12 +132,12 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
     attempts.back().again = attempts.size() <= search.likely ? start : start + k_others_after;
   }
   auto deadline = search.deadline;
-  std::optional<Found> failed;
+  std::optional<FoundStore> failed;
   for (auto now = start;; now = Clock::now()) {
     JoinAccepted welcome;
     for (auto& attempt : attempts) {
       if (!try_place(attempt, words, search.credentials, now, welcome)) continue;
-      Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
+      FoundStore found{std::move(*attempt.client), attempt.place, std::move(welcome)};
       if (is_welcome(found.welcome) || search.failure_retry_window.count() == 0)
         return {std::move(found), {}};
       attempt.put_off(now, k_after_refusal, "reports that the step cannot start");

@@ -21,7 +21,7 @@ struct StoreAddress {
 
 /// A store that has welcomed us. Without credentials it is any that answered, and its words count for
 /// nothing.
-struct Found {
+struct FoundStore {
   Client client; ///< still connected
   StoreAddress place;
   JoinAccepted welcome;
@@ -29,7 +29,7 @@ struct Found {
 
 /// What a search has come to.
 struct StoreSearchResult {
-  std::optional<Found> found;
+  std::optional<FoundStore> found;
   std::string reason;                  ///< where nothing is found: what each place says
   JoinError refusal = JoinError::none; ///< of the last store that answered and refused
 };

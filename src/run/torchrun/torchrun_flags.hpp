@@ -18,11 +18,11 @@
 namespace hpcml::torchrun {
 
 /// How many ranks a node is to have: a number, or one for each of something that is counted there.
-struct RanksOfNode {
+struct RanksPerNode {
   enum class Of { number, gpus_or_cpus, cpus, gpus, xpus };
   Of of = Of::number;
   unsigned number = 1;
-  bool operator==(const RanksOfNode&) const = default;
+  bool operator==(const RanksPerNode&) const = default;
 };
 
 /// "HOST[:PORT]".
@@ -36,7 +36,7 @@ struct Endpoint {
 struct TorchrunRequest {
   unsigned min_nodes = 1;
   unsigned max_nodes = 1;
-  std::optional<RanksOfNode> ranks; ///< unset: 1
+  std::optional<RanksPerNode> ranks; ///< unset: 1
   std::string backend = "static";
   std::optional<Endpoint> endpoint;
   std::string run_id = "none";

@@ -98,7 +98,7 @@ util::Status read_c10d_setting(const std::string& key, const std::string& value,
     const auto number = parse_whole_number(value);
     if (!number || *number < 1) return wrong_setting(key, "a whole number above 0", value);
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 /// As torch 2.13 reads them: each backend its own, and no other. Settings that are spelt like none of them
@@ -145,7 +145,7 @@ util::Status join_in_step(const TorchrunRequest& line, const TorchrunNode& node,
   if (line.node_rank)
     plan.notes.emplace_back(
         "--node-rank has no effect: the Slurm step numbers its nodes\nhint: remove --node-rank");
-  return util::Done{};
+  return util::Success{};
 }
 
 /// The endpoint: as it is given, else what torch takes where nothing is.
@@ -199,7 +199,7 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
   request.place = place;
   request.key_file = conf.key_file;
   request.run_id = line.run_id;
-  return util::Done{};
+  return util::Success{};
 }
 
 void stay_alone(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
@@ -226,13 +226,13 @@ util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const Torchru
   request.heartbeat = heartbeat_of(conf);
   if (is_alone(line)) {
     stay_alone(line, node, plan);
-    return util::Done{};
+    return util::Success{};
   }
   if (line.max_nodes == 1) { // on a port that the ranks' program may know
     const auto endpoint = endpoint_of(line, line.backend == "static");
     request.run_id = line.run_id;
     if (endpoint.port.value_or(0) != 0) request.launch.master_port = *endpoint.port;
-    return util::Done{};
+    return util::Success{};
   }
   const bool named = known && (line.endpoint || !line.master_host.empty());
   if (node.in_task && !named) {
@@ -242,7 +242,7 @@ util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const Torchru
           "hint: remove --rdzv-backend {0}",
           line.backend));
     if (conf.join)
-      request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
+      request.launch.rank_settings.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return join_in_step(line, node, plan);
   }
   if (!known)

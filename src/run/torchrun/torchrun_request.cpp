@@ -23,8 +23,8 @@ namespace {
 constexpr const char* k_default_prefix = "[${role_name}${local_rank}]:";
 constexpr const char* k_no_files = "/dev/null";
 
-Result<unsigned> count_ranks(const RanksOfNode& ranks, const TorchrunNode& node) {
-  using Of = RanksOfNode::Of;
+Result<unsigned> count_ranks(const RanksPerNode& ranks, const TorchrunNode& node) {
+  using Of = RanksPerNode::Of;
   const bool intel = node.vendor == model::GpuVendor::intel;
   switch (ranks.of) {
   case Of::number: return ranks.number;
@@ -48,16 +48,17 @@ Result<unsigned> count_ranks(const RanksOfNode& ranks, const TorchrunNode& node)
 /// The ranks of this node, and which GPUs each sees.
 util::Status plan_ranks(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
   auto& launch = plan.request.launch;
-  TRY(launch.processes_per_node, count_ranks(line.ranks.value_or(RanksOfNode{}), node));
+  TRY(launch.processes_per_node, count_ranks(line.ranks.value_or(RanksPerNode{}), node));
   if (!line.ranks && node.gpus > 1)
     plan.notes.push_back(fmt::format("starting 1 rank on this node, the default of torchrun\n"
                                      "hint: set --nproc-per-node gpu to start one for each of {} GPUs",
                                      node.gpus));
-  launch.gpu_visibility = line.virtual_local_rank ? model::GpusSeen::own : model::GpusSeen::all;
+  launch.gpu_visibility =
+      line.virtual_local_rank ? model::GpuVisibilityMode::own : model::GpuVisibilityMode::all;
   launch.virtual_local_rank = line.virtual_local_rank;
   if (line.virtual_local_rank && node.gpus > 0) launch.gpus_per_task = 1;
   launch.fills_in_local_rank = true;
-  return util::Done{};
+  return util::Success{};
 }
 
 void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, TorchrunPlan& plan) {
@@ -78,8 +79,8 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.out_filters = line.out_filters;
   output.err_filters = line.err_filters;
   const auto writes = [](const launch::StreamsOfRanks& streams) {
-    bool any = streams.others != launch::Streams{};
-    for (const auto& [rank, routes] : streams.named) any = any || routes != launch::Streams{};
+    bool any = streams.others != launch::OutputStreams{};
+    for (const auto& [rank, routes] : streams.named) any = any || routes != launch::OutputStreams{};
     return any;
   };
   plan.needs_directory =
@@ -91,13 +92,13 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
   plan.request.max_restarts = line.max_restarts;
   plan.request.launch.grace = line.shutdown_timeout;
   const auto text = env.get_or("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "");
-  if (line.shutdown_timeout || text.empty()) return util::Done{};
+  if (line.shutdown_timeout || text.empty()) return util::Success{};
   const auto seconds = parse_whole_number(text);
   if (!seconds || *seconds < 0)
     return Error{fmt::format("TORCH_ELASTIC_SHUTDOWN_TIMEOUT must be a number of seconds, not '{}'", text),
                  "set it to a number such as 30, or remove the variable"};
   plan.request.launch.grace = std::chrono::seconds(*seconds);
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 
 namespace hpcml::torchrun {
 
-using launch::Streams;
+using launch::OutputStreams;
 
 namespace {
 
@@ -28,10 +28,10 @@ bool is_host_text(const std::string& text) {
   });
 }
 
-std::optional<Streams> parse_stream_number(const std::string& text) {
+std::optional<OutputStreams> parse_stream_number(const std::string& text) {
   if (text.size() != 1 || text[0] < '0' || text[0] > '3') return std::nullopt;
   const int number = text[0] - '0';
-  return Streams{(number & 1) != 0, (number & 2) != 0};
+  return OutputStreams{(number & 1) != 0, (number & 2) != 0};
 }
 
 } // namespace
@@ -54,15 +54,15 @@ std::optional<std::pair<unsigned, unsigned>> parse_node_range(const std::string&
   return std::pair(static_cast<unsigned>(*least), static_cast<unsigned>(*most));
 }
 
-std::optional<RanksOfNode> parse_ranks_of_node(const std::string& text) {
-  using Of = RanksOfNode::Of;
+std::optional<RanksPerNode> parse_ranks_of_node(const std::string& text) {
+  using Of = RanksPerNode::Of;
   static constexpr std::pair<const char*, Of> c_words[] = {
       {"auto", Of::gpus_or_cpus}, {"cpu", Of::cpus}, {"gpu", Of::gpus}, {"xpu", Of::xpus}};
   for (const auto& [word, of] : c_words)
-    if (text == word) return RanksOfNode{of, 0};
+    if (text == word) return RanksPerNode{of, 0};
   const auto number = parse_whole_number(text);
   if (!number || *number < 1 || *number > k_most_ranks_of_node) return std::nullopt;
-  return RanksOfNode{Of::number, static_cast<unsigned>(*number)};
+  return RanksPerNode{Of::number, static_cast<unsigned>(*number)};
 }
 
 std::optional<launch::StreamsOfRanks> parse_streams(const std::string& text) {

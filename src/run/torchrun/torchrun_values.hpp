@@ -17,7 +17,7 @@ std::optional<long long> parse_whole_number(const std::string& text);
 /// "2" or "1:4": the least and the largest number of nodes.
 std::optional<std::pair<unsigned, unsigned>> parse_node_range(const std::string& text);
 /// "8", "auto", "cpu", "gpu", "xpu".
-std::optional<RanksOfNode> parse_ranks_of_node(const std::string& text);
+std::optional<RanksPerNode> parse_ranks_of_node(const std::string& text);
 /// "3": both streams of all ranks (1: standard output, 2: standard error, 0: none); "0:1,1:2": of those
 /// ranks.
 std::optional<launch::StreamsOfRanks> parse_streams(const std::string& text);

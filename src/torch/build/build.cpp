@@ -13,12 +13,12 @@
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/json_line.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/cmake_package.hpp"
 #include "torch/build/compile_all.hpp"
 #include "torch/build/compiler.hpp"
 #include "torch/build/old_builds.hpp"
-#include "torch/build/recipe.hpp"
 #include "torch/build/sources.hpp"
 
 namespace hpcml::torch_build {
@@ -73,13 +73,14 @@ public:
 private:
   std::string directory() const { return x_cache + "/" + x_key; }
 
-  util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
+  util::Status compile(const BuildRecipe& recipe, const BuildRecipe& without_nccl, unsigned jobs,
+                       bool& nccl) {
     const auto report_progress = [&, start = Clock::now()](std::size_t done) {
       const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
       x_report(fmt::format("compiled {} of {} parts in {} s", done, recipe.steps.size(), taken));
     };
     auto failures = compile_all(recipe.steps, jobs, x_env, report_progress);
-    if (failures.empty()) return util::Done{};
+    if (failures.empty()) return util::Success{};
     // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
     // table.
     const bool killed =
@@ -89,7 +90,7 @@ private:
                                       first_errors(failures.front().output));
       nccl = false;
       failures = compile_all(without_nccl.steps, jobs, x_env, report_progress);
-      if (failures.empty()) return util::Done{};
+      if (failures.empty()) return util::Success{};
     }
     const auto& first = failures.front();
     return failed(fmt::format("cannot compile {}", first.step.what),
@@ -99,7 +100,7 @@ private:
 
   util::Status link(const std::vector<std::string>& words) {
     TRY(const auto output, util::run_process(words, x_env));
-    if (output.exit_code == 0) return util::Done{};
+    if (output.exit_code == 0) return util::Success{};
     return failed(fmt::format("cannot link the helper with the libraries of torch in {}", x_package.lib),
                   "use another compiler (CXX), or a torch whose libraries are complete (--torch DIR)",
                   output.err);
@@ -146,7 +147,7 @@ private:
     if (error && !is_built(directory()))
       return Error{fmt::format("cannot move the built helper to {}: {}", directory(), error.message()),
                    "use --cache DIR to build in another directory"};
-    return util::Done{};
+    return util::Success{};
   }
 
   TorchPackage x_package;

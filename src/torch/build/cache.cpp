@@ -10,7 +10,7 @@
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
 #include "run/find_torch/find_torch.hpp"
-#include "torch/build/recipe.hpp"
+#include "torch/build/build_recipe.hpp"
 
 namespace hpcml::torch_build {
 
@@ -71,7 +71,7 @@ std::string library_identity(const TorchPackage& package) {
   return file_identity(package.lib + "/libtorch_cpu.so");
 }
 
-std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources) {
+std::string package_key(const TorchPackage& package, std::span<const embedded::EmbeddedFile> sources) {
   auto all = k_manner + library_identity(package);
   for (const auto& file : sources)
     all += " " + util::hex16(util::fnv1a(file.name)) + util::hex16(util::fnv1a(file.text));
@@ -99,7 +99,7 @@ std::optional<std::string> find_built(const std::string& cache, const std::strin
   return newest;
 }
 
-util::Status write_embedded(std::span<const embedded::File> files, const std::string& directory) {
+util::Status write_embedded(std::span<const embedded::EmbeddedFile> files, const std::string& directory) {
   for (const auto& file : files) {
     const auto path = fs::path(directory) / file.name;
     std::error_code error;
@@ -111,7 +111,7 @@ util::Status write_embedded(std::span<const embedded::File> files, const std::st
           "set XDG_CACHE_HOME, or --cache of hpcml torch build, to a directory that you can write to"};
     TRY_DONE(util::write_file(path, file.text));
   }
-  return util::Done{};
+  return util::Success{};
 }
 
 } // namespace hpcml::torch_build

@@ -28,7 +28,7 @@ std::string library_identity(const TorchPackage& package);
 
 /// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
 /// size and time) and of the sources.
-std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources);
+std::string package_key(const TorchPackage& package, std::span<const embedded::EmbeddedFile> sources);
 
 /// The name of one of them: by this compiler, with these headers of NCCL and the driver.
 std::string build_key(const std::string& package_key, const std::string& compiler_identity,
@@ -42,6 +42,6 @@ bool is_built(const std::string& directory);
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
 
 /// Writes the files below `directory`.
-util::Status write_embedded(std::span<const embedded::File> files, const std::string& directory);
+util::Status write_embedded(std::span<const embedded::EmbeddedFile> files, const std::string& directory);
 
 } // namespace hpcml::torch_build

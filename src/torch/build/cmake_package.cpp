@@ -2,8 +2,8 @@
 #include "torch/build/cmake_package.hpp"
 
 #include "core/util/text.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cache.hpp"
-#include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {
 
@@ -78,8 +78,8 @@ std::string render_cmake_version(const std::string& version) {
 
 util::Status write_cmake_package(const TorchPackage& package, const std::string& directory) {
   const auto config = render_cmake_config(package), version = render_cmake_version(HPCML_VERSION);
-  const embedded::File files[] = {{"lib/cmake/hpcml/hpcmlConfig.cmake", config},
-                                  {"lib/cmake/hpcml/hpcmlConfigVersion.cmake", version}};
+  const embedded::EmbeddedFile files[] = {{"lib/cmake/hpcml/hpcmlConfig.cmake", config},
+                                          {"lib/cmake/hpcml/hpcmlConfigVersion.cmake", version}};
   return write_embedded(files, directory);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/util/env_snapshot.hpp"
-#include "torch/build/recipe.hpp"
+#include "torch/build/build_recipe.hpp"
 
 namespace hpcml::torch_build {
 

@@ -9,8 +9,8 @@
 #include "core/util/host_names.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cache.hpp"
-#include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {
 

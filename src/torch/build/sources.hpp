@@ -6,8 +6,8 @@
 
 namespace hpcml::embedded {
 
-std::span<const File>
+std::span<const EmbeddedFile>
 torch_sources(); ///< src/torch/helper, src/ddp and include/hpcml, with these directories in their names
-std::span<const File> probe_files(); ///< src/torch/helper/probe/*: the preflight in Python
+std::span<const EmbeddedFile> probe_files(); ///< src/torch/helper/probe/*: the preflight in Python
 
 } // namespace hpcml::embedded

@@ -210,8 +210,8 @@ std::string library_version(const Directories& directories) {
   return number == std::string::npos ? "" : real.substr(number + 4);
 }
 
-TorchSearch evaluate_package(const Directories& directories) {
-  TorchSearch result;
+TorchSearchResult evaluate_package(const Directories& directories) {
+  TorchSearchResult result;
   TorchPackage package;
   package.from = directories.from;
   package.include = directories.include;
@@ -276,8 +276,8 @@ std::string abi_of(const std::string& config) {
   return {};
 }
 
-TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot& env,
-                               const std::string& cwd) {
+TorchSearchResult find_torch_package(const std::string& named, const util::EnvSnapshot& env,
+                                     const std::string& cwd) {
   std::string bare;
   const auto directories =
       named.empty() ? search(env, cwd, bare) : directories_of("--torch", fs::path(cwd) / named);

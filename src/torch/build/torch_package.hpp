@@ -26,7 +26,7 @@ struct TorchPackage {
 };
 
 /// The torch, or all that is wrong with what there is.
-struct TorchSearch {
+struct TorchSearchResult {
   std::optional<TorchPackage> package;
   std::vector<util::Error> problems; ///< none where there is a package
 };
@@ -34,8 +34,8 @@ struct TorchSearch {
 /// Searches only `named` (a directory) or, if it is empty, in this order: Torch_DIR, CMAKE_PREFIX_PATH,
 /// VIRTUAL_ENV, CONDA_PREFIX, the imports of the PATH's Python, LD_LIBRARY_PATH and LIBRARY_PATH (modules),
 /// the system's package. Only reads files.
-TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot& env,
-                               const std::string& cwd);
+TorchSearchResult find_torch_package(const std::string& named, const util::EnvSnapshot& env,
+                                     const std::string& cwd);
 
 /// Returns the version ("2.13.0") from two headers of torch, the newer one first; empty without one. Pure.
 std::string header_version(const std::string& text);

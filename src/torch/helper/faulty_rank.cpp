@@ -72,7 +72,7 @@ std::string named(int rank, const std::vector<std::string>& hosts) {
 }
 
 /// Describes the faults of the faulty ranks, as observed by all ranks.
-std::string deed(const Evidence& evidence, const std::set<int>& faulty) {
+std::string deed(const FailureEvidence& evidence, const std::set<int>& faulty) {
   bool sent = false, received = false, sum = false, broken = false;
   std::string text;
   for (const auto& observation : evidence.seen) {
@@ -99,7 +99,7 @@ struct Seen {
   std::string confession;
 };
 
-Seen read(const std::vector<Observation>& list) {
+Seen read(const std::vector<PairObservation>& list) {
   Seen seen;
   std::set<int> confessed;
   for (const auto& observation : list) {
@@ -147,7 +147,7 @@ std::set<int> ranks_on(const std::set<int>& numbers, const HostPairs& pairs,
   return ranks;
 }
 
-std::string why_not(const Seen& seen, const Evidence& evidence) {
+std::string why_not(const Seen& seen, const FailureEvidence& evidence) {
   if (seen.failed.empty())
     return ddp::format_message(
         "afterwards all {} pairs of ranks passed when tested alone: the fault is intermittent, or "
@@ -181,7 +181,7 @@ std::string list_ranks(const std::vector<int>& ranks) {
   return text;
 }
 
-FaultAttribution attribute_fault(const Evidence& evidence) {
+FaultAttribution attribute_fault(const FailureEvidence& evidence) {
   const auto seen = read(evidence.seen);
   const std::string examine =
       "use --exclude for the host until its memory, GPU, network card and cable are checked";

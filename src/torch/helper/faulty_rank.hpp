@@ -8,7 +8,7 @@
 namespace hpcml::helper {
 
 /// What one rank saw when it was alone with one other.
-struct Observation {
+struct PairObservation {
   int by = 0;
   int peer = 0;
   bool input = false;   ///< its own tensor was wrong before anything was sent
@@ -21,9 +21,9 @@ struct Observation {
 };
 
 /// All that is known after a failure.
-struct Evidence {
+struct FailureEvidence {
   std::vector<std::string> hosts; ///< by rank: all ranks of the world
-  std::vector<Observation> seen;
+  std::vector<PairObservation> seen;
   std::vector<int> absent; ///< ranks that did not take part in the search
 };
 
@@ -41,7 +41,7 @@ struct FaultAttribution {
 /// ranks (or, without one, of hosts) that is part of every failed pair, if it is the only such set and each
 /// of them failed with at least two partners and with most of them. Otherwise ranks that do not
 /// respond.
-FaultAttribution attribute_fault(const Evidence& evidence);
+FaultAttribution attribute_fault(const FailureEvidence& evidence);
 
 /// "rank 3", "ranks 4, 5"; more than eight are counted.
 std::string list_ranks(const std::vector<int>& ranks);

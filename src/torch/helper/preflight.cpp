@@ -48,7 +48,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
   rendezvous.enter(phase);
-  Fault fault;
+  PhaseFault fault;
   const auto failed = [&](const std::exception& error, bool own) {
     fault = {error.what(), own};
     if (fault.what.empty()) fault.what = "unknown error";
@@ -56,7 +56,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
   };
   try {
     work();
-  } catch (const LocalFault& error) {
+  } catch (const LocalCheckError& error) {
     failed(error, true);
   } catch (const std::exception& error) {
     failed(error, works_alone);

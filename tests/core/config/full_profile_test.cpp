@@ -110,12 +110,12 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(account.suffix == "@h100");
   REQUIRE(account.more.size() == 1);
   CHECK(account.more[0].pattern == "^[a-z0-9]+$");
-  CHECK(site.flags.at("cpus-per-task").policy == model::Policy::srun_only);
+  CHECK(site.flags.at("cpus-per-task").policy == model::OptionPolicy::srun_only);
   REQUIRE(site.common_options.size() == 2);
   CHECK_FALSE(site.common_options[0].on_srun);
   CHECK(site.common_options[1].on_srun);
   CHECK(site.common_options[1].when.min_nodes == 2U);
-  CHECK(site.gpu_request.style == model::GpuStyle::gres);
+  CHECK(site.gpu_request.style == model::GpuOptionStyle::gres);
   REQUIRE(site.gpu_request.more.size() == 1);
   CHECK(site.gpu_request.more[0].multiple_of == 4);
   CHECK(site.gpu_request.more[0].whole_nodes_if_several);

@@ -90,7 +90,7 @@ TEST_CASE("Every site is among the merged profiles, and the same as merged anew"
 TEST_CASE("A merged profile is taken only where none of its layers lies in a directory", "[spec]") {
   const auto text = config::render_merged(
       {"0123456789abcdef", merged_anew(R"({"id": "narval", "name": "as merged"})", "{}")});
-  const embedded::File merged[] = {{"narval,alliance", text}};
+  const embedded::EmbeddedFile merged[] = {{"narval,alliance", text}};
   const auto name_in = [&](const TempDir& directory) {
     const auto load = config::load_site("narval", {directory.path()}, merged);
     REQUIRE(load.site.has_value());

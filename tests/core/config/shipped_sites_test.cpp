@@ -98,8 +98,8 @@ TEST_CASE("LUMI's node is the documented one", "[spec]") {
   CHECK(node->memory->value.to_slurm() == "480G");
   CHECK(node->host_prefix == "nid");
   CHECK(node->host_digits == 6);
-  CHECK(site.binding.value == model::NodeBinding::masks);
-  CHECK(site.gpu_visibility.mode == model::GpusSeen::own);
+  CHECK(site.binding.value == model::WholeNodeBinder::masks);
+  CHECK(site.gpu_visibility.mode == model::GpuVisibilityMode::own);
   CHECK(site.find_partition("standard-g")->exclusive);
   CHECK_FALSE(site.find_partition("small-g")->exclusive);
   CHECK(site.find_partition("standard-g")->max_time->value.to_slurm() == "2-00:00:00");
@@ -120,7 +120,7 @@ TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier 
   CHECK(site.caches[0].variables.contains("MIOPEN_USER_DB_PATH"));
   CHECK(site.caches[0].origin.superseded.size() == 1);
   REQUIRE(site.containers.size() == 2);
-  CHECK(site.containers[0].gpu_flag == model::GpuFlag::none);
+  CHECK(site.containers[0].gpu_flag == model::ContainerGpuOption::none);
   CHECK(site.containers[0].enter == "$WITH_CONDA");
   CHECK(site.containers[0].origin.superseded.size() == 1);
 }
@@ -141,11 +141,11 @@ TEST_CASE("Origins name the profile's path, the source and the day", "[spec]") {
 
 TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its environment offline", "[spec]") {
   const auto site = shipped_site("narval");
-  CHECK(site.flags.at("partition").policy == model::Policy::discouraged);
+  CHECK(site.flags.at("partition").policy == model::OptionPolicy::discouraged);
   CHECK_FALSE(site.partitions.at(0).nameable);
-  CHECK(site.gpu_request.type == model::Policy::required);
+  CHECK(site.gpu_request.type == model::OptionPolicy::required);
   CHECK(site.node_types.at(0).gpu->slurm_type == "a100");
-  CHECK(site.python.at(0).kind == model::PythonSource::wheelhouse);
+  CHECK(site.python.at(0).kind == model::PythonPackageSource::wheelhouse);
   CHECK(site.network.internet_on_compute == false);
   CHECK(site.libtorch_modules.size() == 10);
   CHECK(site.partitions[0].max_time->value.to_slurm() == "7-00:00:00");
@@ -155,9 +155,9 @@ TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[
   const auto site = shipped_site("vista");
   for (const auto* option : {"mem", "gres", "gpus-per-task", "nodelist"}) {
     INFO(option);
-    CHECK(site.flags.at(option).policy == model::Policy::forbidden);
+    CHECK(site.flags.at(option).policy == model::OptionPolicy::forbidden);
   }
-  CHECK(site.gpu_request.style == model::GpuStyle::none);
+  CHECK(site.gpu_request.style == model::GpuOptionStyle::none);
   CHECK(site.node_types.at(0).cpu_arch == model::CpuArch::aarch64);
   CHECK(site.launchers.at(0).name == "ibrun");
   CHECK(site.launchers.at(0).rank_variable == "OMPI_COMM_WORLD_RANK");
@@ -167,10 +167,10 @@ TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[
 
 TEST_CASE("Zurada wants memory on GPU partitions and whole nodes on the others", "[spec]") {
   const auto site = shipped_site("zurada");
-  CHECK(site.gpu_visibility.mode == model::GpusSeen::all);
+  CHECK(site.gpu_visibility.mode == model::GpuVisibilityMode::all);
   CHECK(site.network.master.interface == "bond0");
   CHECK(site.slurm_version->value == "24.11.5");
-  CHECK(site.binding.value == model::NodeBinding::launch);
+  CHECK(site.binding.value == model::WholeNodeBinder::launch);
   CHECK(site.openmp == std::map<std::string, std::string>{
                            {"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}, {"OMP_STACKSIZE", "512m"}});
   CHECK(site.flags.at("mem").when.partitions.size() == 4);

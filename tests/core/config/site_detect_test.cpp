@@ -21,7 +21,7 @@ std::string by(const std::optional<config::SiteMatch>& match) { return match ? m
 } // namespace
 
 TEST_CASE("a site is recognised by a variable or a host name, which must match as a whole") {
-  const model::Detect cluster = {{{"NERSC_HOST", "perl.*"}}, {R"(login\d+\.c\.org)"}};
+  const model::DetectionRule cluster = {{{"NERSC_HOST", "perl.*"}}, {R"(login\d+\.c\.org)"}};
   CHECK(by(config::match_site("c", cluster, with("NERSC_HOST", "perlmutter"), {})) ==
         "NERSC_HOST=perlmutter");
   CHECK(by(config::match_site("c", cluster, with("NERSC_HOST", "superperl"), {})) == "none");

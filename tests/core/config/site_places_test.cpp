@@ -83,7 +83,7 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
   INFO(all_text(mine));
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->id == "mine");
-  CHECK(mine.site->flags.at("partition").policy == model::Policy::discouraged);
+  CHECK(mine.site->flags.at("partition").policy == model::OptionPolicy::discouraged);
   CHECK(mine.site->state_origin.source ==
         directory.path() + "/mine.json"); // no source given: the file itself
 }

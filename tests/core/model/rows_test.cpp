@@ -6,7 +6,7 @@
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_rows.hpp"
-#include "core/model/rank_request.hpp"
+#include "core/model/rank_settings.hpp"
 #include "core/util/text.hpp"
 
 using namespace hpcml;
@@ -53,10 +53,11 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
     CHECK(row.number_option.empty() == row.address_option.empty());
     CHECK(find_launcher(row.words.name) == &row);
     CHECK(Launcher::parse(row.words.name).ok() == (row.ranks != RankStartMethod::nobody));
-    const bool listed = std::string(Listed<k_launcher_names>::text).find(row.words.name) != std::string::npos;
+    const bool listed =
+        std::string(NameListText<k_launcher_names>::text).find(row.words.name) != std::string::npos;
     CHECK(listed == (row.ranks != RankStartMethod::nobody));
   }
-  CHECK(Listed<k_launcher_names>::text.starts_with("hpcml, torchrun, accelerate, "));
+  CHECK(NameListText<k_launcher_names>::text.starts_with("hpcml, torchrun, accelerate, "));
   CHECK(find_launcher("bede-mpirun") == find_launcher("mpirun"));
   CHECK(find_launcher("bede-torchrun") == nullptr);
 }
@@ -105,21 +106,21 @@ TEST_CASE(
   const auto values = k_launchers.front().words.values;
   for (const auto& flag : k_rank_flags) {
     INFO(flag.name);
-    RankRequest rank_request;
-    CHECK_FALSE(flag.write(rank_request));
-    CHECK(flag.origin(rank_request) == nullptr);
+    RankSettings rank_settings;
+    CHECK_FALSE(flag.write(rank_settings));
+    CHECK(flag.origin(rank_settings) == nullptr);
     const auto words = flag.words();
     const std::string text = flag.is_switch() ? "true" : words.empty() ? "3" : words.back();
-    CHECK_FALSE(flag.read(rank_request, text, {OriginKind::flag, "--x", {}, {}, {}}));
-    CHECK(flag.write(rank_request) == text);
-    CHECK(flag.origin(rank_request)->by == "--x");
-    RankRequest second_request;
-    flag.merge(second_request, rank_request);
+    CHECK_FALSE(flag.read(rank_settings, text, {OriginKind::flag, "--x", {}, {}, {}}));
+    CHECK(flag.write(rank_settings) == text);
+    CHECK(flag.origin(rank_settings)->by == "--x");
+    RankSettings second_request;
+    flag.merge(second_request, rank_settings);
     CHECK(flag.write(second_request) == text);
     const auto word = " --" + std::string(flag.name) + " ";
     CHECK((values.find(word) != std::string_view::npos) == !flag.is_switch());
   }
-  RankRequest rank_request;
-  CHECK(k_rank_flags[0].read(rank_request, "nonsense", {}));
-  CHECK_FALSE(rank_request.bind_check);
+  RankSettings rank_settings;
+  CHECK(k_rank_flags[0].read(rank_settings, "nonsense", {}));
+  CHECK_FALSE(rank_settings.bind_check);
 }

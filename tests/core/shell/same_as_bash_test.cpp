@@ -9,8 +9,8 @@
 #include <iostream>
 #include <map>
 
+#include "core/shell/command_view.hpp"
 #include "core/shell/random_script_helper.hpp"
-#include "core/shell/view.hpp"
 #include "core/util/process.hpp"
 #include "samples.hpp"
 #include "temp_directory.hpp"
@@ -98,7 +98,7 @@ std::vector<Seen> run_all(const TestDirectory& directory, unsigned count) {
 }
 
 /// True if the word can be this text, as far as it is known.
-bool matches(const std::vector<shell::Piece>& pieces, std::size_t piece, const std::string& text,
+bool matches(const std::vector<shell::ArgumentPiece>& pieces, std::size_t piece, const std::string& text,
              std::size_t at) {
   if (piece == pieces.size()) return at == text.size();
   if (pieces[piece].known) {
@@ -163,7 +163,7 @@ std::string compare_exports(const shell::Command& command, const Words& seen, To
 }
 
 /// True if the call may come from a command of which the reader says that it does not know the program.
-bool is_unknown_program(const shell::View& view, const Words& call) {
+bool is_unknown_program(const shell::CommandView& view, const Words& call) {
   Words words = {"show"};
   words.insert(words.end(), call.begin(), call.end());
   return std::any_of(view.commands.begin(), view.commands.end(), [&](const shell::Command& command) {
@@ -172,7 +172,7 @@ bool is_unknown_program(const shell::View& view, const Words& call) {
 }
 
 /// What the reader got wrong about one script; empty if nothing.
-std::string compare(const shell::View& view, const Seen& seen, Totals& totals) {
+std::string compare(const shell::CommandView& view, const Seen& seen, Totals& totals) {
   std::map<std::string, std::vector<const shell::Command*>> by_number;
   std::vector<const shell::Command*> sure;
   for (const auto& command : view.commands) {

@@ -28,11 +28,11 @@ model::Site four_gpus() {
   type.gpu = model::GpuShape{};
   type.gpu->per_node = 4;
   type.gpu->slurm_type = "a100";
-  type.gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
+  type.gpu->slices = {model::MigInstanceType{"a100_1g", {}, {}, {}, {}}};
   type.memory = sourced(model::MemSize::of_mib(100000));
   type.cpus_per_gpu = 7;
   type.mem_per_gpu = model::MemSize::of_mib(25000);
-  type.share_policy = model::SharePolicy::max;
+  type.share_policy = model::CoreSharePolicy::max;
   at.node_types = {type};
   model::Partition wide, tiny;
   wide.name = "wide";
@@ -147,15 +147,15 @@ TEST_CASE("shares, cores of the system and queues are judged by number") {
 
 TEST_CASE("an option is judged by the rule of any partition that may take the job") {
   auto at = four_gpus();
-  model::FlagRule rule;
-  rule.policy = model::Policy::required;
+  model::SbatchOptionRule rule;
+  rule.policy = model::OptionPolicy::required;
   rule.when.partitions = {"tiny"};
   at.flags["time"] = rule;
   CHECK(evaluated(at, demand_for({"wide"})).empty());
   CHECK(evaluated(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
   CHECK(evaluated(at, demand_for({"wide", "tiny"})).at(0).certainty == Confidence::likely);
   auto submitted = demand_for({"tiny"});
-  submitted.stage = site_rules::Stage::submitted; // nobody adds it any more
+  submitted.stage = site_rules::RequestStage::submitted; // nobody adds it any more
   CHECK(evaluated(at, submitted).at(0).certainty == Confidence::definite);
   submitted.options["time"] = "10";
   CHECK(evaluated(at, submitted).empty());

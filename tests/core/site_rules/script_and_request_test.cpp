@@ -56,7 +56,7 @@ model::JobSpec draw(Dice& dice, const model::Site& at) {
                                                                  : &at.node_types.front();
   const unsigned gpu_count = node && node->gpu ? node->gpu->per_node : 0;
   job.nodes = flag(dice.one_of<unsigned>({1, 1, 1, 2, 2, 3, 8, 40, 300, 20000}));
-  const bool by_node = at.gpu_request.style == model::GpuStyle::none;
+  const bool by_node = at.gpu_request.style == model::GpuOptionStyle::none;
   job.gpus_per_node = flag(
       by_node ? gpu_count : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, gpu_count, gpu_count, gpu_count}));
   // Where the profile has no partition for jobs without GPUs, a script may go to one that it leaves out.

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/slurm/option_settings.hpp"
 #include "core/slurm/script_header.hpp"
-#include "core/slurm/settings.hpp"
 
 namespace hpcml::test {
 

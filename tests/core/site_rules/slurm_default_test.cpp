@@ -42,7 +42,7 @@ model::Site cpu_by_default() {
 }
 
 site_rules::PolicyViolations evaluated(const model::Site& site, site_rules::ResourceRequest demand,
-                                       site_rules::Stage stage = site_rules::Stage::script) {
+                                       site_rules::RequestStage stage = site_rules::RequestStage::script) {
   demand.stage = stage;
   return site_rules::evaluate_policy(site, site_rules::place(site, demand), demand);
 }
@@ -58,12 +58,12 @@ std::vector<SiteRule> rules_of(const site_rules::PolicyViolations& violations) {
 TEST_CASE("a script without a partition is compared with Slurm's default") {
   const auto site = cpu_by_default();
   const auto job = test::script_demand("-N 9 --gres=gpu:a100:4 --mem=500000M --ntasks-per-node=200");
-  for (const auto stage : {site_rules::Stage::script, site_rules::Stage::submitted}) {
+  for (const auto stage : {site_rules::RequestStage::script, site_rules::RequestStage::submitted}) {
     const auto violations = evaluated(site, job, stage);
     CHECK(rules_of(violations) == std::vector{SiteRule::nodes_over, SiteRule::gpus_on_cpu_nodes,
                                               SiteRule::cpus_over, SiteRule::memory_over});
     // A command line may name another partition.
-    if (stage == site_rules::Stage::script)
+    if (stage == site_rules::RequestStage::script)
       CHECK(std::all_of(violations.begin(), violations.end(),
                         [](const auto& found) { return found.certainty == Confidence::likely; }));
     else
@@ -91,7 +91,7 @@ TEST_CASE("scripts without a partition are not evaluated without a default") {
   CHECK(slurm_default_partition(site)->name == "gpu");
   site.partitions[1].slurm_default = true;
   CHECK(slurm_default_partition(site)->name == "cpu");
-  site.flags["partition"].policy = model::Policy::required;
+  site.flags["partition"].policy = model::OptionPolicy::required;
   CHECK(site_rules::must_name_partition(site));
   CHECK(slurm_default_partition(site) == nullptr);
 }

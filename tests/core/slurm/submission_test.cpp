@@ -100,7 +100,7 @@ TEST_CASE("variables that would overrule the script do not reach sbatch, the oth
 }
 
 TEST_CASE("a log's pattern is expanded as Slurm does it") {
-  const LogNames names{"12", "3", "train", "me"};
+  const LogPatternValues names{"12", "3", "train", "me"};
   const std::pair<const char*, const char*> cases[] = {{"%x-%j.out", "train-12.out"},
                                                        {"%x-%A_%a.out", "train-12_3.out"},
                                                        {"%5j", "00012"},

@@ -10,7 +10,7 @@
 
 using namespace hpcml;
 using model::CpuShape;
-using model::GpuPlace;
+using model::GpuLocality;
 using model::IdSet;
 using test::chance;
 using test::pick;
@@ -19,7 +19,7 @@ namespace {
 
 struct Case {
   CpuShape shape;
-  std::vector<GpuPlace> gpus;
+  std::vector<GpuLocality> gpus;
   topo::AffinityRequest request;
 };
 
@@ -52,7 +52,7 @@ Case random_case(std::mt19937& random) {
   const unsigned gpus = pick(random, 0, 8);
   const bool known = chance(random, 85), at_l3 = chance(random, 50);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) {
-    GpuPlace place;
+    GpuLocality place;
     place.index = gpu;
     const unsigned l3 = pick(random, 0, numa * l3_per_numa - 1);
     if (known) place.numa = l3 / l3_per_numa * 4;

@@ -8,7 +8,7 @@
 
 using namespace hpcml;
 using model::CpuShape;
-using model::GpuPlace;
+using model::GpuLocality;
 using model::IdSet;
 
 namespace {
@@ -19,10 +19,10 @@ IdSet list(const std::string& text) {
   return *set;
 }
 
-std::vector<GpuPlace> under_numa(const std::vector<unsigned>& nodes) {
-  std::vector<GpuPlace> places;
+std::vector<GpuLocality> under_numa(const std::vector<unsigned>& nodes) {
+  std::vector<GpuLocality> places;
   for (unsigned node : nodes) {
-    GpuPlace place;
+    GpuLocality place;
     place.index = static_cast<unsigned>(places.size());
     place.numa = node;
     places.push_back(place);
@@ -38,7 +38,7 @@ CpuShape lumi_cpus() {
   return shape;
 }
 
-std::vector<GpuPlace> lumi_gpus() {
+std::vector<GpuLocality> lumi_gpus() {
   auto places = under_numa({3, 3, 1, 1, 0, 0, 2, 2});
   const std::vector<unsigned> l3 = {6, 7, 2, 3, 0, 1, 4, 5};
   for (std::size_t i = 0; i < places.size(); ++i) places[i].l3 = l3[i];
@@ -98,7 +98,7 @@ TEST_CASE("Two ranks on one GPU split its L3 before they are cut to their width"
 TEST_CASE("A step with some of the GPUs gets the cores near those, whatever they are called") {
   // GCDs c9, ce, d1 and d6 are 2 to 5 on the node and 0 to 3 in the step.
   auto places = lumi_gpus();
-  std::vector<GpuPlace> step(places.begin() + 2, places.begin() + 6);
+  std::vector<GpuLocality> step(places.begin() + 2, places.begin() + 6);
   for (unsigned i = 0; i < 4; ++i) step[i].index = i;
   CHECK(lists(topo::plan_affinity(lumi_cpus(), step, request(4, 7))) ==
         Texts{"17-23", "25-31", "1-7", "9-15"});
@@ -107,7 +107,7 @@ TEST_CASE("A step with some of the GPUs gets the cores near those, whatever they
 TEST_CASE("The order of the GPUs is the order of the ranks") {
   // LUMI training, green ring: GCDs 0,1,3,2,4,5,7,6.
   const auto places = lumi_gpus();
-  std::vector<GpuPlace> ring;
+  std::vector<GpuLocality> ring;
   for (unsigned gpu : {0u, 1u, 3u, 2u, 4u, 5u, 7u, 6u}) ring.push_back(places[gpu]);
   const auto plan = topo::plan_affinity(lumi_cpus(), ring, request(8, 7));
   CHECK(lists(plan) == Texts{"49-55", "57-63", "25-31", "17-23", "1-7", "9-15", "41-47", "33-39"});
@@ -181,7 +181,7 @@ TEST_CASE("Without GPUs, or without their locality, cores are dealt out NUMA nod
   CpuShape interleaved = model::make_regular_cpus(2, 8, 1, 0, 0);
   interleaved.numa = {{0, list("0,2,4,6")}, {1, list("1,3,5,7")}};
   CHECK(lists(topo::plan_affinity(interleaved, {}, request(2))) == Texts{"0,2,4,6", "1,3,5,7"});
-  std::vector<GpuPlace> unknown(2);
+  std::vector<GpuLocality> unknown(2);
   unknown[1].index = 1;
   const auto plan = topo::plan_affinity(interleaved, unknown, request(2));
   CHECK(lists(plan) == Texts{"0,2,4,6", "1,3,5,7"});
@@ -213,7 +213,7 @@ TEST_CASE("Ranks whose domain has no allowed core each get a free domain that ho
   auto wanted = request(2, 7);
   wanted.allowed = list("1-7,9-15");
   const auto places = lumi_gpus();
-  const std::vector<GpuPlace> step(places.begin(), places.begin() + 2);
+  const std::vector<GpuLocality> step(places.begin(), places.begin() + 2);
   CHECK(lists(topo::plan_affinity(lumi_cpus(), step, wanted)) == Texts{"9-15", "1-7"});
   wanted.cpus_per_rank = 0;
   CHECK(lists(topo::plan_affinity(lumi_cpus(), step, wanted)) == Texts{"9-15", "1-7"});

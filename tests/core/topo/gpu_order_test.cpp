@@ -6,7 +6,7 @@
 
 using namespace hpcml;
 using model::GpuOrder;
-using model::RankOrder;
+using model::GpuOrderKind;
 using Positions = std::vector<std::size_t>;
 
 TEST_CASE("An order is written by its name or as a list, and reads back as itself") {
@@ -28,27 +28,27 @@ TEST_CASE("An order is written by its name or as a list, and reads back as itsel
 
 TEST_CASE("GPUs are ordered by number, by CPU, as listed, or along their links; the rest is an error") {
   // Numbers that are not positions: a step's own.
-  const std::vector<topo::GpuInOrder> gpus = {{0, 48}, {1, 16}, {2, 0}, {3, 16}};
+  const std::vector<topo::GpuOrderKey> gpus = {{0, 48}, {1, 16}, {2, 0}, {3, 16}};
   const auto order_of = [&](GpuOrder order) {
     return topo::find_rank_order(gpus, {{0, 2, 4}, {1, 2, 4}, {1, 3, 4}, {0, 3, 4}}, order);
   };
   CHECK(order_of({}).value() == Positions{0, 1, 2, 3});
-  CHECK(order_of({RankOrder::cpu}).value() ==
+  CHECK(order_of({GpuOrderKind::cpu}).value() ==
         Positions{2, 1, 3, 0}); // of two at the same CPU the lower number is first
-  CHECK(order_of({RankOrder::list, {3, 0}}).value() == Positions{3, 0});
-  const auto ring = order_of({RankOrder::ring});
+  CHECK(order_of({GpuOrderKind::list, {3, 0}}).value() == Positions{3, 0});
+  const auto ring = order_of({GpuOrderKind::ring});
   REQUIRE(ring);
   CHECK((*ring == Positions{0, 2, 1, 3} ||
          *ring == Positions{0, 3, 1, 2})); // the only circle, either way round
-  CHECK(order_of({RankOrder::list, {0, 4}}).error().what ==
+  CHECK(order_of({GpuOrderKind::list, {0, 4}}).error().what ==
         "the order of the GPUs names GPU 4, but there are only 4 GPUs");
-  CHECK(order_of({RankOrder::list, {0, 1, 0}}).error().what == "the order of the GPUs names GPU 0 twice");
-  CHECK(!topo::find_rank_order(gpus, {}, {RankOrder::ring}));
+  CHECK(order_of({GpuOrderKind::list, {0, 1, 0}}).error().what == "the order of the GPUs names GPU 0 twice");
+  CHECK(!topo::find_rank_order(gpus, {}, {GpuOrderKind::ring}));
 }
 
 TEST_CASE("The lowest CPU of a GPU is that of its L3, else of its NUMA node, else of its package") {
   const auto shape = model::make_regular_cpus(2, 16, 1, 4, 8);
-  model::GpuPlace place;
+  model::GpuLocality place;
   CHECK(!topo::lowest_cpu(shape, place));
   place.package = 1;
   CHECK(topo::lowest_cpu(shape, place) == 8U);

@@ -146,9 +146,9 @@ TEST_CASE(
     tree.add_pci(path, std::stoi(numa), "any");
     return "sys/devices/" + path;
   };
-  std::vector<model::GpuPlace> gpus;
+  std::vector<model::GpuLocality> gpus;
   const auto gpu = [&](const std::string& path, const char* numa) {
-    model::GpuPlace place;
+    model::GpuLocality place;
     place.index = static_cast<unsigned>(gpus.size());
     place.pci = path.substr(path.rfind('/') + 1);
     place.numa = static_cast<unsigned>(std::stoul(numa));
@@ -191,7 +191,7 @@ TEST_CASE("Where all RDMA devices are on Ethernet, that is the fabric") {
   tree.write("sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
   tree.add_pci("pci0000:00/0000:04:00.0", 0, "mlx5_core");
   tree.link("sys/class/infiniband/mlx5_0/device", "sys/devices/pci0000:00/0000:04:00.0");
-  model::GpuPlace gpu;
+  model::GpuLocality gpu;
   gpu.numa = 0;
   const auto nics = topo::read_live_nics({gpu}, {}, tree.root());
   REQUIRE(nics.devices.size() == 1);
@@ -243,8 +243,8 @@ TEST_CASE(
   CHECK_FALSE(node->nics[0].management);
   CHECK(node->nics[1].management);
   REQUIRE(node->numa.size() == 3);
-  CHECK(node->numa[1].kind == topo::MemoryKind::none); // NUMA 8 has CPUs, but no memory
-  CHECK(node->numa[2].kind == topo::MemoryKind::device);
+  CHECK(node->numa[1].kind == topo::NumaMemoryKind::none); // NUMA 8 has CPUs, but no memory
+  CHECK(node->numa[2].kind == topo::NumaMemoryKind::device);
   CHECK(topo::check_node(*node).empty());
 }
 

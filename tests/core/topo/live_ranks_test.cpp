@@ -155,9 +155,9 @@ TEST_CASE("the kernel's words for memory policies are read, and this process's o
 TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's memory is never right") {
   topo::Node node;
   node.cpus = model::make_regular_cpus(1, 8, 1, 2, 0);
-  node.numa = {{0, IdSet::range(0, 3), topo::MemoryKind::cpu},
-               {1, IdSet::range(4, 7), topo::MemoryKind::cpu},
-               {4, {}, topo::MemoryKind::device}};
+  node.numa = {{0, IdSet::range(0, 3), topo::NumaMemoryKind::cpu},
+               {1, IdSet::range(4, 7), topo::NumaMemoryKind::cpu},
+               {4, {}, topo::NumaMemoryKind::device}};
   struct Row {
     IdSet nodes;
     const char* text;
@@ -169,7 +169,8 @@ TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's me
         Row{IdSet::of({0, 1}), "its memory preferred from NUMA 0-1, its CPUs are in NUMA 1", false},
         Row{IdSet::of({1, 4}), "its memory preferred from NUMA 1,4: NUMA 4 is memory of a GPU", true}}) {
     const auto report = topo::check_placement(
-        node, {{0, {}, IdSet::range(4, 7), "", topo::MemoryPolicy{topo::MemoryMode::preferred, row.nodes}}});
+        node,
+        {{0, {}, IdSet::range(4, 7), "", topo::MemoryPolicy{topo::MemoryPolicyMode::preferred, row.nodes}}});
     const std::string text = report.findings.empty() ? "" : report.findings.front().text;
     CHECK(text == row.text);
     CHECK(report.wrong(0) == row.wrong);

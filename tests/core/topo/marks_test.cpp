@@ -34,7 +34,7 @@ Drawings draw(const std::vector<PlacedRank>& seen) {
   return {topo::render_tree(node, *plan, seen), topo::render_svg(node, *plan, seen)};
 }
 
-topo::MemoryPolicy bound(unsigned numa) { return {topo::MemoryMode::bound, model::IdSet::of({numa})}; }
+topo::MemoryPolicy bound(unsigned numa) { return {topo::MemoryPolicyMode::bound, model::IdSet::of({numa})}; }
 
 /// The classes of the bar with this text: "free off".
 std::string class_of_bar(const std::string& svg, const std::string& text) {

@@ -61,7 +61,7 @@ TEST_CASE("Ranks along a ring have their GPUs' own cores, also where a step sees
   CHECK(node->links.size() == 6); // a link that is written twice counts once
   topo::AffinityRequest wanted;
   wanted.ranks = 4;
-  wanted.order.kind = model::RankOrder::ring;
+  wanted.order.kind = model::GpuOrderKind::ring;
   const auto plan = topo::plan_affinity(*node, wanted);
   REQUIRE(plan);
   std::vector<std::string> cpus;

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 /// What a shell prints in a child with these options.
 std::string print(ChildOptions options, const std::string& script) {
   options.pipes_output = true;
-  auto child = Child::run({"bash", "-c", script}, EnvSnapshot::of_process(), options);
+  auto child = ChildProcess::run({"bash", "-c", script}, EnvSnapshot::of_process(), options);
   REQUIRE(child);
   std::string text;
   char buffer[4096];
@@ -38,15 +38,16 @@ std::string number(long long value) { return std::to_string(value) + "\n"; }
 } // namespace
 
 TEST_CASE("Child runs a program without a shell") {
-  auto child = Child::run({"test", "$HOME", "=", "$HOME"}, EnvSnapshot::of_process());
+  auto child = ChildProcess::run({"test", "$HOME", "=", "$HOME"}, EnvSnapshot::of_process());
   REQUIRE(child);
   CHECK(child->is_running());
   CHECK(child->wait() == 0);
   CHECK_FALSE(child->is_running());
-  CHECK(Child::run({"no-such-program"}, EnvSnapshot::of_process()).error().what ==
+  CHECK(ChildProcess::run({"no-such-program"}, EnvSnapshot::of_process()).error().what ==
         "cannot run no-such-program: not found in PATH");
-  CHECK(Child::run({}, EnvSnapshot::of_process()).error().what == "no program to run: the command is empty");
-  CHECK(Child::run({"/no/such/program"}, EnvSnapshot::of_process()).error().what ==
+  CHECK(ChildProcess::run({}, EnvSnapshot::of_process()).error().what ==
+        "no program to run: the command is empty");
+  CHECK(ChildProcess::run({"/no/such/program"}, EnvSnapshot::of_process()).error().what ==
         "cannot run /no/such/program: it is not an executable file");
 }
 
@@ -56,7 +57,7 @@ TEST_CASE("Child gives the program only the variables of its environment") {
   env.set("A", "b");
   ChildOptions options;
   options.pipes_output = true;
-  auto child = Child::run({"env"}, env, options);
+  auto child = ChildProcess::run({"env"}, env, options);
   REQUIRE(child);
   char text[64] = {};
   CHECK(::read(child->output(), text, sizeof text - 1) > 0);
@@ -68,13 +69,13 @@ TEST_CASE("Child exits with 126 if a file cannot be executed") {
   const TempDirectory directory;
   const auto file = (directory / "data").string();
   REQUIRE(write_file(file, "\x7f", 0755));
-  auto child = Child::run({file}, EnvSnapshot::of_process());
+  auto child = ChildProcess::run({file}, EnvSnapshot::of_process());
   REQUIRE(child);
   CHECK(exit_code_of_status(child->wait()) == 126);
 }
 
 TEST_CASE("Child exits with the code of a forked function") {
-  auto child = Child::fork({}, [] { return 7; });
+  auto child = ChildProcess::fork({}, [] { return 7; });
   REQUIRE(child);
   CHECK(exit_code_of_status(child->wait()) == 7);
 }
@@ -140,7 +141,7 @@ TEST_CASE("Child sets descriptors, directory and affinity") {
   CHECK(text == "from a file\n/dev/null\n" + directory.path().string() + "\n" + number(first));
   options.directory = (directory / "missing").string();
   options.descriptors.clear();
-  auto lost = Child::run({"true"}, EnvSnapshot::of_process(), options);
+  auto lost = ChildProcess::run({"true"}, EnvSnapshot::of_process(), options);
   REQUIRE(lost);
   CHECK(exit_code_of_status(lost->wait()) == 126);
 }
@@ -150,8 +151,8 @@ TEST_CASE("Child with a death signal ends with its parent") {
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   ChildOptions options;
   options.death_signal = SIGKILL;
-  auto parent = Child::fork({}, [&] {
-    auto child = Child::fork(options, [] { return ::pause(); });
+  auto parent = ChildProcess::fork({}, [&] {
+    auto child = ChildProcess::fork(options, [] { return ::pause(); });
     return child ? 0 : 1;
   });
   ::close(ends[1]); // the child holds the other end until it ends
@@ -166,14 +167,14 @@ TEST_CASE("Child waits no longer than asked and kills its group") {
   ChildOptions options;
   options.group = ChildOptions::Group::own;
   options.pipes_output = true;
-  auto child = Child::run({"bash", "-c", "sleep 60 & wait"}, EnvSnapshot::of_process(), options);
+  auto child = ChildProcess::run({"bash", "-c", "sleep 60 & wait"}, EnvSnapshot::of_process(), options);
   REQUIRE(child);
   CHECK_FALSE(child->wait_for(milliseconds(20)));
   CHECK(child->is_running());
   CHECK(exit_code_of_status(child->kill()) == 128 + SIGKILL);
   char byte = 0;
   CHECK(::read(child->output(), &byte, 1) == 0); // `sleep` has ended, too
-  auto quick = Child::fork({}, [] { return 3; });
+  auto quick = ChildProcess::fork({}, [] { return 3; });
   REQUIRE(quick);
   CHECK(quick->wait_for(std::chrono::minutes(5)) == 3 << 8);
 }

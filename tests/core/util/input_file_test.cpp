@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t k_limit = std::size_t{1} << 20U;
 constexpr uid_t k_other_user = 65534;
 
-std::string error_of(const std::filesystem::path& path, const util::InputRule& rule = {k_limit}) {
+std::string error_of(const std::filesystem::path& path, const util::InputFileRule& rule = {k_limit}) {
   const auto read = read_input(path, rule);
   return read ? "" : read.error().what;
 }
@@ -98,7 +98,7 @@ TEST_CASE("read_input reads open descriptors by their names") {
 TEST_CASE("read_input rejects files of other users on request") {
   if (::geteuid() != 0) return test::skip("only root can give a file away");
   const test::TempDirectory directory;
-  const util::InputRule rule{k_limit, true, "a hint"};
+  const util::InputFileRule rule{k_limit, true, "a hint"};
   REQUIRE(util::write_file(directory / "own", "text"));
   REQUIRE(util::write_file(directory / "theirs", "text"));
   REQUIRE(::chown((directory / "theirs").c_str(), k_other_user, k_other_user) == 0);

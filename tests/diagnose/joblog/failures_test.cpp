@@ -2,7 +2,7 @@
 // Known failures in a log.
 #include <catch2/catch.hpp>
 
-#include "diagnose/joblog/reading.hpp"
+#include "diagnose/joblog/log_reader.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -10,7 +10,7 @@ using Catch::Contains;
 namespace {
 
 std::vector<joblog::LogFailure> failures_in(const std::string& log) {
-  joblog::LogReading reading;
+  joblog::LogReader reading;
   reading.add(log);
   reading.end();
   return reading.failures();

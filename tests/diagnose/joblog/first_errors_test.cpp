@@ -2,7 +2,7 @@
 // Errors that a log itself names, for which hpcml has no advice.
 #include <catch2/catch.hpp>
 
-#include "diagnose/joblog/reading.hpp"
+#include "diagnose/joblog/log_reader.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -10,7 +10,7 @@ using Catch::Contains;
 namespace {
 
 joblog::LogReport report_on(const std::string& log) {
-  joblog::LogReading reading;
+  joblog::LogReader reading;
   reading.add(log);
   reading.end();
   return joblog::make_report("log", reading, {});
@@ -223,7 +223,7 @@ TEST_CASE("why finds no errors in healthy logs") {
 
 TEST_CASE("why reads a traceback across pieces of a log") {
   const std::string filler(3 << 20, 'x');
-  joblog::LogReading reading;
+  joblog::LogReader reading;
   for (const auto& piece : {std::string("Traceback (most recent call last):\n  File \"t.py\"\n"),
                             "    " + filler + "\n", std::string("KeyboardInterrupt\n")})
     reading.add(piece);

@@ -2,7 +2,7 @@
 // Which network a log tells of. The lines are those that NCCL and RCCL of several releases write.
 #include <catch2/catch.hpp>
 
-#include "diagnose/joblog/reading.hpp"
+#include "diagnose/joblog/log_reader.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -14,7 +14,7 @@ const joblog::SiteNetwork k_infiniband{"Narval", "InfiniBand HDR100"};
 const joblog::SiteNetwork k_unnamed;
 
 joblog::LogReport read(const std::string& log, const joblog::SiteNetwork& site) {
-  joblog::LogReading reading;
+  joblog::LogReader reading;
   reading.add(log);
   reading.end();
   return joblog::make_report("run.log", reading, site);
@@ -185,13 +185,13 @@ TEST_CASE("a log of one endless line, of bytes that move the cursor, and of piec
       by_cxi("nid000012", 0) + "x" + std::string(100000, 'y') + "\n" + by_sockets("nid000013", 1);
   const auto expected = joblog::render_json(read(whole, k_slingshot));
   for (const std::size_t size : {1U, 7U, 1000U}) {
-    joblog::LogReading reading;
+    joblog::LogReader reading;
     for (std::size_t at = 0; at < whole.size(); at += size)
       reading.add(std::string_view(whole).substr(at, size));
     reading.end();
     CHECK(joblog::render_json(joblog::make_report("run.log", reading, k_slingshot)) == expected);
   }
-  joblog::LogReading endless;
+  joblog::LogReader endless;
   for (int i = 0; i < 64; ++i) endless.add(std::string(1U << 20U, 'z'));
   endless.add("\n" + by_cxi("n1", 0));
   endless.end();

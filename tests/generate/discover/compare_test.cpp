@@ -151,7 +151,7 @@ TEST_CASE("compare reports a default partition that is not Slurm's") {
 TEST_CASE("GPUs that the profile does not let people ask for are no difference while Slurm lists none") {
   auto site = test::discovered("plain");
   auto facts = test::recorded_cluster("plain");
-  site.gpu_request.style = model::GpuStyle::none;
+  site.gpu_request.style = model::GpuOptionStyle::none;
   CHECK(findings(site, facts).find("W node type gpux8 (nid000001): the profile has no GPU option") == 0);
   for (auto& node : facts.nodes) node.gres.clear();
   CHECK(findings(site, facts) == "");

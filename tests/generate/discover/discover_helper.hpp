@@ -16,6 +16,6 @@ discover::ClusterFacts recorded_cluster(const std::string& name);
 /// The profile's site; the test fails with the findings when it is not valid under schema and reader.
 model::Site read_profile(const std::string& text);
 /// The site that discover makes of the recorded cluster.
-model::Site discovered(const std::string& name, discover::ProfileRequest request = {});
+model::Site discovered(const std::string& name, discover::ProfileInput request = {});
 
 } // namespace hpcml::test

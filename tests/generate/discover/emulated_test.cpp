@@ -46,7 +46,7 @@ unsigned count(const model::Known<unsigned>& value) { return value ? value->valu
 
 bool requires_flag(const model::Site& site, const std::string& flag) {
   const auto rule = site.flags.find(flag);
-  return rule != site.flags.end() && rule->second.policy == model::Policy::required;
+  return rule != site.flags.end() && rule->second.policy == model::OptionPolicy::required;
 }
 
 const std::string k_hpcml = HPCML_BINARY;
@@ -106,18 +106,18 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
     CHECK(same->memory->value.mib() == type->memory->value.mib());
     CHECK(same->host_prefix == (type->host_prefix.empty() ? "node" : type->host_prefix));
     CHECK(same->node_count == 2u);
-    const bool listed = wanted.gpu_request.style != model::GpuStyle::none;
+    const bool listed = wanted.gpu_request.style != model::GpuOptionStyle::none;
     REQUIRE(same->gpu.has_value() == listed);
     if (listed) {
       CHECK(same->gpu->per_node == type->gpu->per_node);
       CHECK(same->gpu->slurm_type == type->gpu->slurm_type);
     }
     CHECK(found.gpu_request.style == wanted.gpu_request.style);
-    CHECK((found.gpu_request.type == model::Policy::required) ==
-          (wanted.gpu_request.type == model::Policy::required && !wanted.gpu_request.accepts_untyped));
+    CHECK((found.gpu_request.type == model::OptionPolicy::required) ==
+          (wanted.gpu_request.type == model::OptionPolicy::required && !wanted.gpu_request.accepts_untyped));
     std::string required, forbidden;
     for (const auto& [name, rule] : found.flags) {
-      auto& list = rule.policy == model::Policy::required ? required : forbidden;
+      auto& list = rule.policy == model::OptionPolicy::required ? required : forbidden;
       list += (list.empty() ? "" : " ") + name;
     }
     CHECK(required == test_case.required);

@@ -91,12 +91,12 @@ TEST_CASE("what the person has is asked, not written: no account of his is in th
   REQUIRE(facts.accounts);
   CHECK(facts.accounts->names() == std::vector<std::string>{"big", "small"});
   CHECK(discover::needs_account(facts));
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   request.date = "2026-11-02";
   const auto profile = discover::make_profile(facts, discover::make_node_kinds(facts.nodes), request);
   CHECK(profile.text.find("small") == std::string::npos);
   const auto site = test::read_profile(profile.text);
-  CHECK(site.flags.at("account").policy == model::Policy::required);
+  CHECK(site.flags.at("account").policy == model::OptionPolicy::required);
   CHECK(site.flags.count("partition") == 0); // there is a default one
   CHECK(holds(profile.left_out, "CPU nodes (amd)"));
   CHECK(holds(profile.left_out, "admin: only root"));
@@ -110,12 +110,12 @@ TEST_CASE("what nobody answered is unknown, and named") {
   CHECK(holds(site.unknown, "not queried: sacctmgr: this Slurm keeps no accounts"));
   CHECK(holds(site.unknown, "not queried: nvidia-smi"));
   CHECK(holds(site.unknown, "detect: "));
-  CHECK(site.flags.at("partition").policy == model::Policy::required);
+  CHECK(site.flags.at("partition").policy == model::OptionPolicy::required);
   CHECK(site.flags.count("account") == 0);
 }
 
 TEST_CASE("the machine is recognised by variables with the cluster's name and by full host names") {
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   for (const auto& [name, value] : std::map<std::string, std::string>{{"CC_CLUSTER", "mixed"},
                                                                       {"USER", "mixed"},
                                                                       {"LMOD_SYSTEM_NAME", "Mixed"},

@@ -9,7 +9,7 @@ using namespace hpcml;
 
 namespace {
 
-std::string numas(const std::vector<model::GpuPlace>& places) {
+std::string numas(const std::vector<model::GpuLocality>& places) {
   std::string text;
   for (const auto& place : places) text += place.numa ? std::to_string(*place.numa) + " " : "? ";
   return text;
@@ -51,12 +51,12 @@ TEST_CASE("a topology belongs to the one kind of node that it fits") {
 }
 
 TEST_CASE("a node's topology gives its profile NUMA nodes, GPU places and the CPUs that Slurm keeps") {
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   auto& type = request.topologies["h100x4"];
   type.cpu = model::make_regular_cpus(2, 56, 2, 2, 2);
   type.gpu = model::GpuShape{};
   for (unsigned i = 0; i < 4; ++i) {
-    model::GpuPlace place;
+    model::GpuLocality place;
     place.index = i;
     place.numa = i / 2;
     place.pci = "0000:" + std::to_string(i + 1) + "7:00.0";
@@ -80,10 +80,10 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   auto facts = test::recorded_cluster("plain");
   for (auto& node : facts.nodes) node.gres.clear();
   const auto kinds = discover::make_node_kinds(facts.nodes);
-  discover::ObservedNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1),
+  discover::ObservedNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuLocality>(1),
                               model::GpuVendor::nvidia, "the node itself"};
   REQUIRE(discover::find_kind(seen, kinds));
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   request.date = "2026-11-02";
   auto& type = request.topologies[*discover::find_kind(seen, kinds)];
   type.cpu = seen.cpu;
@@ -95,7 +95,7 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   REQUIRE(site.node_types.front().gpu);
   CHECK(site.node_types.front().gpu->per_node == 1);
   CHECK(site.node_types.front().gpu->vendor == model::GpuVendor::nvidia);
-  CHECK(site.gpu_request.style == model::GpuStyle::none);
+  CHECK(site.gpu_request.style == model::GpuOptionStyle::none);
   CHECK_FALSE(site.partitions.front().cpu_only);
 }
 

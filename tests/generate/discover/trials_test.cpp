@@ -40,7 +40,7 @@ discover::TrialReport tried(const RuledSlurm& site, const std::string& account =
 std::string policies(const discover::TrialReport& report) {
   std::string text;
   for (const auto& [name, rule] : report.flags)
-    text += name + (rule.policy == model::Policy::required ? "+ " : "- ");
+    text += name + (rule.policy == model::OptionPolicy::required ? "+ " : "- ");
   return text;
 }
 
@@ -81,20 +81,20 @@ TEST_CASE("a site that wants the GPU's type gets it, one that refuses GPUs has n
       if (o.count(option) && o.at(option).find("h100") == std::string::npos) return "name the type";
     return "";
   }));
-  CHECK(named.gpu_style == model::GpuStyle::gpus_per_node);
+  CHECK(named.gpu_style == model::GpuOptionStyle::gpus_per_node);
   CHECK(named.gpu_type_required);
   CHECK(policies(named) == "");
   const auto only_gres = tried(RuledSlurm([](const auto& o) {
     return o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "use --gres" : "";
   }));
-  CHECK(only_gres.gpu_style == model::GpuStyle::gres);
+  CHECK(only_gres.gpu_style == model::GpuOptionStyle::gres);
   CHECK_FALSE(only_gres.gpu_type_required);
   const auto none = tried(RuledSlurm([](const auto& o) {
     return o.count("gres") || o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task")
                ? "comes with the node"
                : "";
   }));
-  CHECK(none.gpu_style == model::GpuStyle::none);
+  CHECK(none.gpu_style == model::GpuOptionStyle::none);
   CHECK(policies(none) == "gpus- gpus-per-node- gpus-per-task- gres- ");
 }
 
@@ -111,14 +111,14 @@ TEST_CASE("a site that accepts nothing teaches nothing, and Slurm's words stay o
 }
 
 TEST_CASE("what was tried is in the profile") {
-  discover::ProfileRequest request;
+  discover::ProfileInput request;
   request.trials = tried(RuledSlurm([](const auto& o) {
     return o.count("partition") ? "do not choose" : !o.count("time") ? "time" : "";
   }));
   const auto site = test::discovered("mixed", request);
-  CHECK(site.flags.at("partition").policy == model::Policy::forbidden);
-  CHECK(site.flags.at("time").policy == model::Policy::required);
+  CHECK(site.flags.at("partition").policy == model::OptionPolicy::forbidden);
+  CHECK(site.flags.at("time").policy == model::OptionPolicy::required);
   CHECK(site.flags.at("time").why == "tried in partition gpu without it: time");
   for (const auto& partition : site.partitions) CHECK_FALSE(partition.nameable);
-  CHECK(site.gpu_request.style == model::GpuStyle::gpus_per_node);
+  CHECK(site.gpu_request.style == model::GpuOptionStyle::gpus_per_node);
 }

@@ -147,7 +147,7 @@ TEST_CASE("An environment that the script makes is the only one") {
 TEST_CASE("The account is said to go only where another one comes") {
   const auto text = job("--account=project_1 --gpus-per-node=1", "python x.py");
   CHECK(reports(ported(text, "lumi"), "port/left-out", "--account=project_1"));
-  import_script::Chosen same;
+  import_script::RequestOverrides same;
   same.account = "project_1";
   CHECK_FALSE(reports(ported(text, "lumi", same), "port/left-out", "--account"));
   same.account = "project_2";
@@ -234,7 +234,7 @@ TEST_CASE("Characters that nobody sees are said, once for a line") {
 
 TEST_CASE("a variable that the request sets is not reported") {
   const auto text = job("-N 1 --gres=gpu:4", "srun python x.py --data $MY_DATA");
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   CHECK(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
   chosen.variables = {{"MY_DATA", "/data"}};
   CHECK_FALSE(reports(ported(text, "lumi", chosen), "port/site-variable", "MY_DATA"));
@@ -244,7 +244,7 @@ namespace {
 
 /// The script for lumi, with a request that sets the variable A.
 std::string with_env(const std::string& lines, import_script::ImportResult* result = nullptr) {
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.variables = {{"A", "new"}};
   auto import = ported(job("--nodes=1 --gpus-per-node=8 --ntasks-per-node=8", lines), "lumi", chosen);
   REQUIRE(import.job.body);

@@ -26,7 +26,7 @@ inline const std::vector<model::Site>& catalogue() {
 }
 
 inline import_script::ImportResult ported(const std::string& text, const std::string& id = "narval",
-                                          const import_script::Chosen& chosen = {}) {
+                                          const import_script::RequestOverrides& chosen = {}) {
   return import_script::import_slurm_script("old.sh", text, shipped_site(id), chosen, catalogue());
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("ranks see their own GPU when a wrapper chooses it") {
       ported(job(k_two_nodes, "cat > w << EOF\nexport ROCR_VISIBLE_DEVICES=\\$SLURM_LOCALID\nexec "
                               "\\$*\nEOF\nchmod +x w\nsrun ./w python x.py"));
   REQUIRE(result.job.gpu_visibility);
-  CHECK(result.job.gpu_visibility->value == model::GpusSeen::own);
+  CHECK(result.job.gpu_visibility->value == model::GpuVisibilityMode::own);
 }
 
 TEST_CASE("binds in a variable of the engine are kept") {
@@ -246,7 +246,7 @@ TEST_CASE("intents show environment, modules and variables side by side") {
     INFO(table << row);
     CHECK(has(table, row));
   }
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.environment = "--venv";
   CHECK_FALSE(ported(text, "leonardo", chosen).intent.keeps_environment);
 }

@@ -194,7 +194,7 @@ TEST_CASE("An image that the site's engine cannot run is refused, one for other 
 TEST_CASE("binds stay with another image and are reported without") {
   const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
                         "srun singularity exec -B /data:/in -B $HOME/x:/y old.sif python x.py");
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.environment = "--container";
   chosen.container = true;
   const auto image = ported(text, "narval", chosen);
@@ -287,7 +287,7 @@ TEST_CASE("A launcher that gen does not write is not kept, whatever its options"
 }
 
 TEST_CASE("torchrun's line stays with all of its options where torchrun is asked for, and a link serves it") {
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.launcher = "torchrun";
   const auto text =
       job(k_four, "srun torchrun --nnodes=1 --nproc-per-node=4 --max-restarts=4 --monitor_interval=3 x.py");

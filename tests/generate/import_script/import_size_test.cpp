@@ -80,8 +80,8 @@ TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are 
   const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
   CHECK(reports(all, "port/gpu-visibility", "but on dardel each rank sees only its own"));
   CHECK(diag::has_errors(all.findings));
-  import_script::Chosen chosen;
-  chosen.gpus_seen = true;
+  import_script::RequestOverrides chosen;
+  chosen.gpu_visibility = true;
   CHECK_FALSE(diag::has_errors(
       ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel", chosen)
           .findings));
@@ -110,7 +110,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK(diag::has_errors(without.findings));
   CHECK(std::any_of(without.findings.begin(), without.findings.end(),
                     [](const auto& finding) { return has(finding.hint, "--nodes N"); }));
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.nodes = true;
   const auto with = ported(text, "narval", chosen);
   CHECK_FALSE(diag::has_errors(with.findings));

@@ -96,7 +96,7 @@ TEST_CASE("a placeholder for the account is replaced by the request") {
   const std::string text =
       "#!/bin/bash\n#SBATCH --gres=gpu:1 --time=10\n#SBATCH --account=<your account>\npython x.py\n";
   CHECK(diag::has_errors(ported(text, "narval").findings));
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.account = "def-me";
   CHECK_FALSE(diag::has_errors(ported(text, "narval", chosen).findings));
 }

@@ -26,7 +26,7 @@ model::JobSpec vista_job() {
 
 /// Of the flag's value what is wrong with it; empty where nothing is.
 std::string fault_of(const std::string& key, const std::string& value) {
-  model::RankRequest job;
+  model::RankSettings job;
   for (const auto& flag : model::k_rank_flags)
     if (flag.name == key)
       if (const auto fault = flag.read(job, value, {})) return fault->what + "; " + fault->hint;
@@ -62,7 +62,7 @@ TEST_CASE("each flag that only an agent obeys makes the launch an agent's, and i
 
 TEST_CASE("heartbeat timeout has at least three intervals") {
   const auto seconds_of = [](const std::vector<std::pair<std::string, std::string>>& options) {
-    model::RankRequest requested;
+    model::RankSettings requested;
     for (const auto& [key, value] : options)
       for (const auto& flag : model::k_rank_flags)
         if (flag.name == key) CHECK_FALSE(flag.read(requested, value, {}));
@@ -124,14 +124,14 @@ TEST_CASE("where GPUs are asked for by the task the one task of a node has all o
   job.nodes = flag(2U, "--nodes");
   job.gpus_per_node = flag(4U, "--gpus-per-node");
   auto by_task = small_site();
-  by_task.gpu_request.style = model::GpuStyle::gpus_per_task;
+  by_task.gpu_request.style = model::GpuOptionStyle::gpus_per_task;
   const auto of_ranks = plan::make_plan(job, by_task);
   const auto of_agents = plan::make_plan(with(job, "agent", "true"), by_task);
   REQUIRE(of_ranks.plan);
   REQUIRE(of_agents.plan);
   CHECK(directive(*of_ranks.plan, "--gpus-per-task") == "1");
   CHECK(directive(*of_agents.plan, "--gpus-per-task") == "4");
-  CHECK(of_ranks.plan->gpu_visibility.value == model::GpusSeen::own); // Slurm's doing
+  CHECK(of_ranks.plan->gpu_visibility.value == model::GpuVisibilityMode::own); // Slurm's doing
   CHECK(of_agents.plan->gpu_visibility.value == by_task.gpu_visibility.mode);
 }
 

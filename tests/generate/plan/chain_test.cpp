@@ -7,8 +7,8 @@
 
 using namespace hpcml;
 using namespace hpcml::test;
-using plan::LayoutInput;
-using plan::PlacementInput;
+using plan::RequestWithLayout;
+using plan::RequestWithPlacement;
 
 namespace {
 
@@ -50,17 +50,18 @@ concept has_software = requires(const T& step) {
 } // namespace
 
 // A step is a function of those before it: its argument has nothing of those behind it.
-static_assert(!has_facts<PlacementInput>, "only a finished layout has facts");
-static_assert(has_facts<LayoutInput>);
-static_assert(!has_software<plan::LaunchInput> && has_software<plan::SoftwareInput>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_launch), const PlacementInput&, bool>,
+static_assert(!has_facts<RequestWithPlacement>, "only a finished layout has facts");
+static_assert(has_facts<RequestWithLayout>);
+static_assert(!has_software<plan::RequestWithLaunch> && has_software<plan::RequestWithSoftware>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_launch), const RequestWithPlacement&, bool>,
               "nobody launches what has no numbers");
-static_assert(!std::is_invocable_v<decltype(&plan::plan_modules), const LayoutInput&>,
+static_assert(!std::is_invocable_v<decltype(&plan::plan_modules), const RequestWithLayout&>,
               "software follows the launch");
-static_assert(!std::is_invocable_v<decltype(&plan::plan_directives), const plan::LaunchInput&,
+static_assert(!std::is_invocable_v<decltype(&plan::plan_directives), const plan::RequestWithLaunch&,
                                    const diag::Diagnostics&>,
               "the header comes last");
-static_assert(std::is_same_v<decltype(LayoutInput::layout), const plan::Layout&>, "and steps edit nothing");
+static_assert(std::is_same_v<decltype(RequestWithLayout::layout), const plan::Layout&>,
+              "and steps edit nothing");
 
 TEST_CASE("A placement follows from the request alone, with the share of a part of a GPU") {
   auto small = small_site();
@@ -79,10 +80,10 @@ TEST_CASE("A placement follows from the request alone, with the share of a part 
   const auto [part, diagnostics] = plan::plan_placement(request);
   CHECK(part.gpu_type == "half");
   CHECK(part.share.gpus_per_node->value == 1);
-  CHECK(PlacementInput(request, part).cpus_per_task()->value == 3);
+  CHECK(RequestWithPlacement(request, part).cpus_per_task()->value == 3);
   CHECK(!request.job.cpus_per_task); // the request stays what was asked
   request.job.cpus_per_task = flag(5U);
-  CHECK(PlacementInput(request, part).cpus_per_task()->value == 5);
+  CHECK(RequestWithPlacement(request, part).cpus_per_task()->value == 5);
 
   request.job.gpu_type = text("third");
   CHECK(reports(plan::plan_placement(request).remarks, "request/gpu-type"));
@@ -111,7 +112,7 @@ TEST_CASE("A layout counts from a request and a place, and its facts are those o
     request.job.tasks_per_node = known(row.tasks);
     request.job.gpus_per_task = known(row.gpus_per_task);
     request.launcher = launcher(row.launcher).value;
-    const auto [layout, diagnostics] = plan::plan_layout(PlacementInput(request, placement));
+    const auto [layout, diagnostics] = plan::plan_layout(RequestWithPlacement(request, placement));
     const auto& [numbers, threads, facts] = layout;
     CHECK(!diagnostics.refuse());
     CHECK(numbers.nodes == row.expected.nodes);
@@ -129,7 +130,7 @@ TEST_CASE("A layout counts from a request and a place, and its facts are those o
 
 TEST_CASE("A launch is bound by masks where the job owns nodes that are known, and not for a refused job") {
   auto small = small_site();
-  small.binding.value = model::NodeBinding::masks;
+  small.binding.value = model::WholeNodeBinder::masks;
   small.partitions.front().exclusive = true;
   auto& node = small.node_types.front();
   for (unsigned core = 0; core < 32; ++core) node.cpu.core_threads.push_back(model::IdSet::of({core}));
@@ -137,57 +138,59 @@ TEST_CASE("A launch is bound by masks where the job owns nodes that are known, a
   for (unsigned gpu = 0; gpu < 4; ++gpu) node.gpu->places.push_back({gpu, {}, {}, {}, {}});
   auto request = request_of(small);
   const auto placement = first_place(small);
-  const PlacementInput placed(request, placement);
+  const RequestWithPlacement placed(request, placement);
   const auto all = layout_of(1, 4, 4), some = layout_of(1, 2, 2);
-  const auto masks = plan::plan_launch(LayoutInput(placed, all), false).value;
+  const auto masks = plan::plan_launch(RequestWithLayout(placed, all), false).value;
   CHECK(masks.binding.binder == model::Binder::srun_masks);
   REQUIRE(masks.binding.ranks.size() == 4);
   CHECK(masks.binding.ranks[3].cpus.to_list() == "24-31");
-  CHECK(plan::plan_launch(LayoutInput(placed, all), true).value.binding.ranks.empty());
-  CHECK(plan::plan_launch(LayoutInput(placed, some), false).value.binding.binder == model::Binder::launch);
+  CHECK(plan::plan_launch(RequestWithLayout(placed, all), true).value.binding.ranks.empty());
+  CHECK(plan::plan_launch(RequestWithLayout(placed, some), false).value.binding.binder ==
+        model::Binder::launch);
   request.launcher = launcher("torchrun").value;
-  CHECK(plan::plan_launch(LayoutInput(placed, all), false).value.binding.binder == model::Binder::agent);
+  CHECK(plan::plan_launch(RequestWithLayout(placed, all), false).value.binding.binder ==
+        model::Binder::agent);
   request.job.command = {"srun", "./train"};
-  CHECK(reports(plan::plan_launch(LayoutInput(placed, all), false).remarks, "usage/command"));
+  CHECK(reports(plan::plan_launch(RequestWithLayout(placed, all), false).remarks, "usage/command"));
 }
 
 TEST_CASE("Software follows the launch: what the tasks cannot set the script exports") {
   auto small = small_site();
-  small.env.push_back({"NCCL_X", "1", false, model::Scope::task, {}, {}});
+  small.env.push_back({"NCCL_X", "1", false, model::ValueScope::task, {}, {}});
   auto request = request_of(small);
   request.job.modules = {text("gcc/13"), text("gcc/13"), text("use:/opt/modules")};
   const auto placement = first_place(small);
   const auto layout = layout_of(1, 4, 4);
-  const LayoutInput laid_out(PlacementInput(request, placement), layout);
+  const RequestWithLayout laid_out(RequestWithPlacement(request, placement), layout);
   plan::LaunchPlan launch;
   const auto scope_of_x = [](const plan::Software& software) {
-    std::optional<model::Scope> scope;
+    std::optional<model::ValueScope> scope;
     for (const auto& variable : software.env)
       if (variable.name == "NCCL_X") scope = variable.scope;
     return scope;
   };
   const auto by_hpcml = plan::plan_software({laid_out, launch}).value;
   CHECK(by_hpcml.modules.size() == 2);
-  CHECK(scope_of_x(by_hpcml) == model::Scope::task);
+  CHECK(scope_of_x(by_hpcml) == model::ValueScope::task);
   launch.launcher.choice = launcher("srun").value;
-  CHECK(scope_of_x(plan::plan_software({laid_out, launch}).value) == model::Scope::batch);
+  CHECK(scope_of_x(plan::plan_software({laid_out, launch}).value) == model::ValueScope::batch);
 }
 
 TEST_CASE("Directives come from values alone, and what was said before is not said again") {
   auto small = small_site();
-  small.flags["account"].policy = model::Policy::required;
+  small.flags["account"].policy = model::OptionPolicy::required;
   small.common_options.push_back({"--mem-bind=local", {}, true, {}});
   auto request = request_of(small);
   const auto placement = first_place(small);
   const auto layout = layout_of(2, 4, 4);
-  const LayoutInput laid_out(PlacementInput(request, placement), layout);
+  const RequestWithLayout laid_out(RequestWithPlacement(request, placement), layout);
   plan::LaunchPlan launch;
   launch.launcher.step_args = {"--label"};
-  const plan::LaunchInput launched(laid_out, launch);
+  const plan::RequestWithLaunch launched(laid_out, launch);
   plan::Software software;
   software.command = {"./train"};
   software.image_options = {{"--uenv", "image", {}}};
-  const plan::SoftwareInput equipped(launched, software);
+  const plan::RequestWithSoftware equipped(launched, software);
   const auto [directives, diagnostics] = plan::plan_directives(equipped, {});
   CHECK(words_of(directives.header) ==
         std::vector<std::string>{"--uenv=image", "--job-name=train", "--partition=gpu", "--nodes=2",

@@ -71,7 +71,7 @@ TEST_CASE("NCCL's settings for the plugin of a uenv are those of jobs in one") {
   const auto uenv = planned(in_image("alps_daint", "pytorch/v2.9.1"), "alps_daint");
   REQUIRE(variable(uenv, "NCCL_NET"));
   CHECK(variable(uenv, "NCCL_NET")->value == "AWS Libfabric");
-  CHECK(variable(uenv, "NCCL_NET")->scope == model::Scope::batch);
+  CHECK(variable(uenv, "NCCL_NET")->scope == model::ValueScope::batch);
   CHECK(variable(uenv, "MPICH_GPU_SUPPORT_ENABLED")); // the host's rules hold, too: its files are there
   CHECK(uenv.caches.size() == 1);
   const auto edf = planned(in_image("alps_daint", "ngc"), "alps_daint");

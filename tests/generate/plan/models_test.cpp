@@ -51,7 +51,7 @@ TEST_CASE("models go to the folder on shared storage that the profile knows, unl
     const auto plan = plan_on(site);
     const auto* home = variable(plan, "HF_HOME");
     REQUIRE(home);
-    CHECK(home->scope == model::Scope::batch);
+    CHECK(home->scope == model::ValueScope::batch);
     CHECK_FALSE(home->origin.source.empty());
     CHECK(in_bash(*home,
                   {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"SLURM_JOB_ACCOUNT", "project_1"}}) ==

@@ -263,7 +263,7 @@ TEST_CASE("The user's variables win over the site's, which stay visible as super
   const auto plan = planned(job, "lumi");
   REQUIRE(variable(plan, "NCCL_NET_GDR_LEVEL"));
   CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->value == "LOC");
-  CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->scope == model::Scope::batch);
+  CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->scope == model::ValueScope::batch);
   REQUIRE(variable(plan, "NCCL_NET_GDR_LEVEL")->origin.superseded.size() == 1);
   CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->origin.superseded[0].value == "PHB");
   REQUIRE(variable(plan, "FOO"));

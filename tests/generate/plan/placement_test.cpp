@@ -10,7 +10,7 @@
 using namespace hpcml;
 using namespace hpcml::test;
 using model::GpuOrder;
-using model::RankOrder;
+using model::GpuOrderKind;
 
 namespace {
 
@@ -86,17 +86,17 @@ TEST_CASE("A site's --hint=nomultithread gives way where hardware threads are as
 
 TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and launch have the same") {
   auto job = lumi_job();
-  job.rank_order = flag(GpuOrder{RankOrder::cpu}, "--rank-order");
+  job.rank_order = flag(GpuOrder{GpuOrderKind::cpu}, "--rank-order");
   const auto plan = planned(job, "lumi");
   // The GCDs beside cores 1-7, 9-15, …, 57-63 in LUMI's documentation.
   CHECK(plan.binding.order.value.text() == "4,5,2,3,6,7,0,1");
   CHECK(cpu_lists(plan) ==
         std::vector<std::string>{"1-7", "9-15", "17-23", "25-31", "33-39", "41-47", "49-55", "57-63"});
   CHECK(plan.binding.ranks[0].gpus == std::vector<unsigned>{4});
-  job.rank_order = flag(GpuOrder{RankOrder::list, {7, 6, 5, 4, 3, 2, 1, 0}});
+  job.rank_order = flag(GpuOrder{GpuOrderKind::list, {7, 6, 5, 4, 3, 2, 1, 0}});
   CHECK(cpu_lists(planned(job, "lumi"))[0] == "41-47");
   // A ring follows links, which only the node knows.
-  job.rank_order = flag(GpuOrder{RankOrder::ring});
+  job.rank_order = flag(GpuOrder{GpuOrderKind::ring});
   const auto ring = planned(job, "lumi");
   CHECK(ring.binding.binder == model::Binder::launch);
   CHECK(ring.binding.order.value.text() == "ring");
@@ -104,34 +104,34 @@ TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and l
 
 TEST_CASE("An order that nobody can keep is refused, and said where there is nothing to order") {
   auto job = lumi_job();
-  job.rank_order = flag(GpuOrder{RankOrder::list, {0, 8}});
+  job.rank_order = flag(GpuOrder{GpuOrderKind::list, {0, 8}});
   CHECK(error_of(job, "lumi", "request/rank-order").message ==
         "the order of the GPUs names GPU 8, but there are only 8 GPUs");
-  job.rank_order = flag(GpuOrder{RankOrder::list, {0, 0}});
+  job.rank_order = flag(GpuOrder{GpuOrderKind::list, {0, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message == "the order of the GPUs names GPU 0 twice");
-  job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
+  job.rank_order = flag(GpuOrder{GpuOrderKind::list, {1, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message ==
         "--rank-order lists 2 GPUs, but the ranks of a node use 8");
   for (const char* name : {"srun", "torchrun"}) {
-    job.rank_order = flag(GpuOrder{RankOrder::cpu});
+    job.rank_order = flag(GpuOrder{GpuOrderKind::cpu});
     job.launcher = launcher(name);
     CHECK(error_of(job, "lumi", "request/rank-order").message ==
           "--rank-order cpu needs the launcher hpcml: " + std::string(name) + " does not order the GPUs");
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
-    job.idle_cores = flag(model::IdleCores::package);
+    job.idle_cores = flag(model::IdleCorePolicy::package);
     CHECK(error_of(job, "lumi", "request/idle-cores").hint == "remove --idle-cores, or use --launcher hpcml");
     job.idle_cores.reset();
   }
   auto dardel = job_of({"./train"});
   dardel.account = text("naiss2025-1-1");
   dardel.partition = text("gpu");
-  dardel.rank_order = flag(GpuOrder{RankOrder::cpu});
+  dardel.rank_order = flag(GpuOrder{GpuOrderKind::cpu});
   CHECK_THAT(error_of(dardel, "dardel", "request/rank-order").message,
              Catch::Contains("request GPUs per task"));
   auto cpu = lumi_job();
   cpu.gpus_per_node = flag(0U);
-  cpu.rank_order = flag(GpuOrder{RankOrder::cpu});
+  cpu.rank_order = flag(GpuOrder{GpuOrderKind::cpu});
   CHECK(has_note(planned(cpu, "lumi"), "--rank-order has no effect in a job without GPUs"));
 }
 
@@ -146,18 +146,18 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   facts.live_gpus[1].index = 1;
   facts.live_gpus[1].numa = 2;
   const model::Site none{};
-  const auto cpus_of = [&](unsigned rank, unsigned threads, model::IdleCores idle_cores) {
+  const auto cpus_of = [&](unsigned rank, unsigned threads, model::IdleCorePolicy idle_cores) {
     facts.local_rank = rank;
     plan::RankOptions request;
     request.threads_per_core = threads;
     request.idle_cores = idle_cores;
     return seen_rank(none, facts, request).binding.cpus.to_list();
   };
-  CHECK(cpus_of(0, 1, model::IdleCores::none) == "0-3");
-  CHECK(cpus_of(1, 1, model::IdleCores::none) == "8-11");
-  CHECK(cpus_of(0, 1, model::IdleCores::package) == "0-7");
-  CHECK(cpus_of(1, 1, model::IdleCores::package) == "8-15");
-  CHECK(cpus_of(1, 2, model::IdleCores::none) == "8-11,24-27");
+  CHECK(cpus_of(0, 1, model::IdleCorePolicy::none) == "0-3");
+  CHECK(cpus_of(1, 1, model::IdleCorePolicy::none) == "8-11");
+  CHECK(cpus_of(0, 1, model::IdleCorePolicy::package) == "0-7");
+  CHECK(cpus_of(1, 1, model::IdleCorePolicy::package) == "8-15");
+  CHECK(cpus_of(1, 2, model::IdleCorePolicy::none) == "8-11,24-27");
   // A step with one thread of each core cannot give two.
   facts.allowed = model::IdSet::range(0, 15);
   facts.local_rank = 0;
@@ -174,8 +174,8 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
 TEST_CASE("On a machine without Slurm the line says the same") {
   auto job = job_of({"./train"});
   job.threads_per_core = flag(2U);
-  job.idle_cores = flag(model::IdleCores::package);
-  job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
+  job.idle_cores = flag(model::IdleCorePolicy::package);
+  job.rank_order = flag(GpuOrder{GpuOrderKind::list, {1, 0}});
   CHECK_THAT(plan::launch_line(job),
              Catch::Contains("--threads-per-core 2 --idle-cores package --rank-order 1,0"));
 }

@@ -32,7 +32,7 @@ TEST_CASE("The documented LUMI job becomes its documented header, without a CPU 
   CHECK(plan.layout.cpus_per_rank == 7);
   CHECK(plan.layout.world_size() == 16);
   CHECK(plan.gpu_vendor == model::GpuVendor::amd);
-  CHECK(plan.gpu_visibility.value == model::GpusSeen::own);
+  CHECK(plan.gpu_visibility.value == model::GpuVisibilityMode::own);
   CHECK(plan.launcher.choice.is_hpcml());
   CHECK(plan.backend.value == model::Backend::automatic);
 }
@@ -128,7 +128,7 @@ TEST_CASE("LUMI's network and cache settings follow the later page and remember 
   CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->origin.superseded[0].value == "3");
   REQUIRE(variable(plan, "GLOO_SOCKET_IFNAME"));
   CHECK(variable(plan, "GLOO_SOCKET_IFNAME")->value == "hsn0,hsn1,hsn2,hsn3");
-  CHECK(variable(plan, "GLOO_SOCKET_IFNAME")->scope == model::Scope::task);
+  CHECK(variable(plan, "GLOO_SOCKET_IFNAME")->scope == model::ValueScope::task);
   REQUIRE(plan.caches.size() == 1);
   CHECK(plan.caches[0].variables.count("MIOPEN_CUSTOM_CACHE_DIR") == 1);
 }
@@ -208,8 +208,8 @@ TEST_CASE(
     "What ranks have is judged before they start where the request says so, and only hpcml launch can") {
   auto job = lumi_job();
   CHECK_FALSE(planned(job, "lumi").ranks.bind_check);
-  job.bind_check = model::Sourced<model::BindCheck>{model::BindCheck::fail, {}};
-  CHECK(planned(job, "lumi").ranks.bind_check->value == model::BindCheck::fail);
+  job.bind_check = model::Sourced<model::BindCheckAction>{model::BindCheckAction::fail, {}};
+  CHECK(planned(job, "lumi").ranks.bind_check->value == model::BindCheckAction::fail);
   CHECK_THAT(plan::launch_line(job),
              Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
   job.launcher = launcher("torchrun");

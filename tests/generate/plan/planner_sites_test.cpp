@@ -21,7 +21,7 @@ TEST_CASE("Zurada with torchrun starts one agent per node, not the documented tw
   CHECK(plan.binding.binder == model::Binder::agent);
   REQUIRE(variable(plan, "OMP_NUM_THREADS"));
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "16");
-  CHECK(variable(plan, "OMP_NUM_THREADS")->scope == model::Scope::batch);
+  CHECK(variable(plan, "OMP_NUM_THREADS")->scope == model::ValueScope::batch);
 }
 
 TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cores each") {
@@ -33,9 +33,9 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
   CHECK(directive(plan, "--partition") == "gpu2h100");
   CHECK(directive(plan, "--mem").has_value());
   CHECK(plan.binding.binder == model::Binder::launch);
-  CHECK(plan.gpu_visibility.value == model::GpusSeen::all);
+  CHECK(plan.gpu_visibility.value == model::GpuVisibilityMode::all);
   CHECK(plan.rendezvous.interface == "bond0");
-  CHECK(plan.python.kind == model::PythonKind::conda);
+  CHECK(plan.python.kind == model::PythonEnvironmentKind::conda);
   CHECK(plan.python.where == "pytorch");
   REQUIRE(plan.modules.size() == 1);
   CHECK(plan.modules[0].name == "miniforge3/25.3.1-gcc-11.4.1");
@@ -47,7 +47,7 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
   CHECK_FALSE(variable(plan, "OMP_PROC_BIND"));
   CHECK(has_note(plan, "`import torch` binds the program and its data loaders to one core"));
   // Nothing of Python for a native program.
-  CHECK(planned(job_of({"./train"}), "zurada").python.kind == model::PythonKind::none);
+  CHECK(planned(job_of({"./train"}), "zurada").python.kind == model::PythonEnvironmentKind::none);
 }
 
 TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") {
@@ -77,7 +77,7 @@ TEST_CASE("Narval names the GPU type and no partition, and builds the environmen
   CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=def-someone", "--nodes=2",
                                        "--ntasks-per-node=4", "--gpus-per-node=a100:4", "--cpus-per-task=12",
                                        "--mem=510000M", "--time=00:10:00", "--output=%x-%j.out"});
-  CHECK(plan.python.kind == model::PythonKind::wheelhouse);
+  CHECK(plan.python.kind == model::PythonEnvironmentKind::wheelhouse);
   CHECK(plan.python.where == "$SLURM_TMPDIR/env");
   CHECK(plan.python.packages == Lines{"torch"});
   job.wheelhouse = text("torch numpy>=1.26");
@@ -100,7 +100,7 @@ TEST_CASE("Narval gives a C++ program the modules that LibTorch needs") {
   const auto plan = planned(job, "narval");
   REQUIRE(plan.modules.size() >= 3);
   CHECK(plan.modules[0].name == "StdEnv/2023");
-  CHECK(plan.python.kind == model::PythonKind::none);
+  CHECK(plan.python.kind == model::PythonEnvironmentKind::none);
 }
 
 TEST_CASE("Vista asks for nodes and tasks, never for GPUs or memory, and starts with ibrun") {
@@ -286,11 +286,11 @@ TEST_CASE("Where GPUs are asked for by the task, each rank sees its own") {
   job.account = text("naiss");
   const auto plan = planned(job, "dardel");
   CHECK(directive(plan, "--gpus-per-task") == "1");
-  CHECK(plan.gpu_visibility.value == model::GpusSeen::own);
+  CHECK(plan.gpu_visibility.value == model::GpuVisibilityMode::own);
   job.launcher = launcher("torchrun"); // its one task has them all
-  CHECK(planned(job, "dardel").gpu_visibility.value == model::GpusSeen::all);
+  CHECK(planned(job, "dardel").gpu_visibility.value == model::GpuVisibilityMode::all);
   job.launcher.reset();
-  job.gpu_visibility = flag(model::GpusSeen::all);
+  job.gpu_visibility = flag(model::GpuVisibilityMode::all);
   CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("remove --gpu-visibility") !=
         std::string::npos);
 }
@@ -331,7 +331,7 @@ TEST_CASE("a plain script tells the program as many threads and data loaders as 
   const auto plan = planned(job, "zurada");
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "16"); // the page's own: 32 cores, 2 GPUs
   CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "15");
-  CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->scope == model::Scope::batch);
+  CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->scope == model::ValueScope::batch);
   job.env.emplace_back("HPCML_DATALOADER_WORKERS", text("4"));
   CHECK(variable(planned(job, "zurada"), "OMP_NUM_THREADS")->value == "12");
 }

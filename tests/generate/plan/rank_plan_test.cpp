@@ -25,7 +25,7 @@ RankFacts lumi_facts(unsigned local_rank, unsigned ranks = 8, unsigned gpus = 8)
   facts.allowed = facts.live_cpus.all();
   facts.owns_node = true;
   for (unsigned gpu = 0; gpu < gpus; ++gpu) {
-    model::GpuPlace place;
+    model::GpuLocality place;
     place.index = gpu;
     facts.live_gpus.push_back(place);
   }
@@ -53,7 +53,7 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
     CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC " + plan.binding.nic + ": the profile states it"));
     CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "6");
     CHECK(variable(plan, "HPCML_INTEROP_THREADS")->value == "1");
-    CHECK(plan.gpu_visibility == model::GpusSeen::own);
+    CHECK(plan.gpu_visibility == model::GpuVisibilityMode::own);
     CHECK(plan.visible_variable == "ROCR_VISIBLE_DEVICES");
     REQUIRE(variable(plan, "OMP_NUM_THREADS"));
     CHECK(variable(plan, "OMP_NUM_THREADS")->value == "7");
@@ -102,13 +102,13 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   auto facts = lumi_facts(1, 2, 2);
   facts.live_cpus = model::make_regular_cpus(1, 8, 1, 1, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 0, model::GpusSeen::all});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 0, model::GpuVisibilityMode::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK_THAT(plan.node_warnings[0],
              Catch::Contains("it has 8 cores here, but the profile states 64") &&
                  Catch::Contains("hpcml ignores the profile's description of this node"));
-  CHECK(plan.gpu_visibility == model::GpusSeen::all);
+  CHECK(plan.gpu_visibility == model::GpuVisibilityMode::all);
   CHECK(plan.visible_variable.empty());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("NVIDIA ranks count GPUs by PCI address") {
   facts.partition = "gpu2h100";
   facts.live_cpus = model::make_regular_cpus(2, 32, 1, 2, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = seen_rank(test::site_named("zurada"), facts, {1, 0, model::GpusSeen::own});
+  const auto plan = seen_rank(test::site_named("zurada"), facts, {1, 0, model::GpuVisibilityMode::own});
   REQUIRE(variable(plan, "CUDA_DEVICE_ORDER"));
   CHECK(plan.visible_variable == "CUDA_VISIBLE_DEVICES");
   CHECK(plan.binding.cpus.to_list() == "0-15");

@@ -70,7 +70,7 @@ TEST_CASE("An option that a site refuses in the named partition is refused befor
   picky.partitions[0].name = "open";
   picky.partitions[1].name = "strict";
   auto& rule = picky.flags["gres"];
-  rule.policy = model::Policy::forbidden;
+  rule.policy = model::OptionPolicy::forbidden;
   rule.when.partitions = {"strict"};
   auto job = job_of({"./train"});
   job.sbatch = {text("--gres=gpu:1")};

@@ -14,7 +14,7 @@ struct RankFacts : plan::NodeFacts {
 /// What one rank gets, and what it shares with the others of its node; warnings are of both.
 struct SeenRank : plan::RankPlan {
   std::vector<model::PlannedCache> caches;
-  model::GpusSeen gpu_visibility;
+  model::GpuVisibilityMode gpu_visibility;
   std::string visible_variable;
   std::vector<std::string> node_warnings;
 };

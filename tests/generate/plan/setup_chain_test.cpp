@@ -10,9 +10,9 @@
 using namespace hpcml;
 using namespace hpcml::test;
 using model::SetupKind;
-using plan::SetupMethodInput;
-using plan::SetupNodesInput;
 using plan::SetupRequest;
+using plan::SetupWithMethod;
+using plan::SetupWithNodes;
 
 namespace {
 
@@ -25,8 +25,8 @@ struct Given {
   plan::SetupMethod way = {};
 
   SetupRequest request() const { return {spec, job, site}; }
-  SetupNodesInput on_nodes() const { return {request(), nodes}; }
-  SetupMethodInput by_way() const { return {on_nodes(), way}; }
+  SetupWithNodes on_nodes() const { return {request(), nodes}; }
+  SetupWithMethod by_way() const { return {on_nodes(), way}; }
 };
 
 } // namespace
@@ -34,9 +34,9 @@ struct Given {
 // A step is a function of those before it: its argument has nothing of those behind it.
 static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_method), const SetupRequest&>,
               "what is made follows from the nodes that it is for");
-static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupNodesInput&>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupNodesInput&>);
-static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupMethodInput&>);
+static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupWithNodes&>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupWithNodes&>);
+static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupWithMethod&>);
 
 TEST_CASE("the nodes of an environment follow from the request alone") {
   Given setup;
@@ -54,8 +54,8 @@ TEST_CASE("the nodes of an environment follow from the request alone") {
 TEST_CASE("how an environment is made follows from the request and its nodes") {
   Given setup;
   CHECK(plan::choose_setup_method(setup.on_nodes()).value.kind == SetupKind::venv);
-  model::PythonRule recipe;
-  recipe.kind = model::PythonSource::conda;
+  model::PythonPackageRule recipe;
+  recipe.kind = model::PythonPackageSource::conda;
   recipe.when.node_types = {"quad"};
   setup.site.python = {recipe};
   setup.spec.kind = SetupKind::conda;

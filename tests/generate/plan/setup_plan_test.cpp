@@ -248,7 +248,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   CHECK(setup("alps_daint", spec, job).squashed->step ==
         std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00"});
   auto charged = site_named("alps_daint");
-  charged.flags["account"].policy = model::Policy::required;
+  charged.flags["account"].policy = model::OptionPolicy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);
   CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("requires an account"));

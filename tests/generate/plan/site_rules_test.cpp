@@ -529,7 +529,7 @@ TEST_CASE("variables follow the job, a proxy is set, and settings that do not go
     "conflicts": [{"settings": ["NCCL_NET=AWS Libfabric", "NCCL_NET_PLUGIN"], "why": "the plugin is found twice"}])");
   const auto plan_of_site = plan_of(site, [](auto& job) { job.gpus_per_node = flag(2U); });
   CHECK(variable(plan_of_site, "NCCL_NET")->value == "Socket");
-  CHECK(variable(plan_of_site, "http_proxy")->scope == model::Scope::batch);
+  CHECK(variable(plan_of_site, "http_proxy")->scope == model::ValueScope::batch);
   CHECK(variable(plan_of_site, "WHOLE") == nullptr);
   CHECK(variable(plan_of_site, "BIG") == nullptr);
   const auto two = [](auto& job) {
@@ -616,7 +616,7 @@ TEST_CASE(
   const auto night = plan_of(site, [](auto& job) {
     job.qos = text("night");
     job.signal = text("USR1@60");
-    job.gpu_visibility = flag(model::GpusSeen::all);
+    job.gpu_visibility = flag(model::GpuVisibilityMode::all);
   });
   for (const auto* note : {"QoS night allows 3 jobs of one user running",
                            "QoS night allows 9 jobs of one user queued and running"})

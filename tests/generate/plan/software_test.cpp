@@ -36,7 +36,7 @@ TEST_CASE("gen warns if ranks would use invisible GPUs") {
   const auto warned = [](const std::string& site, const std::string& program, bool all = false) {
     auto job = job_for(site);
     job.program_text = program;
-    if (all) job.gpu_visibility = test::flag(model::GpusSeen::all);
+    if (all) job.gpu_visibility = test::flag(model::GpuVisibilityMode::all);
     for (const auto& finding : plan::make_plan(job, test::site_named(site)).diagnostics)
       if (finding.code == "request/gpu-visibility") return true;
     return false;
@@ -107,7 +107,7 @@ TEST_CASE("an environment is activated inside the image, by the name that it has
   auto job = lumi_container("/project/me:/workdir");
   job.venv = text("/project/me/env");
   auto plan = test::planned(job, "lumi");
-  CHECK(plan.python.kind == model::PythonKind::venv);
+  CHECK(plan.python.kind == model::PythonEnvironmentKind::venv);
   CHECK(plan.python.where == "/workdir/env");
   CHECK(test::has_note(plan, "'/workdir/env', the path of the environment '/project/me/env'"));
 
@@ -182,24 +182,24 @@ TEST_CASE("a requirements file is one word with a slash, or one that ends with .
 }
 
 TEST_CASE("each installer takes the files that it reads") {
-  using plan::Installer;
-  const auto words = [](const std::string& text, Installer installer) {
+  using plan::PackageInstaller;
+  const auto words = [](const std::string& text, PackageInstaller installer) {
     diag::Diagnostics findings;
     auto found = plan::requirement_words(text, "--packages", findings, installer);
     if (diag::has_errors(findings)) found = {"error: " + findings.front().message};
     return util::join(found, " ");
   };
-  CHECK(words("env.yml", Installer::conda) == "-r env.yml");
-  CHECK(words("env.yml", Installer::pip) ==
+  CHECK(words("env.yml", PackageInstaller::conda) == "-r env.yml");
+  CHECK(words("env.yml", PackageInstaller::pip) ==
         "error: 'env.yml' is a conda environment, which pip does not read");
-  CHECK(words("a/uv.lock", Installer::uv) == "-r a/uv.lock");
-  CHECK(holds(words("uv.lock", Installer::pip), "error: 'uv.lock'"));
-  CHECK(words("pyproject.toml", Installer::pip) == ".");
-  CHECK(words("/p/pyproject.toml", Installer::pip) == "/p");
-  CHECK(words("/p/pyproject.toml", Installer::uv) == "-r /p/pyproject.toml");
-  CHECK(words("torch numpy>=1.26", Installer::pip) == "torch numpy>=1.26");
-  CHECK(words("torch[a,b] numpy>=1,<2", Installer::pip) == "torch[a,b] numpy>=1,<2");
-  CHECK(words("torch,numpy", Installer::pip) == "error: 'torch,numpy' is not a valid requirement");
+  CHECK(words("a/uv.lock", PackageInstaller::uv) == "-r a/uv.lock");
+  CHECK(holds(words("uv.lock", PackageInstaller::pip), "error: 'uv.lock'"));
+  CHECK(words("pyproject.toml", PackageInstaller::pip) == ".");
+  CHECK(words("/p/pyproject.toml", PackageInstaller::pip) == "/p");
+  CHECK(words("/p/pyproject.toml", PackageInstaller::uv) == "-r /p/pyproject.toml");
+  CHECK(words("torch numpy>=1.26", PackageInstaller::pip) == "torch numpy>=1.26");
+  CHECK(words("torch[a,b] numpy>=1,<2", PackageInstaller::pip) == "torch[a,b] numpy>=1,<2");
+  CHECK(words("torch,numpy", PackageInstaller::pip) == "error: 'torch,numpy' is not a valid requirement");
 }
 
 TEST_CASE("jobs without GPUs set ACCELERATE_USE_CPU") {

@@ -41,7 +41,7 @@ TEST_CASE("a packed environment is unpacked on each node, with the modules of it
   job.account = text("abc123");
   job.conda = text("/lustre/orion/me/env.tar.gz");
   const auto plan = planned(job, "frontier");
-  CHECK(plan.python.kind == model::PythonKind::packed);
+  CHECK(plan.python.kind == model::PythonEnvironmentKind::packed);
   CHECK(plan.python.where == plan.stage->directory + "/env");
   CHECK(plan.stage->sources.empty());
   CHECK(std::any_of(plan.modules.begin(), plan.modules.end(),

@@ -64,7 +64,7 @@ TEST_CASE("where another launcher starts the ranks the script itself switches TF
   const auto* set = variable(plan, "NVIDIA_TF32_OVERRIDE");
   REQUIRE(set);
   CHECK(set->value == "0");
-  CHECK(set->scope == model::Scope::batch);
+  CHECK(set->scope == model::ValueScope::batch);
   REQUIRE(variable(plan, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"));
   CHECK_FALSE(variable(plan, "HIPBLASLT_ALLOW_TF32"));
 }

@@ -48,11 +48,11 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
     plan.hpcml_path.value = test::stand_in_hpcml(directory);
     plan.command = {test::word_writer(directory), text, "--x=" + text};
     plan.request_line = "hpcml gen -- " + text;
-    plan.env.push_back({"HOSTILE", text, false, model::Scope::batch, {}});
+    plan.env.push_back({"HOSTILE", text, false, model::ValueScope::batch, {}});
     plan.launcher.step_args = {"--comment=" + text};
     plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
                                              text + "/x.sif",
-                                             model::GpuFlag::none,
+                                             model::ContainerGpuOption::none,
                                              {{text, text, false, {}}, {text, "", true, {}}},
                                              "",
                                              {}};
@@ -95,15 +95,15 @@ TEST_CASE("what people would not see, or would see in another order, is written 
 TEST_CASE("hostile names of environments do not run") {
   std::size_t number = 0;
   for (const auto& text : test::hostile_texts()) {
-    for (const auto kind :
-         {model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
+    for (const auto kind : {model::PythonEnvironmentKind::venv, model::PythonEnvironmentKind::conda,
+                            model::PythonEnvironmentKind::wheelhouse}) {
       if (!test::is_sample(number++, 3)) continue;
       CAPTURE(text, static_cast<int>(kind));
       test::TempDirectory directory;
       auto plan = test::make_whole_node_plan();
       plan.hpcml_path.value = test::stand_in_hpcml(directory);
       plan.command = {test::word_writer(directory)};
-      const bool built = kind == model::PythonKind::wheelhouse;
+      const bool built = kind == model::PythonEnvironmentKind::wheelhouse;
       plan.python = {kind, built ? "$SLURM_TMPDIR/built" : text, {text}, {}};
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
@@ -134,7 +134,7 @@ TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
     test::TempDirectory directory;
     auto plan = test::make_plan_for(launcher);
     plan.command = {test::word_writer(directory)};
-    plan.env.push_back({"PER_TASK", "r$SLURM_PROCID", true, model::Scope::task, {}});
+    plan.env.push_back({"PER_TASK", "r$SLURM_PROCID", true, model::ValueScope::task, {}});
     const auto result = test::run_script(render::render_script(plan), directory);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);

@@ -94,8 +94,8 @@ void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   low.gpus_per_node = number(node->gpu->per_node);
   high.gpus_per_node = number(node->gpu->per_node + 1);
   steps.push_back({"GPUs of a node", low, high});
-  const bool ignored = site.flag("mem").policy == model::Policy::ignored; // jobs get all of the node's
-  if (!node->memory || node->share_policy == model::SharePolicy::automatic || ignored) return;
+  const bool ignored = site.flag("mem").policy == model::OptionPolicy::ignored; // jobs get all of the node's
+  if (!node->memory || node->share_policy == model::CoreSharePolicy::automatic || ignored) return;
   low = high = base;
   low.mem = model::Sourced<model::MemSize>{node->memory->value, {}};
   high.mem = model::Sourced<model::MemSize>{model::MemSize::of_mib(node->memory->value.mib() + 1024), {}};

@@ -62,7 +62,8 @@ std::string local_directory(const test::TempDirectory& directory) {
 model::Plan wheelhouse_plan(const std::string& launcher, const test::TempDirectory& directory) {
   auto plan = cached_plan(launcher, directory);
   plan.caches.clear();
-  plan.python = {model::PythonKind::wheelhouse, "$SLURM_TMPDIR/env", {"torch", "numpy"}, {}, false};
+  plan.python = {
+      model::PythonEnvironmentKind::wheelhouse, "$SLURM_TMPDIR/env", {"torch", "numpy"}, {}, false};
   test::put_program(directory, "virtualenv", k_virtualenv);
   test::put_program(directory, "pip", k_pip);
   return plan;
@@ -155,7 +156,7 @@ TEST_CASE("folders go away when the program fails, and its code stays") {
 TEST_CASE("a variable of the request stays, also where the site has a cache for it") {
   test::TempDirectory directory;
   auto plan = cached_plan("srun", directory);
-  plan.env.push_back({"MIOPEN_CUSTOM_CACHE_DIR", "/scratch/me", false, model::Scope::batch, {}});
+  plan.env.push_back({"MIOPEN_CUSTOM_CACHE_DIR", "/scratch/me", false, model::ValueScope::batch, {}});
   const auto result = test::run_script(render::render_script(plan), directory);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);

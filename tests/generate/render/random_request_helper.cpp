@@ -112,7 +112,7 @@ void RequestMaker::count(model::JobSpec& job, const model::Site& site) {
     x_written += std::string(x_written.empty() ? "" : " ") + flag + " " + std::to_string(value);
     return model::Sourced<unsigned>{value, {model::OriginKind::flag, flag, {}, {}, {}}};
   };
-  const bool by_node = site.gpu_request.style == model::GpuStyle::none;
+  const bool by_node = site.gpu_request.style == model::GpuOptionStyle::none;
   if (!job.gpus_per_node) {
     const unsigned gpus[] = {gpu_count, gpu_count, gpu_count, gpu_count, 1, gpu_count + 1};
     job.gpus_per_node = number("--gpus-per-node", by_node ? gpu_count : gpus[below(6)]);

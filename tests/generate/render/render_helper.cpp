@@ -21,12 +21,12 @@ model::Origin site_fact(const std::string& by) {
 }
 model::Origin given_by(const std::string& flag) { return {model::OriginKind::flag, flag, {}, {}, {}}; }
 
-bool fits(const std::string& value, const model::FlagRule& rule) {
+bool fits(const std::string& value, const model::SbatchOptionRule& rule) {
   return rule.pattern.empty() || std::regex_match(value, std::regex(rule.pattern));
 }
 
 /// An account as the site writes it.
-std::string valid_value(const model::FlagRule& rule) {
+std::string valid_value(const model::SbatchOptionRule& rule) {
   for (const auto* account : {"me", "def-me", "aip-me", "project_1", "me-dtai-gh", "berzelius-2026-1"})
     if (fits(account, rule)) return account;
   return "me" + rule.suffix;
@@ -68,7 +68,7 @@ model::Plan make_whole_node_plan() {
     rank.cpus = model::IdSet::range(first, first + 6);
     plan.binding.ranks.push_back(rank);
   }
-  plan.gpu_visibility = {model::GpusSeen::own, site_fact("gpu_visibility")};
+  plan.gpu_visibility = {model::GpuVisibilityMode::own, site_fact("gpu_visibility")};
   plan.gpu_vendor = model::GpuVendor::amd;
   plan.backend = {model::Backend::automatic, {}};
   plan.hpcml_path = {"/opt/hpcml/bin/hpcml", {}};
@@ -79,7 +79,7 @@ model::Plan make_whole_node_plan() {
                   site_fact("caches[0]")}};
   model::Origin newer = site_fact("env[0]");
   newer.superseded.push_back({"3", "an older page", "newer pages say PHB"});
-  plan.env = {{"NCCL_NET_GDR_LEVEL", "PHB", false, model::Scope::task, newer}};
+  plan.env = {{"NCCL_NET_GDR_LEVEL", "PHB", false, model::ValueScope::task, newer}};
   return plan;
 }
 
@@ -88,9 +88,10 @@ model::Plan make_plan_for(const std::string& launcher) {
   plan.launcher.choice = model::Launcher::parse(launcher).value();
   // Where no launch sets variables in the task, the planner has the batch part export them.
   if (launcher != "hpcml") {
-    plan.env[0].scope = model::Scope::batch;
-    plan.env.push_back({"GLOO_SOCKET_IFNAME", "hsn0,hsn1", false, model::Scope::batch, site_fact("network")});
-    plan.env.push_back({"OMP_NUM_THREADS", "7", false, model::Scope::batch, {}});
+    plan.env[0].scope = model::ValueScope::batch;
+    plan.env.push_back(
+        {"GLOO_SOCKET_IFNAME", "hsn0,hsn1", false, model::ValueScope::batch, site_fact("network")});
+    plan.env.push_back({"OMP_NUM_THREADS", "7", false, model::ValueScope::batch, {}});
   }
   if (launcher == "torchrun" || launcher == "accelerate") {
     plan.launcher.spawns = true;
@@ -119,8 +120,8 @@ void choose_partition(model::JobSpec& job, const model::Site& site) {
 
 std::optional<std::string> account_at(const model::Site& site) {
   const auto rule = site.flags.find("account");
-  const bool taken = rule != site.flags.end() && (rule->second.policy == model::Policy::required ||
-                                                  rule->second.policy == model::Policy::optional);
+  const bool taken = rule != site.flags.end() && (rule->second.policy == model::OptionPolicy::required ||
+                                                  rule->second.policy == model::OptionPolicy::optional);
   return taken ? std::optional(valid_value(rule->second)) : std::nullopt;
 }
 
@@ -138,13 +139,13 @@ model::JobSpec request_for(const model::Site& site) {
   job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("15"), {}};
   job.hpcml_path = text("/opt/hpcml/bin/hpcml");
   if (const auto account = site.flags.find("account");
-      account != site.flags.end() && account->second.policy == model::Policy::required)
+      account != site.flags.end() && account->second.policy == model::OptionPolicy::required)
     job.account = text(valid_value(account->second));
   if (const auto mem = site.flags.find("mem");
-      mem != site.flags.end() && mem->second.policy == model::Policy::required)
+      mem != site.flags.end() && mem->second.policy == model::OptionPolicy::required)
     job.mem = model::Sourced<model::MemSize>{*model::MemSize::parse("16G"), {}};
   if (const auto qos = site.flags.find("qos");
-      qos != site.flags.end() && qos->second.policy == model::Policy::required)
+      qos != site.flags.end() && qos->second.policy == model::OptionPolicy::required)
     job.qos = text(site.qos.empty() ? "normal" : site.qos.front().name);
   if (site.node_types.empty()) job.gpus_per_node = number(1);
   return job;

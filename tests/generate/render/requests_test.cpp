@@ -110,7 +110,7 @@ bool is_comparable(const std::string& code, const model::Site& site,
                                                 "request/gpus",  "request/cpus-per-task",
                                                 "request/mem",   "request/gpu-type"};
   static const std::set<std::string> k_by_kind = {"request/nodes", "request/cpus-per-task", "request/mem"};
-  const bool by_nodes = site.gpu_request.style == model::GpuStyle::none;
+  const bool by_nodes = site.gpu_request.style == model::GpuOptionStyle::none;
   if (by_nodes && (code == "request/gpu-type" || code == "request/gpus-per-node")) return false;
   const bool types_known = std::any_of(site.node_types.begin(), site.node_types.end(), [](const auto& type) {
     return type.gpu && !type.gpu->slurm_type.empty();
@@ -171,7 +171,7 @@ std::string without_traps(const std::string& script) {
 void port_to(const std::string& generated, const model::Site& to, const std::string& description, Run& run) {
   const auto script = without_traps(generated);
   ++run.port_attempts;
-  import_script::Chosen chosen;
+  import_script::RequestOverrides chosen;
   chosen.account = test::account_at(to).value_or("");
   const auto ported = import_script::import_slurm_script("job.sh", script, to, chosen);
   if (diag::has_errors(ported.findings)) return;

@@ -190,8 +190,8 @@ void check_same_rules(const model::Plan& plan, const model::Site& site) {
     // Threads are counted on the live node, which has other cores here than the site's.
     static const std::set<std::string> k_counted = {"OMP_NUM_THREADS", "HPCML_INTEROP_THREADS",
                                                     "HPCML_DATALOADER_WORKERS"};
-    if (variable.expression || variable.scope != model::Scope::task || k_counted.contains(variable.name) ||
-        launch::names_interfaces(variable.name))
+    if (variable.expression || variable.scope != model::ValueScope::task ||
+        k_counted.contains(variable.name) || launch::names_interfaces(variable.name))
       continue;
     CAPTURE(variable.name);
     REQUIRE(seen.count(variable.name) == 1);

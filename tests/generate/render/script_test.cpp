@@ -136,9 +136,10 @@ TEST_CASE("a script explains the names in its lines") {
 
 TEST_CASE("a search path of a profile has no empty item") {
   auto plan = test::make_whole_node_plan();
-  plan.env.push_back({"LD_LIBRARY_PATH", "${FIRST_PATH}:${LD_LIBRARY_PATH}", true, model::Scope::batch, {}});
-  plan.env.push_back({"MANPATH", "/opt/man:${MANPATH}", true, model::Scope::batch, {}});
-  plan.env.push_back({"INFOPATH", "${INFOPATH}:/opt/a b", true, model::Scope::batch, {}});
+  plan.env.push_back(
+      {"LD_LIBRARY_PATH", "${FIRST_PATH}:${LD_LIBRARY_PATH}", true, model::ValueScope::batch, {}});
+  plan.env.push_back({"MANPATH", "/opt/man:${MANPATH}", true, model::ValueScope::batch, {}});
+  plan.env.push_back({"INFOPATH", "${INFOPATH}:/opt/a b", true, model::ValueScope::batch, {}});
   std::string lines;
   for (const auto& line : util::split(render::render_script(plan), '\n'))
     if (line.starts_with("export ") && holds(line, "PATH=")) lines += line + "\n";
@@ -170,7 +171,7 @@ TEST_CASE("the environment of an image is activated inside it, and only there") 
   auto plan = test::make_whole_node_plan();
   plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
                                            "/images/torch.sif",
-                                           model::GpuFlag::rocm,
+                                           model::ContainerGpuOption::rocm,
                                            {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}},
                                            "$WITH_CONDA",
                                            {}};
@@ -186,12 +187,12 @@ TEST_CASE("the environment of an image is activated inside it, and only there") 
 
 TEST_CASE("an environment is activated inside the image by every launcher, and never outside") {
   struct Case {
-    model::PythonKind kind;
+    model::PythonEnvironmentKind kind;
     const char* where; ///< behind the test's folder, unless it is a name
   };
   for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
-    for (const auto& example :
-         {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
+    for (const auto& example : {Case{model::PythonEnvironmentKind::venv, "/my env"},
+                                Case{model::PythonEnvironmentKind::conda, "mine"}}) {
       CAPTURE(launcher, example.where);
       test::TempDirectory directory;
       // The image's own activation comes first: it is what puts conda and python into PATH.
@@ -206,8 +207,12 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
       auto plan = test::make_plan_for(launcher);
       plan.hpcml_path.value = test::stand_in_hpcml(directory);
       plan.command = {test::word_writer(directory), "it's"};
-      plan.container = model::PlannedContainer{
-          model::ContainerEngine::singularity, "x.sif", model::GpuFlag::none, {}, "$WITH_CONDA", {}};
+      plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
+                                               "x.sif",
+                                               model::ContainerGpuOption::none,
+                                               {},
+                                               "$WITH_CONDA",
+                                               {}};
       plan.python = {example.kind,
                      example.where[0] == '/' ? directory.path().string() + example.where : example.where,
                      {},
@@ -260,17 +265,17 @@ TEST_CASE("accelerate gets the number of its node from whatever starts it") {
 
 TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together with every launcher") {
   for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
-    for (const auto kind : {model::PythonKind::none, model::PythonKind::venv, model::PythonKind::conda,
-                            model::PythonKind::wheelhouse}) {
+    for (const auto kind : {model::PythonEnvironmentKind::none, model::PythonEnvironmentKind::venv,
+                            model::PythonEnvironmentKind::conda, model::PythonEnvironmentKind::wheelhouse}) {
       CAPTURE(launcher, static_cast<int>(kind));
       auto plan = test::make_plan_for(launcher);
       plan.modules = {{"/appl/modules", true, {}}, {"StdEnv/2023", false, {}}};
       plan.python = {kind,
-                     kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env",
+                     kind == model::PythonEnvironmentKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env",
                      {"torch", "numpy"},
                      {}};
-      plan.env.push_back({"FOLDER", "$HOME/${NOBODY_SETS_THIS}x", true, model::Scope::batch, {}});
-      plan.env.push_back({"PER_TASK", "x$SLURM_LOCALID", true, model::Scope::task, {}});
+      plan.env.push_back({"FOLDER", "$HOME/${NOBODY_SETS_THIS}x", true, model::ValueScope::batch, {}});
+      plan.env.push_back({"PER_TASK", "x$SLURM_LOCALID", true, model::ValueScope::task, {}});
       CHECK(test::script_faults(render::render_script(plan)) == "");
     }
   }
@@ -281,8 +286,8 @@ TEST_CASE("a profile's text may name variables that nobody has set") {
   auto plan = test::make_plan_for("srun");
   plan.caches.clear();
   plan.command = {test::word_writer(directory)};
-  plan.env.push_back({"BATCH", "$NOBODY_SETS_THIS:${NOR_THIS}:$HOME/x", true, model::Scope::batch, {}});
-  plan.env.push_back({"TASK", "${NOR_THIS}x$SLURM_LOCALID", true, model::Scope::task, {}});
+  plan.env.push_back({"BATCH", "$NOBODY_SETS_THIS:${NOR_THIS}:$HOME/x", true, model::ValueScope::batch, {}});
+  plan.env.push_back({"TASK", "${NOR_THIS}x$SLURM_LOCALID", true, model::ValueScope::task, {}});
   const auto result = test::run_script(render::render_script(plan), directory);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
@@ -324,7 +329,8 @@ TEST_CASE("the explanation holds every line of the script, its origin and what w
 TEST_CASE("explanation names an origin once for several variables") {
   auto plan = test::make_whole_node_plan();
   const auto origin = plan.env.front().origin;
-  plan.env = {{"A", "1", false, model::Scope::task, origin}, {"B", "2", false, model::Scope::task, origin}};
+  plan.env = {{"A", "1", false, model::ValueScope::task, origin},
+              {"B", "2", false, model::ValueScope::task, origin}};
   plan.modules = {{"gcc", false, origin}, {"rocm", false, origin}, {"python", false, {}}};
   const auto text = render::render_explain(plan);
   const auto line = "    <- " + render::describe_origin(origin) + "\n";
@@ -339,7 +345,7 @@ TEST_CASE("what cannot be written is said before anything is written") {
   plan.directives[0].value = "a\nb";
   plan.directives.push_back({"--x y", std::nullopt, {}});
   plan.command.emplace_back("a\0b", 3);
-  plan.env.push_back({"A-B", "", false, model::Scope::batch, {}});
+  plan.env.push_back({"A-B", "", false, model::ValueScope::batch, {}});
   plan.shebang = "#!/bin/bash\nrm";
   const auto found = fault_of(plan);
   REQUIRE(found.size() == 5);

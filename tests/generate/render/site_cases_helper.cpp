@@ -173,7 +173,7 @@ void add_names(std::vector<Case>& cases, unsigned& refused, Coverage& coverage, 
       coverage.missed("wrong account", site.id);
   }
   const auto rule = site.flags.find("qos");
-  const bool forbidden = rule != site.flags.end() && rule->second.policy == model::Policy::forbidden;
+  const bool forbidden = rule != site.flags.end() && rule->second.policy == model::OptionPolicy::forbidden;
   if (forbidden || (!job.qos && site.qos.empty())) return;
   for (const auto& qos : site.qos)
     if (!job.qos &&

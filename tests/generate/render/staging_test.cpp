@@ -70,8 +70,10 @@ TEST_CASE("a packed environment is unpacked and active in the ranks") {
               ->exit_code == 0);
   auto plan = staged_plan(directory, {});
   fs::remove(directory / "bin/look");
-  plan.python = {
-      model::PythonKind::packed, plan.stage->directory + "/env", {(directory / "env.tar.gz").string()}, {}};
+  plan.python = {model::PythonEnvironmentKind::packed,
+                 plan.stage->directory + "/env",
+                 {(directory / "env.tar.gz").string()},
+                 {}};
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
   const auto result = run_script(script, directory);

@@ -93,7 +93,7 @@ TEST_CASE("a script of a chain names the first job") {
   plan.requeue = model::PlannedRequeue{};
   plan.requeue->checkpoint_dir = "/scratch/x";
   CHECK_FALSE(holds(batch_options(plan), "--chain"));
-  plan.requeue->chain = model::ChainLink{"7", 3};
+  plan.requeue->chain = model::JobChainPosition{"7", 3};
   CHECK(batch_options(plan) == "--checkpoint-dir /scratch/x --chain 7:3");
 }
 

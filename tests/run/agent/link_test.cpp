@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "run/agent/coordinator_service.hpp"
 #include "run/agent/link.hpp"
-#include "run/agent/service.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -17,7 +17,7 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
   CoordinatorOptions rules;
   rules.job = "job";
   rules.run_id = "run";
-  const launch::JobChannel channel{store::SecretKey::make_random(), true};
+  const launch::JobChannelKey channel{store::SecretKey::make_random(), true};
   const auto service = start_service(rules, channel, {"127.0.0.1"}, {0});
   REQUIRE(service);
   ::kill(service->pid, SIGSTOP); // as a node is that has no time for it

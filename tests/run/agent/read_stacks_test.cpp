@@ -118,10 +118,10 @@ TEST_CASE("the names of system calls are those of this machine") {
   CHECK(syscall_name(SYS_statx) == "statx");
   CHECK(syscall_name(SYS_io_getevents) == "io_getevents");
   CHECK(syscall_name(SYS_restart_syscall) == "restart_syscall");
-  CHECK(syscall_name(232, Processor::x86_64) == "epoll_wait");
-  CHECK(syscall_name(98, Processor::aarch64) == "futex");
+  CHECK(syscall_name(232, SyscallArchitecture::x86_64) == "epoll_wait");
+  CHECK(syscall_name(98, SyscallArchitecture::aarch64) == "futex");
   CHECK(syscall_name(-1) == "system call -1");
-  CHECK(syscall_name(0, Processor::other) == "system call 0");
+  CHECK(syscall_name(0, SyscallArchitecture::other) == "system call 0");
 }
 
 TEST_CASE("the kernel's files about a thread are read as it writes them") {

@@ -114,8 +114,8 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
   const auto path = directory / "run" / "record-0.jsonl";
   fs::create_directory(path.parent_path());
   auto record = opened(path);
-  REQUIRE(record.add(RunFacts{.run_id = "7.0"}));
-  REQUIRE(record.add(AttemptFacts{}));
+  REQUIRE(record.add(RunStarted{.run_id = "7.0"}));
+  REQUIRE(record.add(AttemptStarted{}));
   fs::remove_all(path.parent_path());
   const auto added = record.add(RunEnded{.code = 1});
   REQUIRE_FALSE(added);
@@ -136,9 +136,9 @@ TEST_CASE("a record tells of a run from its beginning to its end") {
   CHECK(path.filename() == "record-3.jsonl");
   {
     auto record = opened(path);
-    RunFacts run{.run_id = "7.0", .hpcml = "1", .command = {"a b", "\n\xff"}, .host = "n3"};
+    RunStarted run{.run_id = "7.0", .hpcml = "1", .command = {"a b", "\n\xff"}, .host = "n3"};
     REQUIRE(record.add(run));
-    REQUIRE(record.add(AttemptFacts{.world_size = 4, .nodes = {{0, "n0", 2}, {3, "n3", 2}}}));
+    REQUIRE(record.add(AttemptStarted{.world_size = 4, .nodes = {{0, "n0", 2}, {3, "n3", 2}}}));
     FailureSeen failure;
     failure.note.status = SIGSEGV;
     failure.note.last_lines = {"\x1b[31mx", ""};

@@ -16,11 +16,12 @@ namespace {
 const std::vector<std::string> k_wait = {"wait (comm.py:7)", "main (train.py:3)"};
 const std::vector<std::string> k_load = {"recv (data.py:12)", "main (train.py:2)"};
 
-RankPlace at(unsigned rank, const std::vector<std::string>& frames, const std::string& state = "sleeps") {
+MainThreadStack at(unsigned rank, const std::vector<std::string>& frames,
+                   const std::string& state = "sleeps") {
   return {rank, "n" + std::to_string(rank / 4), state, frames};
 }
 
-std::vector<unsigned> ranks_of(const PlaceGroup& group) {
+std::vector<unsigned> ranks_of(const StackGroup& group) {
   std::vector<unsigned> ranks;
   for (const auto& rank : group.ranks) ranks.push_back(rank.rank);
   return ranks;
@@ -44,7 +45,7 @@ TEST_CASE("ranks that wait for others come last") {
                                              "main"};
   const std::vector<std::string> sleeps = {"__GI___clock_nanosleep", "pysleep", "main"};
   const std::vector<std::string> reads = {"recv", "c10d::detail::recvBytes", "gloo::rendezvous"};
-  std::vector<RankPlace> places = {at(0, connects)};
+  std::vector<MainThreadStack> places = {at(0, connects)};
   for (unsigned rank = 1; rank < 8; ++rank) places.push_back(at(rank, rank < 4 ? sleeps : reads));
   const auto groups = group_places(places);
   REQUIRE(groups.size() == 3);
@@ -62,7 +63,7 @@ TEST_CASE("without frames the state says who is where") {
 }
 
 TEST_CASE("the odd ranks are said in one line") {
-  std::vector<RankPlace> places;
+  std::vector<MainThreadStack> places;
   for (unsigned rank = 0; rank < 16; ++rank) places.push_back(at(rank, rank == 9 ? k_load : k_wait));
   CHECK(render_odd_ranks(group_places(places)) ==
         "rank 9 (n2): recv (data.py:12); 15 others: wait (comm.py:7)");
@@ -95,7 +96,7 @@ rank 1 on n0
     wait (comm.py:7)
     main (train.py:3)
 )");
-  std::vector<RankPlace> many;
+  std::vector<MainThreadStack> many;
   for (unsigned rank = 0; rank < 80; ++rank) many.push_back(at(rank, k_wait));
   CHECK(holds(render_places(group_places(many), "x"),
               "80 ranks: 0-79 on n0, n1, n2, n3, n4, n5, n6, n7 and 12 more\n"));
@@ -131,7 +132,7 @@ TEST_CASE("all threads of a rank are shown, equal ones together, wrappers and he
 }
 
 TEST_CASE("places arrive on another node as they were sent, and bytes that are none are none") {
-  const std::vector<RankPlace> places = {at(7, k_wait), at(8, {std::string("a\0b\xff", 4)}), at(9, {})};
+  const std::vector<MainThreadStack> places = {at(7, k_wait), at(8, {std::string("a\0b\xff", 4)}), at(9, {})};
   const auto bytes = pack_places(places);
   const auto back = unpack_places(bytes);
   REQUIRE(back);

@@ -8,7 +8,7 @@
 #include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/stall_watch.hpp"
-#include "run/store/activity.hpp"
+#include "run/store/store_activity.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -50,16 +50,18 @@ TEST_CASE("a watch is due at a time that comes, whatever is heard meanwhile") {
 
 TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all ranks hang") {
   store::Message message;
-  for (const auto op : {store::Op::check, store::Op::get, store::Op::wait, store::Op::multi_get,
-                        store::Op::ping, store::Op::get_num_keys}) {
+  for (const auto op :
+       {store::StoreOperation::check, store::StoreOperation::get, store::StoreOperation::wait,
+        store::StoreOperation::multi_get, store::StoreOperation::ping, store::StoreOperation::get_num_keys}) {
     message.op = op;
     CHECK_FALSE(store::changes_store(message));
   }
-  for (const auto op : {store::Op::set, store::Op::compare_set, store::Op::append, store::Op::queue_push}) {
+  for (const auto op : {store::StoreOperation::set, store::StoreOperation::compare_set,
+                        store::StoreOperation::append, store::StoreOperation::queue_push}) {
     message.op = op;
     CHECK(store::changes_store(message));
   }
-  message.op = store::Op::add;
+  message.op = store::StoreOperation::add;
   CHECK_FALSE(store::changes_store(message));
   message.number = 1;
   CHECK(store::changes_store(message));

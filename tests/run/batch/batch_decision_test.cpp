@@ -18,33 +18,33 @@ namespace {
 
 struct Scenario {
   const char* name;
-  SurvivalFacts facts;
+  JobStartFacts facts;
   std::vector<Event> events;
   std::string actions; ///< after start_script, which `started` gives
 };
 
-SurvivalFacts without_requeue() {
+JobStartFacts without_requeue() {
   auto facts = make_facts();
   facts.requeues = false;
   return facts;
 }
 
-SurvivalFacts without_saving(SurvivalFacts facts) {
+JobStartFacts without_saving(JobStartFacts facts) {
   facts.saves = false;
   return facts;
 }
 
-SurvivalFacts restarted(SurvivalFacts facts, unsigned restarts) {
+JobStartFacts restarted(JobStartFacts facts, unsigned restarts) {
   facts.restarts = restarts;
   return facts;
 }
 
-SurvivalFacts with_spare_nodes(SurvivalFacts facts) {
+JobStartFacts with_spare_nodes(JobStartFacts facts) {
   facts.has_spare_nodes = true;
   return facts;
 }
 
-SurvivalFacts on_bad_node(SurvivalFacts facts) {
+JobStartFacts on_bad_node(JobStartFacts facts) {
   facts.starts_on_bad_node = true;
   return facts;
 }

@@ -39,8 +39,8 @@ std::string collect(BatchState& state, const std::vector<Event>& events, bool re
 
 } // namespace
 
-SurvivalFacts make_facts() {
-  SurvivalFacts facts;
+JobStartFacts make_facts() {
+  JobStartFacts facts;
   facts.job = "70";
   facts.saves = true;
   facts.lead_time = "00:10:00";
@@ -49,7 +49,7 @@ SurvivalFacts make_facts() {
   return facts;
 }
 
-SurvivalFacts make_facts_after(const std::string& classes) {
+JobStartFacts make_facts_after(const std::string& classes) {
   auto facts = make_facts();
   facts.requeue_on = model::RetryClasses::parse(classes).value();
   return facts;

@@ -10,9 +10,9 @@
 namespace hpcml::testing {
 
 /// Job 70, which saves ten minutes before its limit and is restarted at most twice.
-batch::SurvivalFacts make_facts();
+batch::JobStartFacts make_facts();
 /// The same, requeued after the failures of `classes`: "node,preempted".
-batch::SurvivalFacts make_facts_after(const std::string& classes);
+batch::JobStartFacts make_facts_after(const std::string& classes);
 
 inline const batch::Event k_started{batch::EventKind::started};
 inline const batch::Event k_limit_near{batch::EventKind::limit_near};

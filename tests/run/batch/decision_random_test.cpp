@@ -23,7 +23,7 @@ namespace {
 const std::vector<std::string> k_failures = {"program",  "out-of-memory", "time-limit", "preempted", "node",
                                              "launcher", "user",          "terminated", ""};
 
-SurvivalFacts draw_facts(std::mt19937& random) {
+JobStartFacts draw_facts(std::mt19937& random) {
   auto facts = make_facts();
   facts.saves = chance(random, 70);
   facts.requeues = chance(random, 80);
@@ -42,7 +42,7 @@ SurvivalFacts draw_facts(std::mt19937& random) {
 /// A job that decide controls, and the rules that hold for every job.
 class Job {
 public:
-  Job(const SurvivalFacts& facts, bool is_faithful)
+  Job(const JobStartFacts& facts, bool is_faithful)
       : x_facts(facts), x_state{facts}, x_is_faithful(is_faithful) {}
 
   void handle(const Event& event) {
@@ -120,7 +120,7 @@ private:
     REQUIRE(x_questions.empty());
   }
 
-  SurvivalFacts x_facts;
+  JobStartFacts x_facts;
   BatchState x_state;
   bool x_is_faithful;
   std::deque<ActionKind> x_questions;

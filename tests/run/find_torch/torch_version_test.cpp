@@ -396,9 +396,9 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     const auto words = launch::choose_store(row.choice, torch(row.torch));
     CHECK(words.own == !std::string(row.agent_store).empty());
     const std::string variable = row.agent_store;
-    CHECK(words.agent_store == (variable.empty()  ? store::AgentStore::unset
-                                : variable == "1" ? store::AgentStore::allowed
-                                                  : store::AgentStore::always));
+    CHECK(words.agent_store == (variable.empty()  ? store::AgentStoreUse::unset
+                                : variable == "1" ? store::AgentStoreUse::allowed
+                                                  : store::AgentStoreUse::always));
     CHECK(words.is_reported == row.is_reported);
     CHECK_FALSE(words.reason.empty());
   }

@@ -75,7 +75,7 @@ TEST_CASE("soft limits are raised to the hard limits, never lowered") {
   CHECK(raised.open_files.soft == k_enough_open_files);
   CHECK(raise_limits({{1, 1}, {1024, 4096}}).open_files.soft == 4096);
   CHECK(raise_limits({{1, 1}, {1000000, 1000000}}).open_files.soft == 1000000);
-  CHECK(raise_limits({{1, Limit::k_unlimited}, {}}).locked_memory.soft == Limit::k_unlimited);
+  CHECK(raise_limits({{1, ProcessLimit::k_unlimited}, {}}).locked_memory.soft == ProcessLimit::k_unlimited);
 }
 
 TEST_CASE("locked memory is checked where the fabric locks any") {
@@ -88,7 +88,7 @@ TEST_CASE("locked memory is checked where the fabric locks any") {
   CHECK(locking_fabric_of("").empty());
   CHECK_FALSE(check_locked_memory({65536, 65536}, ""));
   CHECK_FALSE(check_locked_memory({k_gib, k_gib}, "InfiniBand"));
-  const auto soft = check_locked_memory({65536, Limit::k_unlimited}, "InfiniBand");
+  const auto soft = check_locked_memory({65536, ProcessLimit::k_unlimited}, "InfiniBand");
   REQUIRE(soft);
   CHECK(soft->can_be_raised);
   CHECK_THAT(soft->what, Contains("64 KiB (ulimit -l)") && Contains("unlimited"));

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_place.hpp"
+#include "core/util/memory_cgroup_path.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_directory.hpp"
@@ -118,7 +118,7 @@ TEST_CASE("the files of a group are read as the kernel writes them") {
 }
 
 TEST_CASE("a kill names the limit that was reached") {
-  const std::vector<MemoryLevel> before = {
+  const std::vector<MemoryCgroup> before = {
       {"/job_7/step_0", {}, 1, 0}, {"/job_7", 17179869184, 0, 5}, {"/", {}, 0, 0}};
   auto after = before;
   CHECK_FALSE(find_out_of_memory(before, after));

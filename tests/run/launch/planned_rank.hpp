@@ -13,7 +13,7 @@ namespace hpcml::testing {
 inline util::Result<launch::RankSetup> planned_rank(const launch::LaunchRequest& request,
                                                     const launch::World& world, const launch::NodeView& node,
                                                     const util::EnvSnapshot& env) {
-  TRY(auto common, launch::plan_node_setup(request, launch::ExecsRank{world}, node, env,
+  TRY(auto common, launch::plan_node_setup(request, launch::ExecRankRole{world}, node, env,
                                            launch_chain::find_started_launcher(request.command)));
   return launch::make_rank_setup(request, std::make_shared<const launch::NodeSetup>(std::move(common)),
                                  world.layout.local_rank);

@@ -10,7 +10,7 @@
 #include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
 #include "run/launch/cpu_bind.hpp"
-#include "run/launch/failure.hpp"
+#include "run/launch/launch_failure.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/planned_rank.hpp"
 #include "run/launch/preflight_check.hpp"
@@ -113,7 +113,7 @@ TEST_CASE("the node's GPUs tell the vendor, whatever the profile says") {
   type.gpu = model::GpuShape{};
   type.gpu->vendor = model::GpuVendor::amd;
   request.site->node_types.push_back(type);
-  request.gpu_visibility = model::GpusSeen::own;
+  request.gpu_visibility = model::GpuVisibilityMode::own;
   request.command = {"true"};
   launch::NodeView node;
   node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
@@ -241,7 +241,7 @@ TwoRanks two_ranks(unsigned local, BindMode mode) {
     binding.gpus = {rank};
     binding.cpus = IdSet::range(rank * 4, rank * 4 + 3);
     plan.ranks.push_back(binding);
-    model::GpuPlace place;
+    model::GpuLocality place;
     place.index = place.numa.emplace(rank);
     plan.node.gpus.emplace_back();
     plan.node.gpus.back().place = place;
@@ -293,19 +293,19 @@ TEST_CASE(
   shared.rank.plan.binding = shared.node.plan.ranks[1];
   CHECK(launch::check_binding(shared.setup(), {IdSet::range(4, 7)}, 0).empty());
   // Memory of its own node is right, in whatever way, and that of another is not.
-  const auto memory = [&](topo::MemoryMode mode, unsigned node) {
+  const auto memory = [&](topo::MemoryPolicyMode mode, unsigned node) {
     return util::join(launch::check_binding(two_ranks(1, BindMode::apply).setup(),
                                             {IdSet::range(4, 7), topo::MemoryPolicy{mode, IdSet::of({node})}},
                                             0),
                       "; ");
   };
-  CHECK(memory(topo::MemoryMode::preferred, 1).empty());
-  CHECK(memory(topo::MemoryMode::bound, 0) == "its memory bound to NUMA 0, its CPUs are in NUMA 1");
+  CHECK(memory(topo::MemoryPolicyMode::preferred, 1).empty());
+  CHECK(memory(topo::MemoryPolicyMode::bound, 0) == "its memory bound to NUMA 0, its CPUs are in NUMA 1");
   CHECK(launch::check_binding(two_ranks(1, BindMode::apply).setup(),
                               {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0)
             .empty());
   auto far_nic = two_ranks(1, BindMode::apply);
-  far_nic.rank.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
+  far_nic.rank.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::ValueScope::task, {}});
   far_nic.rank.env.set("UCX_NET_DEVICES", "mlx5_0:1");
   CHECK(launch::check_binding(far_nic.setup(), {IdSet::range(4, 7)}, 0) ==
         std::vector<std::string>{
@@ -425,7 +425,7 @@ TEST_CASE("lines of several ranks are merged whole and continued where nobody ca
 }
 
 TEST_CASE("an error record is JSON whatever the text holds") {
-  launch::Failure failure{
+  launch::LaunchFailure failure{
       126,
       "exec",
       {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"},

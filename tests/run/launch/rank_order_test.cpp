@@ -8,7 +8,7 @@
 
 using namespace hpcml;
 using model::GpuOrder;
-using model::RankOrder;
+using model::GpuOrderKind;
 
 namespace {
 
@@ -23,7 +23,7 @@ launch::NodeView crossed_node() {
   return node;
 }
 
-util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, model::GpusSeen seen,
+util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, model::GpuVisibilityMode seen,
                                          const util::EnvSnapshot& env,
                                          const launch::NodeView& node = crossed_node(), unsigned ranks = 4) {
   launch::LaunchRequest request;
@@ -50,12 +50,12 @@ TEST_CASE("ranks that see all GPUs get one list in the order asked for, and the 
   const char* const by_cpu[] = {"0-1", "2-3", "4-5", "6-7"};
   for (unsigned rank = 0; rank < 4; ++rank) {
     CAPTURE(rank);
-    const auto ordered = setup_of(rank, {RankOrder::cpu}, model::GpusSeen::all, {});
+    const auto ordered = setup_of(rank, {GpuOrderKind::cpu}, model::GpuVisibilityMode::all, {});
     REQUIRE(ordered);
     CHECK(visible(*ordered) == "3,2,1,0");
     CHECK(ordered->plan.binding.cpus.to_list() == by_cpu[rank]);
     CHECK(ordered->plan.binding.gpus == std::vector<unsigned>{3 - rank});
-    const auto plain = setup_of(rank, {}, model::GpusSeen::all, {});
+    const auto plain = setup_of(rank, {}, model::GpuVisibilityMode::all, {});
     CHECK(visible(*plain) == "(unset)");
     CHECK(plain->plan.binding.cpus.to_list() == by_cpu[3 - rank]);
   }
@@ -65,7 +65,7 @@ TEST_CASE("ranks that see their own GPU get the one at their place in the order,
           "that was there") {
   const util::EnvSnapshot step(std::map<std::string, std::string>{
       {"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b,GPU-c,GPU-d"}, {"SLURM_STEP_GPUS", "0,1,2,3"}});
-  const auto setup = setup_of(1, {RankOrder::list, {2, 3, 0, 1}}, model::GpusSeen::own, step);
+  const auto setup = setup_of(1, {GpuOrderKind::list, {2, 3, 0, 1}}, model::GpuVisibilityMode::own, step);
   REQUIRE(setup);
   CHECK(visible(*setup) == "GPU-d");
   CHECK(setup->plan.binding.cpus.to_list() == "0-1"); // GPU 3 hangs under NUMA node 0
@@ -73,11 +73,13 @@ TEST_CASE("ranks that see their own GPU get the one at their place in the order,
 
 TEST_CASE("a list is in the step's numbers, and what it names must be there") {
   const util::EnvSnapshot step(std::map<std::string, std::string>{{"CUDA_VISIBLE_DEVICES", "2,3"}});
-  const auto setup = setup_of(0, {RankOrder::list, {1, 0}}, model::GpusSeen::all, step, crossed_node(), 2);
+  const auto setup =
+      setup_of(0, {GpuOrderKind::list, {1, 0}}, model::GpuVisibilityMode::all, step, crossed_node(), 2);
   REQUIRE(setup);
   CHECK(visible(*setup) == "3,2");
   CHECK(setup->plan.binding.gpus == std::vector<unsigned>{3});
-  const auto wrong = setup_of(0, {RankOrder::list, {2, 3}}, model::GpusSeen::all, step, crossed_node(), 2);
+  const auto wrong =
+      setup_of(0, {GpuOrderKind::list, {2, 3}}, model::GpuVisibilityMode::all, step, crossed_node(), 2);
   REQUIRE(!wrong);
   CHECK(wrong.error().what ==
         "--rank-order 2,3: the order of the GPUs names GPU 2, but there are only 2 GPUs");
@@ -85,7 +87,7 @@ TEST_CASE("a list is in the step's numbers, and what it names must be there") {
 
 TEST_CASE("a ring goes along the node's links; without links the numbers are taken and it is said") {
   auto node = crossed_node();
-  const auto alone = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);
+  const auto alone = setup_of(0, {GpuOrderKind::ring}, model::GpuVisibilityMode::all, {}, node);
   REQUIRE(alone);
   CHECK(visible(*alone) == "(unset)");
   CHECK(std::any_of(alone->node->warnings.begin(), alone->node->warnings.end(), [](const auto& text) {
@@ -94,7 +96,7 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
                    "as 0,1,3,2";
   }));
   node.links = {{0, 2, 1}, {1, 2, 1}, {1, 3, 1}, {0, 3, 1}};
-  const auto ring = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);
+  const auto ring = setup_of(0, {GpuOrderKind::ring}, model::GpuVisibilityMode::all, {}, node);
   REQUIRE(ring);
   CHECK(visible(*ring) == "0,2,1,3");
 }

@@ -35,7 +35,7 @@ int run_overseen(const launch::LaunchRequest& request, const launch::RuntimeCont
   launch::LaunchRequest request;
   request.processes_per_node = ranks.count;
   request.bind = launch::BindMode::none;
-  request.rank_request.rendezvous_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
+  request.rank_settings.rendezvous_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
   request.output = ranks.output_options;
   request.command = ranks.command;
   launch::RuntimeContext context;

@@ -53,7 +53,7 @@ public:
   ~Squatter();
 
 private:
-  util::Result<store::Listening> x_listening;
+  util::Result<store::ListeningSockets> x_listening;
 };
 
 /// Whether somebody listens at 127.0.0.1.

@@ -46,7 +46,7 @@ public:
   /// Resolves each task's launch, with `outer` below its own variables.
   void resolve(const util::EnvSnapshot& outer) {
     for (const auto& task : x_step.tasks) {
-      launch::Environment environment;
+      launch::ProcessContext environment;
       auto env = outer;
       for (const auto& [name, value] : task.env.variables()) env.set(name, value);
       environment.env = launch::without_outer_rank(std::move(env));
@@ -113,7 +113,7 @@ private:
 util::EnvSnapshot outer_rank(const util::EnvSnapshot& task) {
   launch::LaunchRequest request;
   request.command = {"sh", "nested"};
-  launch::Environment environment;
+  launch::ProcessContext environment;
   environment.env = task;
   for (const auto* name : {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_STEP_TASKS_PER_NODE"})
     environment.env.set(name, "1");
@@ -165,7 +165,7 @@ TEST_CASE("390 drawn layouts resolve in one process in two seconds") {
 TEST_CASE("a launch asks only what its decisions need") {
   launch::LaunchRequest request;
   request.command = {"./train"};
-  launch::Environment environment;
+  launch::ProcessContext environment;
   environment.host = "n1";
   RecordedNode queries;
   const auto alone = launch::resolve(request, environment, node_of_layouts(), queries);
@@ -209,7 +209,7 @@ TEST_CASE("an attempt in the same world keeps the plan") {
   request.site = test::shipped_site("lumi"); // has caches
   request.command = {"./train"};
   request.processes_per_node = 4;
-  launch::Environment environment;
+  launch::ProcessContext environment;
   environment.env = util::EnvSnapshot({{"USER", "ada"}, {"SLURM_TMPDIR", "/tmp"}});
   environment.host = "n1";
   environment.process_id = 7;

@@ -6,33 +6,33 @@
 #include "core/util/text.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/system_view.hpp"
-#include "run/resolve/starter.hpp"
+#include "run/resolve/task_starter.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
 using Catch::Contains;
-using launch::Starter;
+using launch::TaskStarter;
 
 TEST_CASE("the processes above tell who has started a task, whatever variables are inherited") {
   struct Row {
     std::vector<std::string> names;
-    Starter starter;
+    TaskStarter starter;
   };
   const Row rows[] = {
-      {{"slurmstepd: [12.4]"}, Starter::task},
-      {{"sh", "bash", "slurmstepd: [12.4]"}, Starter::task},
-      {{"bash", "python3", "slurmstepd: [12.4]"}, Starter::below},
-      {{"bash", "slurmstepd: [12.4+1]"}, Starter::component},
-      {{"bash", "slurmstepd: [12.batch]"}, Starter::script},
-      {{"slurm_script", "slurmstepd: [12.batch]"}, Starter::script},
-      {{"bash", "slurmstepd: [12.interactive]"}, Starter::script},
-      {{"bash", "slurmstepd: [99.batch]"}, Starter::unknown}, // not of the job of these variables
-      {{"sh", "orted", "slurmstepd: [12.4]"}, Starter::mpi},
-      {{"hydra_pmi_proxy", "slurmstepd: [12.0]"}, Starter::mpi},
-      {{"mpirun", "slurm_script", "slurmstepd: [12.batch]"}, Starter::mpi},
-      {{"bash", "slurmstepd: [12.4]", "mpirun"}, Starter::task},
-      {{"bash", "sshd", "sshd"}, Starter::unknown},
-      {{}, Starter::unknown},
+      {{"slurmstepd: [12.4]"}, TaskStarter::task},
+      {{"sh", "bash", "slurmstepd: [12.4]"}, TaskStarter::task},
+      {{"bash", "python3", "slurmstepd: [12.4]"}, TaskStarter::below},
+      {{"bash", "slurmstepd: [12.4+1]"}, TaskStarter::component},
+      {{"bash", "slurmstepd: [12.batch]"}, TaskStarter::script},
+      {{"slurm_script", "slurmstepd: [12.batch]"}, TaskStarter::script},
+      {{"bash", "slurmstepd: [12.interactive]"}, TaskStarter::script},
+      {{"bash", "slurmstepd: [99.batch]"}, TaskStarter::unknown}, // not of the job of these variables
+      {{"sh", "orted", "slurmstepd: [12.4]"}, TaskStarter::mpi},
+      {{"hydra_pmi_proxy", "slurmstepd: [12.0]"}, TaskStarter::mpi},
+      {{"mpirun", "slurm_script", "slurmstepd: [12.batch]"}, TaskStarter::mpi},
+      {{"bash", "slurmstepd: [12.4]", "mpirun"}, TaskStarter::task},
+      {{"bash", "sshd", "sshd"}, TaskStarter::unknown},
+      {{}, TaskStarter::unknown},
   };
   for (const auto& row : rows) {
     CAPTURE(row.names);

@@ -32,10 +32,11 @@ public:
     if (nodes) return *nodes;
     return util::Error{"Slurm does not answer"};
   }
-  util::Result<launch::JobChannel> job_channel(const slurm::StepIdentity&,
-                                               bool starts_all_ranks) const override {
+  util::Result<launch::JobChannelKey> job_channel(const slurm::StepIdentity&,
+                                                  bool starts_all_ranks) const override {
     record("job_channel");
-    return launch::JobChannel{key, key.has_value() || starts_all_ranks, false, key ? "the test" : "no key"};
+    return launch::JobChannelKey{key, key.has_value() || starts_all_ranks, false,
+                                 key ? "the test" : "no key"};
   }
   bool may_be_host(const std::string& address, const std::string&, bool) const override {
     return record("may_be_host"), aliases.count(address) > 0;

@@ -4,7 +4,7 @@
 
     compare_with_torch.py HPCML SERVER SEED OPERATIONS      SERVER: libuv, poll (torch 2's older one) or torch1 (1.13)
 
-Messages that torch's servers answer wrongly (src/run/store/table.hpp says which) or that end a connection in one dialect only are not drawn.
+Messages that torch's servers answer wrongly (src/run/store/store_table.hpp says which) or that end a connection in one dialect only are not drawn.
 """
 import random
 import select

@@ -12,8 +12,8 @@ using messages::u64;
 
 namespace {
 
-ReadMessage read(const std::string& bytes, Message& message, Dialect dialect = Dialect::torch2,
-                 MessageLimits limits = {}) {
+MessageReadResult read(const std::string& bytes, Message& message,
+                       ProtocolDialect dialect = ProtocolDialect::torch2, MessageLimits limits = {}) {
   return read_message(bytes, dialect, limits, message);
 }
 
@@ -22,16 +22,16 @@ ReadMessage read(const std::string& bytes, Message& message, Dialect dialect = D
 TEST_CASE("the first bytes tell which torch speaks") {
   struct Row {
     std::string bytes;
-    Dialect dialect;
+    ProtocolDialect dialect;
   };
-  const Row rows[] = {{messages::greeting(), Dialect::torch2},
-                      {messages::greeting().substr(0, 4), Dialect::unknown},
-                      {std::string(1, '\0'), Dialect::unknown},
-                      {'\0' + text("init/") + text("1"), Dialect::torch1}, // SET of 1.13
-                      {"\x03", Dialect::torch1}};
+  const Row rows[] = {{messages::greeting(), ProtocolDialect::torch2},
+                      {messages::greeting().substr(0, 4), ProtocolDialect::unknown},
+                      {std::string(1, '\0'), ProtocolDialect::unknown},
+                      {'\0' + text("init/") + text("1"), ProtocolDialect::torch1}, // SET of 1.13
+                      {"\x03", ProtocolDialect::torch1}};
   for (const auto& row : rows) {
     Message message;
-    Dialect dialect = Dialect::unknown;
+    ProtocolDialect dialect = ProtocolDialect::unknown;
     read_message(row.bytes, dialect, {}, message);
     CHECK(dialect == row.dialect);
   }
@@ -41,38 +41,38 @@ TEST_CASE("torch 1.13 and 2.0 number the operations otherwise") {
   Message message;
   // As recorded from python3-torch 1.13.1: b'\x08' deletes; 2.0 has no operation that watches, and deletes
   // with 7.
-  CHECK(read("\x08" + text("/k"), message, Dialect::torch1).length == 11);
-  CHECK(message.op == Op::delete_key);
-  CHECK(read("\x07" + text("/k"), message, Dialect::torch1).length == 11);
-  CHECK(message.op == Op::delete_key);
-  CHECK(read("\x03" + text("n") + u64(2), message, Dialect::torch1).length == 18);
-  CHECK(message.op == Op::add);
+  CHECK(read("\x08" + text("/k"), message, ProtocolDialect::torch1).length == 11);
+  CHECK(message.op == StoreOperation::delete_key);
+  CHECK(read("\x07" + text("/k"), message, ProtocolDialect::torch1).length == 11);
+  CHECK(message.op == StoreOperation::delete_key);
+  CHECK(read("\x03" + text("n") + u64(2), message, ProtocolDialect::torch1).length == 18);
+  CHECK(message.op == StoreOperation::add);
   CHECK(message.number == 2);
-  CHECK_FALSE(read("\x09", message, Dialect::torch1).fault.empty());
+  CHECK_FALSE(read("\x09", message, ProtocolDialect::torch1).fault.empty());
 }
 
 TEST_CASE("every message is read whole, and says what it lacks at each of its bytes") {
   const std::string key("k\0y", 3), pair = u64(2) + text(key) + text("");
   const std::string whole[] = {
       messages::greeting(),
-      messages::op(Op::set, text(key) + text("value")),
-      messages::op(Op::compare_set, text(key) + text("a") + text("")),
-      messages::op(Op::get, text(key)),
-      messages::op(Op::add, text(key) + u64(static_cast<std::uint64_t>(-3))),
-      messages::op(Op::check, pair),
-      messages::op(Op::wait, pair),
-      messages::op(Op::get_num_keys),
-      messages::op(Op::delete_key, text(key)),
-      messages::op(Op::append, text(key) + text("more")),
-      messages::op(Op::multi_get, pair),
-      messages::op(Op::multi_set, u64(2) + text(key) + text("1") + text("") + text("2")),
-      messages::op(Op::cancel_wait),
-      messages::op(Op::ping, "abcd"),
-      messages::op(Op::queue_push, text(key) + text("x")),
-      messages::op(Op::queue_pop, text(key)),
-      messages::op(Op::queue_len, text(key)),
-      messages::op(Op::list_keys),
-      messages::op(Op::barrier, text(key) + u64(4)),
+      messages::op(StoreOperation::set, text(key) + text("value")),
+      messages::op(StoreOperation::compare_set, text(key) + text("a") + text("")),
+      messages::op(StoreOperation::get, text(key)),
+      messages::op(StoreOperation::add, text(key) + u64(static_cast<std::uint64_t>(-3))),
+      messages::op(StoreOperation::check, pair),
+      messages::op(StoreOperation::wait, pair),
+      messages::op(StoreOperation::get_num_keys),
+      messages::op(StoreOperation::delete_key, text(key)),
+      messages::op(StoreOperation::append, text(key) + text("more")),
+      messages::op(StoreOperation::multi_get, pair),
+      messages::op(StoreOperation::multi_set, u64(2) + text(key) + text("1") + text("") + text("2")),
+      messages::op(StoreOperation::cancel_wait),
+      messages::op(StoreOperation::ping, "abcd"),
+      messages::op(StoreOperation::queue_push, text(key) + text("x")),
+      messages::op(StoreOperation::queue_pop, text(key)),
+      messages::op(StoreOperation::queue_len, text(key)),
+      messages::op(StoreOperation::list_keys),
+      messages::op(StoreOperation::barrier, text(key) + u64(4)),
   };
   for (const auto& bytes : whole) {
     Message message;
@@ -106,16 +106,17 @@ TEST_CASE("what is no message costs the connection as soon as that is certain") 
       {"GET / HTTP/1.1\r\n\r\n", "unknown operation 71"},
       {"\x13", "unknown operation 19"},
       {std::string("\0abcd", 5), "the handshake is not that of torch"},
-      {messages::op(Op::get, u64(9)), "a key of 9 bytes exceeds the limit (8)"},
-      {messages::op(Op::get, u64(~0ull)), "a key of 18446744073709551615 bytes exceeds the limit (8)"},
-      {messages::op(Op::set, text("k") + u64(17)), "a value of 17 bytes exceeds the limit (16)"},
-      {messages::op(Op::wait, u64(4)), "4 keys in one message exceed the limit (3)"},
-      {messages::op(Op::multi_set, u64(1) + text("k") + u64(17)),
+      {messages::op(StoreOperation::get, u64(9)), "a key of 9 bytes exceeds the limit (8)"},
+      {messages::op(StoreOperation::get, u64(~0ull)),
+       "a key of 18446744073709551615 bytes exceeds the limit (8)"},
+      {messages::op(StoreOperation::set, text("k") + u64(17)), "a value of 17 bytes exceeds the limit (16)"},
+      {messages::op(StoreOperation::wait, u64(4)), "4 keys in one message exceed the limit (3)"},
+      {messages::op(StoreOperation::multi_set, u64(1) + text("k") + u64(17)),
        "a value of 17 bytes exceeds the limit (16)"},
   };
   for (const auto& row : rows) {
     Message message;
-    CHECK(read(row.bytes, message, Dialect::torch2, limits).fault == row.fault);
+    CHECK(read(row.bytes, message, ProtocolDialect::torch2, limits).fault == row.fault);
   }
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("any bytes whatever are read without harm, and none twice") {
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes(random() % 60, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random() % 4 ? random() % 20 : random());
-    Dialect dialect = Dialect::unknown;
+    ProtocolDialect dialect = ProtocolDialect::unknown;
     std::size_t at = 0;
     while (at < bytes.size()) {
       const auto found = read_message(std::string_view(bytes).substr(at), dialect, {}, message);

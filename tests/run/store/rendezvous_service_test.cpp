@@ -37,7 +37,7 @@ const store::SecretKey& job_key() {
 /// A meeting in a thread of its own.
 class TestService {
 public:
-  explicit TestService(store::RendezvousRules rules, std::uint16_t port = 0)
+  explicit TestService(store::RendezvousOptions rules, std::uint16_t port = 0)
       : x_stop(::eventfd(0, 0)), x_rendezvous(rules, [this](const std::string& line) { add(line); }),
         x_gate({job_key(), rules.job}, x_rendezvous, [this](const std::string& line) { add(line); }) {
     auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_gate);
@@ -79,7 +79,7 @@ private:
 
 store::JoinRequest launcher(unsigned rank, unsigned world = 3) {
   store::JoinRequest who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
-  if (rank == 0) who.decision = store::Decision{"", 0, store::AgentStore::allowed, "here:16000"};
+  if (rank == 0) who.decision = store::RendezvousDecision{"", 0, store::AgentStoreUse::allowed, "here:16000"};
   return who;
 }
 
@@ -96,8 +96,9 @@ store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::S
   return store::find_store(who, search);
 }
 
-util::Result<store::Found> search_at(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
-                                     milliseconds timeout = seconds(60)) {
+util::Result<store::FoundStore> search_at(const store::JoinRequest& who,
+                                          std::vector<store::StoreAddress> places,
+                                          milliseconds timeout = seconds(60)) {
   auto result = ask(who, std::move(places), timeout);
   if (result.found) return std::move(*result.found);
   return util::Error{result.reason};
@@ -130,7 +131,7 @@ int connect_to(std::uint16_t port) {
 TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are there") {
   TestService service({"12.0", ""});
   std::vector<std::thread> others;
-  std::vector<store::Decision> got(3);
+  std::vector<store::RendezvousDecision> got(3);
   for (unsigned rank = 1; rank < 3; ++rank)
     others.emplace_back([&, rank] {
       auto found = search_at(launcher(rank), {at(service.port())});
@@ -143,7 +144,7 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
   for (auto& thread : others) thread.join();
   for (unsigned rank = 1; rank < 3; ++rank) {
     CHECK(got[rank].port == service.port());
-    CHECK(got[rank].agent_store == store::AgentStore::allowed);
+    CHECK(got[rank].agent_store == store::AgentStoreUse::allowed);
     CHECK(got[rank].coordinator == "here:16000");
   }
   CHECK(service.output().empty());
@@ -268,7 +269,7 @@ TEST_CASE("a store that is not there is named with what the kernel says, and a l
   std::unique_ptr<TestService> service;
   std::thread late([&] {
     ::usleep(300'000);
-    service = std::make_unique<TestService>(store::RendezvousRules{"12.0", ""}, port);
+    service = std::make_unique<TestService>(store::RendezvousOptions{"12.0", ""}, port);
     (void)search_at(launcher(0), {at(port)});
   });
   CHECK(search_at(launcher(1), {at(port)}));
@@ -298,18 +299,18 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
 
 TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and for nobody else") {
   const auto now = std::chrono::steady_clock::now();
-  class NoAnswers : public store::Answers {
+  class NoAnswers : public store::AnswerSink {
     void bytes(store::ClientId, std::string_view) override {}
     void value(store::ClientId, const store::SharedValue&) override {}
   } answers;
   store::Message ping, show, get;
-  ping.op = store::Op::ping;
-  show.op = get.op = store::Op::get;
+  ping.op = store::StoreOperation::ping;
+  show.op = get.op = store::StoreOperation::get;
   show.keys = {store::k_missing_key};
   get.keys = {"default/0"};
   const auto rendezvous_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
     auto rendezvous =
-        std::make_unique<store::RendezvousService>(store::RendezvousRules{"12.0", "0"}, [](const auto&) {});
+        std::make_unique<store::RendezvousService>(store::RendezvousOptions{"12.0", "0"}, [](const auto&) {});
     rendezvous->stay_for_others({"10.0.0.1", "fd00::1"});
     for (store::ClientId id = 0; id < clients.size(); ++id) {
       rendezvous->connected(id, clients[id].first, now);

@@ -13,7 +13,7 @@
 using namespace hpcml;
 using namespace hpcml::agent;
 using Words = std::vector<std::string>;
-using Of = torchrun::RanksOfNode::Of;
+using Of = torchrun::RanksPerNode::Of;
 
 namespace {
 
@@ -36,7 +36,7 @@ std::string fault_of(const Words& words, std::map<std::string, std::string> env 
   return line.errors.empty() ? "" : line.errors.front().what;
 }
 
-const launch::Streams k_none{}, k_out{true, false}, k_err{false, true}, k_both{true, true};
+const launch::OutputStreams k_none{}, k_out{true, false}, k_err{false, true}, k_both{true, true};
 
 } // namespace
 
@@ -61,11 +61,11 @@ TEST_CASE("--nnodes is a number or a range") {
 }
 
 TEST_CASE("--nproc-per-node is a number or what is counted") {
-  CHECK(request_of({"--nproc-per-node", "8"}).ranks == torchrun::RanksOfNode{Of::number, 8});
-  CHECK(request_of({"--nproc_per_node=auto"}).ranks == torchrun::RanksOfNode{Of::gpus_or_cpus, 0});
-  CHECK(request_of({"--nproc-per-node=cpu"}).ranks == torchrun::RanksOfNode{Of::cpus, 0});
-  CHECK(request_of({"--nproc-per-node=gpu"}).ranks == torchrun::RanksOfNode{Of::gpus, 0});
-  CHECK(request_of({"--nproc-per-node=xpu"}).ranks == torchrun::RanksOfNode{Of::xpus, 0});
+  CHECK(request_of({"--nproc-per-node", "8"}).ranks == torchrun::RanksPerNode{Of::number, 8});
+  CHECK(request_of({"--nproc_per_node=auto"}).ranks == torchrun::RanksPerNode{Of::gpus_or_cpus, 0});
+  CHECK(request_of({"--nproc-per-node=cpu"}).ranks == torchrun::RanksPerNode{Of::cpus, 0});
+  CHECK(request_of({"--nproc-per-node=gpu"}).ranks == torchrun::RanksPerNode{Of::gpus, 0});
+  CHECK(request_of({"--nproc-per-node=xpu"}).ranks == torchrun::RanksPerNode{Of::xpus, 0});
   CHECK(fault_of({"--nproc-per-node=0"}).find("must be a number from 1") != std::string::npos);
   CHECK(fault_of({"--nproc-per-node=hpu"}).find("not \"hpu\"") != std::string::npos);
 }
@@ -189,7 +189,7 @@ TEST_CASE("torch.distributed.launch's way to tell the local rank can be asked fo
 
 TEST_CASE("a name may be shortened as long as one flag is meant") {
   CHECK(request_of({"--redirect=3"}).redirects.others == k_both);
-  CHECK(request_of({"--nproc", "2"}).ranks == torchrun::RanksOfNode{Of::number, 2});
+  CHECK(request_of({"--nproc", "2"}).ranks == torchrun::RanksPerNode{Of::number, 2});
   CHECK(request_of({"--max", "2"}).max_restarts == 2);
   CHECK(fault_of({"--log", "x"}) == "--log is ambiguous: --log-dir, --logs-specs");
   CHECK(fault_of({"--r", "x"}).find("--rdzv-backend") != std::string::npos);

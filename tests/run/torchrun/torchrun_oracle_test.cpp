@@ -109,7 +109,7 @@ std::string difference(const torchrun::TorchrunRequest& ours, const json& theirs
   const auto text = [&](const char* name) { return theirs.at(name).get<std::string>(); };
   compare("nnodes", std::optional(std::pair(ours.min_nodes, ours.max_nodes)),
           torchrun::parse_node_range(text("nnodes")));
-  compare("nproc", ours.ranks.value_or(torchrun::RanksOfNode{}),
+  compare("nproc", ours.ranks.value_or(torchrun::RanksPerNode{}),
           *torchrun::parse_ranks_of_node(text("nproc_per_node")));
   compare("backend", ours.backend, text("rdzv_backend"));
   compare("endpoint", ours.endpoint,

@@ -186,8 +186,8 @@ TEST_CASE("output goes where -r, -t, --log-dir and the filters say") {
   const auto& output = plan.request.launch.output;
   CHECK(plan.request.log_directory == "logs");
   CHECK_FALSE(plan.needs_directory);
-  CHECK(output.redirects.others == launch::Streams{true, true});
-  CHECK(output.tee.of(0) == launch::Streams{true, false});
+  CHECK(output.redirects.others == launch::OutputStreams{true, true});
+  CHECK(output.tee.of(0) == launch::OutputStreams{true, false});
   CHECK(output.shown == std::set<unsigned>{0});
   CHECK(output.out_filters == Words{"loss"});
   CHECK(output.role == "trainer");
@@ -199,7 +199,7 @@ TEST_CASE("output goes where -r, -t, --log-dir and the filters say") {
   CHECK_FALSE(good_plan({"-t0"}).needs_directory);
   const auto none = good_plan({"-r3", "--log-dir=/dev/null"});
   CHECK(none.request.log_directory.empty());
-  CHECK(none.request.launch.output.redirects.others == launch::Streams{});
+  CHECK(none.request.launch.output.redirects.others == launch::OutputStreams{});
 }
 
 TEST_CASE("restarts, the time until KILL and the ranks' GPUs are what the line says") {
@@ -208,10 +208,10 @@ TEST_CASE("restarts, the time until KILL and the ranks' GPUs are what the line s
   CHECK(request.launch.grace == std::chrono::seconds(5));
   CHECK(good_plan({}, k_cpu_node, {{"TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "7"}}).request.launch.grace ==
         std::chrono::seconds(7));
-  CHECK(request.launch.gpu_visibility == model::GpusSeen::all);
+  CHECK(request.launch.gpu_visibility == model::GpuVisibilityMode::all);
   const auto own = good_plan({"--virtual-local-rank", "--nproc-per-node=2"}, k_gpu_node).request.launch;
   CHECK(own.virtual_local_rank);
-  CHECK(own.gpu_visibility == model::GpusSeen::own);
+  CHECK(own.gpu_visibility == model::GpuVisibilityMode::own);
   CHECK(own.gpus_per_task == 1U);
 }
 

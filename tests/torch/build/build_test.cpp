@@ -8,11 +8,11 @@
 #include "core/util/text.hpp"
 #include "holds.hpp"
 #include "temp_directory.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cmake_package.hpp"
 #include "torch/build/compile_all.hpp"
 #include "torch/build/compiler.hpp"
 #include "torch/build/in_image.hpp"
-#include "torch/build/recipe.hpp"
 #include "torch/build/sources.hpp"
 
 namespace fs = std::filesystem;

@@ -6,9 +6,9 @@
 
 #include "core/util/file.hpp"
 #include "temp_directory.hpp"
+#include "torch/build/build_recipe.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/old_builds.hpp"
-#include "torch/build/recipe.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

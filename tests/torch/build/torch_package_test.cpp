@@ -32,8 +32,8 @@ fs::path put_torch(const fs::path& root, const std::string& version, const std::
 constexpr const char* k_header_2_4 = "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 4\n"
                                      "/// Patch version\n#define TORCH_VERSION_PATCH 1\n";
 
-torch_build::TorchSearch find(const std::map<std::string, std::string>& variables,
-                              const std::string& named = {}) {
+torch_build::TorchSearchResult find(const std::map<std::string, std::string>& variables,
+                                    const std::string& named = {}) {
   auto all = variables;
   all.emplace("PATH", "/nowhere");
   return torch_build::find_torch_package(named, util::EnvSnapshot(all), "/");

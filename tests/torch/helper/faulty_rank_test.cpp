@@ -13,15 +13,15 @@ namespace {
 
 /// All pairs of ranks have met; `fails(by, peer)` says whose message to whom arrived altered.
 template <class Fails>
-Evidence after_a_sweep(const std::vector<std::string>& hosts, const Fails& fails,
-                       const std::vector<int>& absent = {}) {
-  Evidence evidence{hosts, {}, absent};
+FailureEvidence after_a_sweep(const std::vector<std::string>& hosts, const Fails& fails,
+                              const std::vector<int>& absent = {}) {
+  FailureEvidence evidence{hosts, {}, absent};
   const int count = static_cast<int>(hosts.size());
   const std::set<int> away(absent.begin(), absent.end());
   for (int by = 0; by < count; ++by)
     for (int peer = 0; peer < count; ++peer) {
       if (by == peer || away.count(by) || away.count(peer)) continue;
-      Observation seen;
+      PairObservation seen;
       seen.by = by;
       seen.peer = peer;
       seen.message = fails(peer, by);

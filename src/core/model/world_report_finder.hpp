@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What frameworks print about the world that a process is part of. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hpcml::model {
+
+/// True if a complete line of `text` reports a world of 1: Lightning's line at the start of a process group,
+/// or the state that Accelerate prints in each process.
+bool reports_world_of_one(std::string_view text);
+
+/// Finds such a report in a stream that arrives in pieces, if it is in the first 1 MiB or so. Programs print
+/// it when they begin; a search of all output took a third of the time to pass it on.
+class WorldReportFinder {
+public:
+  static constexpr std::size_t k_search_limit = std::size_t{1} << 20;
+
+  void add(std::string_view bytes);
+  bool found() const { return x_found; }
+
+private:
+  std::string x_end;          ///< last bytes of the stream so far: a report may continue in the next piece
+  std::size_t x_searched = 0; ///< bytes so far
+  bool x_found = false;
+};
+
+} // namespace hpcml::model

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "core/shell/shell_state.hpp"
+
+#include <algorithm>
+
+namespace hpcml::shell {
+
+const Variable* ShellState::find(std::string_view name) const {
+  const auto found = variables->find(name);
+  return found == variables->end() ? nullptr : found->second.get();
+}
+
+void ShellState::set(Variable variable) {
+  variable.changes = changes;
+  auto& slot = variables.edit()[variable.name];
+  if (variable.exported || (slot && slot->exported)) exports.reset();
+  slot = std::make_shared<const Variable>(std::move(variable));
+}
+
+void ShellState::forget(const std::string& name, Place where, bool array) {
+  const auto* old = find(name);
+  Variable variable;
+  if (old) variable = *old;
+  variable.name = name;
+  variable.value = {};
+  variable.array = variable.array || array;
+  variable.set_at = where;
+  set(std::move(variable));
+}
+
+void ShellState::forget_all(Place where) {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : *variables) names.push_back(name);
+  for (const auto& name : names) forget(name, where);
+}
+
+void ShellState::obscure_all() {
+  const auto is_known = [](const Value& value) {
+    return value.kind != Value::Kind::unknown &&
+           std::all_of(value.words.begin(), value.words.end(), [](const Argument& word) {
+             return !(word.pieces.size() == 1 && !word.pieces[0].known);
+           });
+  };
+  for (auto& [name, slot] : variables.edit()) {
+    if (slot->readonly || !is_known(slot->value)) continue;
+    Variable variable = *slot;
+    variable.value = slot->value.kind == Value::Kind::scalar
+                         ? scalar_value(unknown_argument("$" + name, slot->value.words[0].place, false))
+                         : Value();
+    slot = std::make_shared<const Variable>(std::move(variable));
+  }
+  exports.reset();
+}
+
+std::shared_ptr<const Exports> ShellState::snapshot() {
+  if (!exports) {
+    auto list = std::make_shared<Exports>();
+    for (const auto& [name, variable] : *variables)
+      if (variable->exported) list->push_back(variable);
+    exports = std::move(list);
+  }
+  return exports;
+}
+
+namespace {
+
+/// One variable on two paths; a null pointer is what came from outside.
+VariableRef joined(const VariableRef& a, const VariableRef& b) {
+  if (a == b) return a;
+  const auto& base = a ? a : b;
+  Variable variable = *base;
+  const bool same_value = a && b && same(a->value, b->value);
+  if (!same_value) variable.value = {};
+  const bool first = a && a->exported, second = b && b->exported;
+  variable.exported = first || second;
+  variable.on_all_paths = first == second && (!a || a->on_all_paths) && (!b || b->on_all_paths);
+  variable.readonly = (a && a->readonly) || (b && b->readonly);
+  variable.array = (a && a->array) || (b && b->array);
+  variable.attributes = (a && a->attributes) || (b && b->attributes);
+  if (a && b) variable.changes = std::min(a->changes, b->changes);
+  return std::make_shared<const Variable>(std::move(variable));
+}
+
+void join_variables(ShellState& state, const ShellState& branch) {
+  if (state.variables.is_same(branch.variables)) return;
+  auto& variables = state.variables.edit();
+  for (auto& [name, variable] : variables) {
+    const auto found = branch.variables->find(name);
+    variable = joined(variable, found == branch.variables->end() ? nullptr : found->second);
+  }
+  for (const auto& [name, variable] : *branch.variables)
+    if (variables.find(name) == variables.end()) variables[name] = joined(variable, nullptr);
+}
+
+/// Functions or files of two paths: what is not the same on both may be or not.
+template <typename Map, typename Same>
+void join_maps(CopyOnWrite<Map>& map, const CopyOnWrite<Map>& branch, Same is_same) {
+  if (map.is_same(branch)) return;
+  auto& all = map.edit();
+  for (auto& [name, value] : all) {
+    const auto found = branch->find(name);
+    if (found == branch->end() || !is_same(found->second, value)) value.on_all_paths = false;
+  }
+  for (const auto& [name, value] : *branch)
+    if (const auto [added, is_new] = all.emplace(name, value); is_new) added->second.on_all_paths = false;
+}
+
+} // namespace
+
+void join(ShellState& state, const ShellState& branch) {
+  const bool over = state.ended != ExitScope::nothing, other_over = branch.ended != ExitScope::nothing;
+  auto guarded = std::max(state.guarded, branch.guarded);
+  if (over != other_over) guarded = std::max({guarded, state.ended, branch.ended});
+  if (over && other_over)
+    state.ended = std::min(state.ended, branch.ended);
+  else if (over)
+    state = branch;
+  state.guarded = guarded;
+  if (over || other_over) return;
+  join_variables(state, branch);
+  join_maps(state.functions, branch.functions,
+            [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
+  join_maps(state.files, branch.files,
+            [](const HereDocumentScript& a, const HereDocumentScript& b) { return a.text == b.text; });
+  // What only one path made local is restored to something unknown.
+  for (std::size_t i = 0; i < state.frames.size() && i < branch.frames.size(); ++i) {
+    const auto unknown = [](const std::string& name) {
+      Variable variable;
+      variable.name = name;
+      return std::make_shared<const Variable>(std::move(variable));
+    };
+    for (auto& [name, hidden] : state.frames[i])
+      if (branch.frames[i].count(name) == 0) hidden = unknown(name);
+    for (const auto& [name, hidden] : branch.frames[i])
+      if (state.frames[i].count(name) == 0) state.frames[i][name] = unknown(name);
+  }
+  const auto equal = [](const Argument& a, const Argument& b) { return same(a, b); };
+  if (!state.positional || !branch.positional ||
+      !std::equal(state.positional->begin(), state.positional->end(), branch.positional->begin(),
+                  branch.positional->end(), equal))
+    state.positional.reset();
+  state.no_glob = state.no_glob && branch.no_glob;
+  state.export_all = state.export_all && branch.export_all;
+  state.changes = std::max(state.changes, branch.changes);
+  state.exports.reset();
+}
+
+bool same(const ShellState& a, const ShellState& b) {
+  const auto equal = [](const auto& x, const auto& y) {
+    return x.first == y.first && (x.second == y.second || (same(x.second->value, y.second->value) &&
+                                                           x.second->exported == y.second->exported &&
+                                                           x.second->on_all_paths == y.second->on_all_paths &&
+                                                           x.second->attributes == y.second->attributes));
+  };
+  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() &&
+         a.functions->size() == b.functions->size() && a.files->size() == b.files->size() &&
+         (a.variables.is_same(b.variables) || std::equal(a.variables->begin(), a.variables->end(),
+                                                         b.variables->begin(), b.variables->end(), equal));
+}
+
+} // namespace hpcml::shell

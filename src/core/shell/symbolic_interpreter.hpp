@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Goes through a script's tree as bash would, with what is known instead of values. Only make_view needs it.
+#pragma once
+
+#include "core/shell/command_interpreter.hpp"
+
+namespace hpcml::shell {
+
+/// Goes through a script as bash would, on all paths, and notes each command in a view.
+class SymbolicInterpreter final : public CommandInterpreter {
+public:
+  explicit SymbolicInterpreter(CommandView& view) : CommandInterpreter(view) {}
+  void walk_script(const Script& script);
+
+private:
+  void walk(const SyntaxNode& node) override;
+  void walk_list(const SyntaxNode& node);
+  void walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first, std::size_t last);
+  void walk_pipeline(const SyntaxNode& node);
+  void walk_branch(const SyntaxNode& node);
+  void walk_choice(const SyntaxNode& node);
+  void walk_for(const SyntaxNode& node);
+  void walk_arithmetic(const std::string& text, Place place) override;
+  void define_function(const SyntaxNode& node);
+  void repeat(Place place, const std::function<void()>& body);
+
+  std::vector<const SyntaxNode*> x_functions; ///< in the order of their definitions
+};
+
+} // namespace hpcml::shell

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/store_activity.hpp"
+
+#include <new>
+#include <sys/mman.h>
+
+namespace hpcml::store {
+
+StoreActivity::StoreActivity() {
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+  static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+  void* shared = ::mmap(nullptr, sizeof *x_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) x_shared = new (shared) Shared;
+}
+
+StoreActivity::~StoreActivity() {
+  if (x_shared != nullptr) ::munmap(x_shared, sizeof *x_shared);
+}
+
+void StoreActivity::touch(Time now) {
+  if (x_shared != nullptr)
+    x_shared->nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+}
+
+StoreActivity::Time StoreActivity::last() const {
+  return Time(std::chrono::nanoseconds(x_shared != nullptr ? x_shared->nanoseconds.load() : 0));
+}
+
+void StoreActivity::note_worlds(const ObservedWorlds& seen) {
+  if (x_shared == nullptr) return;
+  x_shared->alone = seen.alone;
+  x_shared->joined = seen.joined;
+}
+
+ObservedWorlds StoreActivity::worlds() const {
+  return x_shared == nullptr ? ObservedWorlds{} : ObservedWorlds{x_shared->alone, x_shared->joined};
+}
+
+bool changes_store(const Message& message) {
+  switch (message.op) {
+  case StoreOperation::set:
+  case StoreOperation::compare_set:
+  case StoreOperation::append:
+  case StoreOperation::multi_set:
+  case StoreOperation::delete_key:
+  case StoreOperation::queue_push:
+  case StoreOperation::queue_pop: return true;
+  case StoreOperation::add: return message.number != 0; // adding nothing is how torch's barrier looks again
+  default: return false;
+  }
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The conductor at its store: who hears what.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "run/agent/coordinator_service.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+
+namespace {
+
+/// Keeps what each client is answered.
+struct RecordedAnswers : store::AnswerSink {
+  void bytes(store::ClientId client, std::string_view bytes) override { to[client].emplace_back(bytes); }
+  void value(store::ClientId client, const store::SharedValue& value) override {
+    to[client].push_back(*value);
+  }
+  std::map<store::ClientId, std::vector<std::string>> to;
+};
+
+/// A service of one run, and what its clients hear.
+struct Play {
+  explicit Play(const CoordinatorOptions& rules) : service(rules, [](const std::string&) {}) {}
+  bool receive(store::ClientId client, store::StoreOperation op, std::string_view key,
+               const std::vector<std::string_view>& values = {}) {
+    store::Message message;
+    message.op = op;
+    message.keys = {key};
+    message.values = values;
+    return service.on_message(client, message, recorded, now);
+  }
+  /// An agent that has proved the key.
+  void register_agent(store::ClientId client, unsigned node, bool leads) {
+    service.authenticated(client, {store::PeerRole::agent, "", "", node}, now);
+    register_node(client, node, leads);
+  }
+  void register_node(store::ClientId client, unsigned node, bool leads) {
+    const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
+    receive(client, store::StoreOperation::compare_set, k_register_key, {"", bytes});
+  }
+  void send_event(store::ClientId client, const AgentEvent& event) {
+    const auto bytes = pack_event(event);
+    receive(client, store::StoreOperation::set, k_event_key, {bytes});
+  }
+  /// What `client` is told when it asks next; nothing where it has to wait.
+  std::optional<AgentCommand> ask(store::ClientId client) {
+    recorded.to.clear();
+    receive(client, store::StoreOperation::get, k_order_key);
+    service.round(recorded, now);
+    if (recorded.to[client].empty()) return std::nullopt;
+    return unpack_order(std::string_view(recorded.to[client].front()).substr(8));
+  }
+  CoordinatorService service;
+  RecordedAnswers recorded;
+  store::Time now = std::chrono::steady_clock::now();
+};
+
+CoordinatorOptions rules_for(unsigned least, unsigned most) {
+  CoordinatorOptions rules;
+  rules.min_nodes = least;
+  rules.max_nodes = most;
+  return rules;
+}
+
+} // namespace
+
+TEST_CASE("an agent never hears what was meant for one that had its number before") {
+  auto rules = rules_for(2, 2);
+  rules.nodes_return = true;
+  Play play(rules);
+  play.register_agent(7, 0, true);
+  play.register_agent(8, 1, false);
+  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
+  AgentEvent serving;
+  serving.kind = AgentEvent::Kind::serving;
+  play.send_event(7, serving);
+  const bool is_polled = GENERATE(true, false);
+  if (is_polled) CHECK(play.ask(8)->kind == AgentCommand::Kind::start);
+  play.service.left(8, "", "", play.now);
+  // The same node comes back, by the connection that is free.
+  play.register_agent(8, 1, false);
+  CHECK_FALSE(play.ask(8));
+}
+
+TEST_CASE("what strangers tell at an agent's port changes nothing") {
+  Play play(rules_for(1, 1));
+  play.register_agent(7, 0, true);
+  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
+  for (const auto kind : {AgentEvent::Kind::leaving, AgentEvent::Kind::failed, AgentEvent::Kind::ended,
+                          AgentEvent::Kind::quiet, AgentEvent::Kind::serving}) {
+    AgentEvent event;
+    event.kind = kind;
+    event.signal = 15;
+    event.failure.status = 256;
+    play.send_event(9, event);
+  }
+  play.service.left(9, "", "", play.now);
+  CHECK_FALSE(play.ask(7));
+  for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
+    CHECK(play.receive(9, store::StoreOperation::set, k_event_key, {bytes}));
+    CHECK(play.receive(9, store::StoreOperation::compare_set, k_register_key, {bytes}));
+  }
+  CHECK(play.receive(9, store::StoreOperation::set, k_event_key));
+  CHECK_FALSE(play.ask(7));
+}
+
+TEST_CASE("an agent cannot speak for another node") {
+  Play play(rules_for(2, 2));
+  play.service.authenticated(8, {store::PeerRole::agent, "", "", 1}, play.now);
+  play.register_node(8, 0, true);
+  const auto reply = unpack_reply(std::string_view(play.recorded.to[8].at(0)).substr(8));
+  REQUIRE(reply);
+  CHECK(reply->refused == "rejected this agent: it authenticated for another job, run or node");
+}
