@@ -15,7 +15,7 @@ namespace {
 using shell::SyntaxNode;
 
 std::string literal_of(const shell::Word& word) {
-  return word.parts.size() == 1 && word.parts.front().kind == shell::Part::Kind::literal
+  return word.parts.size() == 1 && word.parts.front().kind == shell::WordPart::Kind::literal
              ? word.parts.front().text
              : std::string();
 }
