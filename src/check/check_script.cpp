@@ -33,7 +33,7 @@ using slurm::Version;
 using Refusals = std::vector<slurm::LocatedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
-Refusals read_as(std::string_view text, slurm::SpanNarrowingVersion version, slurm::JobReading& job) {
+Refusals read_as(std::string_view text, slurm::SpanNarrowingVersion version, slurm::ScriptAsRead& job) {
   slurm::LocatedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)
@@ -70,10 +70,10 @@ std::string versions_text(const std::array<bool, k_versions>& versions) {
 }
 
 /// What any version refuses, in the newest one's words; leaves the newest version's reading in `job`.
-Refusals read_as_all(std::string_view text, bool at_site, slurm::JobReading& job) {
+Refusals read_as_all(std::string_view text, bool at_site, slurm::ScriptAsRead& job) {
   std::vector<Seen> all;
   std::map<Identity, std::size_t> places; // of `all`: the first of that identity
-  slurm::JobReading older;
+  slurm::ScriptAsRead older;
   for (std::size_t end = k_versions; end > 0;) {
     slurm::VersionSpan span;
     const auto newest = static_cast<Version>(end - 1);
@@ -162,7 +162,7 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
 bool leaves(const Finding& refusal, const LintContext& subject, const diag::LineTable& lines) {
   if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
   const auto fixed = apply_fixes(subject.text, {refusal}).text;
-  slurm::JobReading reading;
+  slurm::ScriptAsRead reading;
   const auto rest = read_as_all(fixed, false, reading);
   const diag::LineTable fixed_lines(fixed);
   return std::any_of(rest.begin(), rest.end(), [&](const slurm::LocatedFinding& finding) {

@@ -26,7 +26,7 @@ using launch_chain::Role;
 using ReadFile = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// All parts speak of the same text; places are bytes of it. The job is the one that sbatch reads.
-struct LintContext : slurm::JobReading {
+struct LintContext : slurm::ScriptAsRead {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false;                   ///< false: no version was requested; `version` is the newest

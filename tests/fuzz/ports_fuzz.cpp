@@ -150,7 +150,8 @@ public:
     auto& from = x_clients[client];
     if (from.session) return;
     const auto step = x_for_agents ? identity_text("") : identity_text("0");
-    from.session = std::make_unique<SessionClient>(key(), PeerIdentity{role, k_job, step, number}, k_port);
+    from.session =
+        std::make_unique<AuthenticationClient>(key(), PeerIdentity{role, k_job, step, number}, k_port);
     x_last_received.to[client].clear();
     receive(client, StoreOperation::compare_set, k_session_key, from.session->request());
     if (!from.session) return; // the server has ended the connection
@@ -193,7 +194,7 @@ private:
     ProtocolDialect dialect = ProtocolDialect::unknown;
     bool greeted = false, proven = false;
     unsigned connection = 0; ///< number of connections before this one
-    std::unique_ptr<SessionClient> session;
+    std::unique_ptr<AuthenticationClient> session;
   };
 
   static MessageLimits limits(const Client& client) {

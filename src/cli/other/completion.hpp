@@ -36,7 +36,7 @@ struct Completion {
 };
 
 /// What a line says up to the word that is completed.
-struct TypedLine {
+struct CompletedLine {
   std::vector<std::string> commands;                       ///< "sites", "show"
   std::vector<std::pair<std::string, std::string>> values; ///< flags with dashes, and their values
   std::vector<std::string> words;                          ///< those that belong to no flag
@@ -46,7 +46,7 @@ struct TypedLine {
 
 /// What the option takes as a value: the words of a closed set, the sites, what the site of the line has,
 /// the user's jobs, files. Nothing of the line is run.
-Completion complete_value(const CLI::Option& option, const TypedLine& line, const Context& context);
+Completion complete_value(const CLI::Option& option, const CompletedLine& line, const Context& context);
 
 /// `words`: those after "hpcml"; the last one, which may be empty, is completed.
 Completion complete_words(const std::vector<std::string>& words, Context context);

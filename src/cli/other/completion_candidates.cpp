@@ -142,7 +142,7 @@ private:
   const Context& x_context;
   const CLI::Option* x_open = nullptr; ///< the flag whose value comes next
   std::optional<std::size_t> x_program_at;
-  TypedLine x_line;
+  CompletedLine x_line;
 };
 
 /// Reads the directories of --sites-dir, which may contain more sites.

@@ -27,7 +27,7 @@ using Candidates = std::vector<CompletionCandidate>;
 
 /// What the words of an option depend on.
 struct Question {
-  const TypedLine& line;
+  const CompletedLine& line;
   const Context& context;
 };
 
@@ -147,8 +147,7 @@ Candidates jobs_of_file(const Question& question) {
 
 Candidates rules(const Question& /*question*/) {
   Candidates list;
-  for (const auto& rule : check::all_rules())
-    list.push_back({std::string(rule.id), std::string(rule.title)});
+  for (const auto& rule : check::all_rules()) list.push_back({std::string(rule.id), std::string(rule.title)});
   return list;
 }
 
@@ -198,13 +197,13 @@ bool takes_file(const CLI::Option& option) {
 
 } // namespace
 
-std::optional<std::string> TypedLine::value(std::string_view flag) const {
+std::optional<std::string> CompletedLine::value(std::string_view flag) const {
   for (auto at = values.rbegin(); at != values.rend(); ++at)
     if (at->first == flag) return at->second;
   return std::nullopt;
 }
 
-Completion complete_value(const CLI::Option& option, const TypedLine& line, const Context& context) {
+Completion complete_value(const CLI::Option& option, const CompletedLine& line, const Context& context) {
   const Question question{line, context};
   if (auto words = closed_values(option); !words.empty()) return {Completion::Kind::words, 0, plain(words)};
   std::vector<std::string> names;

@@ -3,8 +3,8 @@
 
 namespace hpcml::slurm {
 
-JobReading read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
-  JobReading job;
+ScriptAsRead read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
+  ScriptAsRead job;
   job.header = read_header(text, version, findings);
   job.settings = read_settings(job.header, {}, version, findings);
   for (const auto& settings : job.settings) {

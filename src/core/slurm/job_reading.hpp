@@ -14,7 +14,7 @@
 namespace hpcml::slurm {
 
 /// The job as one version of sbatch reads it.
-struct JobReading {
+struct ScriptAsRead {
   ScriptHeader header = {};
   Components settings = {};              ///< of the directives, also what a later one overrides
   std::vector<JobOptions> requests = {}; ///< one per component of the job
@@ -23,6 +23,6 @@ struct JobReading {
 
 /// Reads the script; adds what sbatch rejects in its lines and values to `findings`. check_possible returns
 /// whether such a job is possible.
-JobReading read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
+ScriptAsRead read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -179,7 +179,7 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) 
 /// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
 /// variables stay, if they make both; else it is refused.
 void keep_expansions(ImportState& porting, const Launch& launch, const shell::CommandView& view,
-                     const ProgramText& now, FoundLaunch& first) {
+                     const ProgramCommandText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
   const auto kept = program_text(porting.text, *first.launch, view, VariableExpansion::kept, why);
@@ -262,8 +262,8 @@ private:
 };
 
 /// The launch's program; nothing, and reported, if it is ambiguous.
-std::optional<ProgramText> read_program(ImportState& porting, const Launch& launch,
-                                        const shell::CommandView& view, diag::Place place) {
+std::optional<ProgramCommandText> read_program(ImportState& porting, const Launch& launch,
+                                               const shell::CommandView& view, diag::Place place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
   std::string why = "the program that this line starts is known only when the script runs";
   auto program = program_text(porting.text, launch, view, VariableExpansion::written_out, why);
@@ -280,7 +280,7 @@ std::optional<ProgramText> read_program(ImportState& porting, const Launch& laun
   return std::nullopt;
 }
 
-void set_program(FoundLaunch& found, const ProgramText& program) {
+void set_program(FoundLaunch& found, const ProgramCommandText& program) {
   found.program.command = program.command;
   found.program.source = program.source;
   found.command = program.inner.empty() ? program.command : program.inner;

@@ -19,7 +19,7 @@ namespace {
 
 /// The job as the newest sbatch reads it that takes the script: only the old script needs that version.
 struct AcceptedJob {
-  slurm::JobReading read;
+  slurm::ScriptAsRead read;
   slurm::LocatedFindings findings;
 };
 AcceptedJob read_as_accepted(const std::string& file, std::string_view text) {

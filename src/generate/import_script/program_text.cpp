@@ -112,11 +112,11 @@ public:
              VariableExpansion expansions)
       : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
 
-  std::optional<ProgramText> port(std::string& why) {
+  std::optional<ProgramCommandText> port(std::string& why) {
     read_words();
     drop_own_words();
     if (x_words.empty() && x_lead.empty()) return std::nullopt;
-    ProgramText result;
+    ProgramCommandText result;
     result.begin = first_place(x_words);
     const bool local_rank = x_launch.agent() && passes_local_rank_option(*x_launch.agent());
     const auto& command = *x_launch.command;
@@ -236,7 +236,7 @@ private:
   }
 
   /// Some launchers give their programs the local rank as an option.
-  static void add_local_rank(ProgramText& result) {
+  static void add_local_rank(ProgramCommandText& result) {
     static const std::string k_start = "exec \"$@\" --local_rank=\"$LOCAL_RANK\"";
     result.source.insert(result.source.begin(), {"bash", "-c", "'" + k_start + "'", "rank"});
     result.inner = result.command;
@@ -245,7 +245,7 @@ private:
 
   /// Returns what `srun bash -c '$LAUNCHER … $CMD'` runs, as a separate shell with the same quotes, because
   /// only that shell knows the words.
-  std::optional<ProgramText> in_shell(bool with_others, bool local_rank) const {
+  std::optional<ProgramCommandText> in_shell(bool with_others, bool local_rank) const {
     const auto& command = *x_launch.command;
     const auto first = first_place(x_words);
     const auto* agent = x_launch.agent();
@@ -274,7 +274,7 @@ private:
     if (local_rank) program += " --local_rank=" + std::string(quote == '"' ? "\\" : "") + "$LOCAL_RANK";
     const auto line = before + (with_others ? "" : "exec ") + util::join(x_lead, " ") +
                       (x_lead.empty() ? "" : " ") + program;
-    ProgramText result;
+    ProgramCommandText result;
     result.command = {"bash", "-c", line};
     result.source = {"bash", "-c", quote + line + quote};
     return result;
@@ -319,9 +319,9 @@ bool runs_numactl(const shell::Command& command) {
   });
 }
 
-std::optional<ProgramText> program_text(std::string_view text, const Launch& launch,
-                                        const shell::CommandView& view, VariableExpansion expansions,
-                                        std::string& why) {
+std::optional<ProgramCommandText> program_text(std::string_view text, const Launch& launch,
+                                               const shell::CommandView& view, VariableExpansion expansions,
+                                               std::string& why) {
   return WordPorter(text, launch, view, expansions).port(why);
 }
 

@@ -12,7 +12,7 @@
 namespace hpcml::import_script {
 
 /// A program as words, and as the text that bash makes these words of.
-struct ProgramText {
+struct ProgramCommandText {
   std::vector<std::string> command, source;
   std::vector<std::string> inner = {};   ///< the user's command, if hpcml runs it in a shell
   std::size_t begin = std::string::npos; ///< of its first word in the script
@@ -26,9 +26,9 @@ enum class VariableExpansion {
 
 /// Returns the launch's program; nothing if only the running job knows it, or, with `why`, if it cannot be
 /// started once per rank.
-std::optional<ProgramText> program_text(std::string_view text, const check::Launch& launch,
-                                        const shell::CommandView& view, VariableExpansion expansions,
-                                        std::string& why);
+std::optional<ProgramCommandText> program_text(std::string_view text, const check::Launch& launch,
+                                               const shell::CommandView& view, VariableExpansion expansions,
+                                               std::string& why);
 
 /// Returns a word whose value is unknown, with its variables, so that bash expands it again.
 /// Returns nothing if that is not possible.

@@ -55,7 +55,7 @@ StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input) {
   return result;
 }
 
-StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const SetupPlace& place) {
+StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place) {
   StepResult<PackageIndex> result;
   auto& [chosen, diagnostics] = result;
   const auto* recipe = input.way.recipe;

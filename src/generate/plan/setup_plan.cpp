@@ -13,7 +13,7 @@ SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const m
   const SetupWithNodes on_nodes(request, nodes);
   const auto way = unwrap(choose_setup_method(on_nodes), diagnostics);
   const SetupWithMethod by_way(on_nodes, way);
-  auto place = unwrap(choose_setup_place(by_way), diagnostics);
+  auto place = unwrap(choose_environment_path(by_way), diagnostics);
   auto packages = unwrap(read_setup_packages(by_way), diagnostics);
   auto index = unwrap(choose_setup_index(by_way, place), diagnostics);
   auto software = unwrap(plan_setup_software(by_way), diagnostics);

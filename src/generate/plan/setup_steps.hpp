@@ -68,14 +68,14 @@ struct SetupWithMethod : SetupWithNodes {
 };
 
 /// Where the environment is.
-struct SetupPlace {
+struct EnvironmentPath {
   std::string place; ///< path (with variables, if `expression`), name or image
   bool expression = false;
   std::string use;        ///< the flag that a job takes it with: "--venv"
   std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
   std::string pack;       ///< archive to make of it; empty: none
 };
-StepResult<SetupPlace> choose_setup_place(const SetupWithMethod& input);
+StepResult<EnvironmentPath> choose_environment_path(const SetupWithMethod& input);
 
 /// What is installed.
 struct SetupPackages {
@@ -92,7 +92,7 @@ struct PackageIndex {
   std::string list_wheels; ///< the site's program that lists its wheels; empty: none
   std::string python;      ///< version
 };
-StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const SetupPlace& place);
+StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place);
 
 /// What is loaded and set for the making of it.
 struct SetupSoftware {

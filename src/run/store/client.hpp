@@ -79,7 +79,7 @@ private:
   std::string x_place, x_fault;
   std::string x_out, x_in;
   std::size_t x_sent = 0;
-  std::optional<SessionClient> x_session;
+  std::optional<AuthenticationClient> x_session;
   std::vector<std::string> x_unsealed; ///< what is to be sent once the session is established
   SessionError x_session_error = SessionError::none;
 };

@@ -118,7 +118,8 @@ std::optional<std::string_view> SealedChannel::open(std::string_view bytes) {
   return sealed.substr(k_count);
 }
 
-SessionClient::SessionClient(const SecretKey& key, const PeerIdentity& identity, std::uint16_t port)
+AuthenticationClient::AuthenticationClient(const SecretKey& key, const PeerIdentity& identity,
+                                           std::uint16_t port)
     : x_key(key), x_port(port) {
   Nonce nonce;
   util::fill_random(nonce);
@@ -132,7 +133,7 @@ SessionClient::SessionClient(const SecretKey& key, const PeerIdentity& identity,
   x_request = packed.take();
 }
 
-SessionError SessionClient::on_answer(std::string_view bytes) {
+SessionError AuthenticationClient::on_answer(std::string_view bytes) {
   if (x_channel) return SessionError::forged;
   if (WireReader rejection(bytes, k_reject_mark); rejection.good) {
     x_server_version = static_cast<unsigned>(rejection.number(k_most_versions));
@@ -158,7 +159,7 @@ SessionError SessionClient::on_answer(std::string_view bytes) {
   return SessionError::none;
 }
 
-SessionError SessionServer::on_request(std::string_view bytes, std::string& answer) {
+SessionError AuthenticationServer::on_request(std::string_view bytes, std::string& answer) {
   const auto reject = [&](SessionError error, SessionError reported) {
     answer = make_rejection(reported);
     return fail(error);
@@ -193,7 +194,7 @@ SessionError SessionServer::on_request(std::string_view bytes, std::string& answ
   return SessionError::none;
 }
 
-SessionError SessionServer::on_proof(std::string_view bytes) {
+SessionError AuthenticationServer::on_proof(std::string_view bytes) {
   if (x_state != State::challenged) return fail(SessionError::malformed);
   WireReader proof(bytes, k_proof_mark);
   const auto code = proof.text();

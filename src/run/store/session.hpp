@@ -70,10 +70,10 @@ private:
 };
 
 /// The client's side. Sends `request()`, passes the answer to `on_answer`, then sends `proof()`.
-class SessionClient {
+class AuthenticationClient {
 public:
   /// `port`: of the server, as it was dialled; 0 accepts any, for a port that a user forwards.
-  SessionClient(const SecretKey& key, const PeerIdentity& identity, std::uint16_t port);
+  AuthenticationClient(const SecretKey& key, const PeerIdentity& identity, std::uint16_t port);
   const std::string& request() const { return x_request; }
   /// Checks the server's proof. The session is established if there is no error.
   SessionError on_answer(std::string_view bytes);
@@ -93,10 +93,10 @@ private:
 };
 
 /// The server's side of one connection.
-class SessionServer {
+class AuthenticationServer {
 public:
   /// Without a key every client that has one is rejected.
-  SessionServer(std::optional<SecretKey> key, std::string job, std::uint16_t port)
+  AuthenticationServer(std::optional<SecretKey> key, std::string job, std::uint16_t port)
       : x_key(std::move(key)), x_job(std::move(job)), x_port(port) {}
 
   /// Handles the client's first message. `answer` is to be sent in any case.

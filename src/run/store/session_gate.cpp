@@ -96,7 +96,7 @@ ObserverResponse SessionGate::receive(ClientId client, const Message& message, A
 /// serves.
 std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
   if (x_rules.plain != PlainMessagePolicy::announcements) return x_rules.key;
-  SessionServer reader(std::nullopt, x_rules.job, x_port);
+  AuthenticationServer reader(std::nullopt, x_rules.job, x_port);
   std::string unused;
   (void)reader.on_request(request, unused);
   const auto& identity = reader.identity();
@@ -105,7 +105,7 @@ std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
 
 ObserverResponse SessionGate::receive_request(ClientId client, std::string_view bytes, AnswerSink& answers) {
   const auto made =
-      x_sessions.try_emplace(client, Session{SessionServer(key_for(bytes), x_rules.job, x_port)});
+      x_sessions.try_emplace(client, Session{AuthenticationServer(key_for(bytes), x_rules.job, x_port)});
   auto& session = made.first->second.server;
   std::string answer;
   const auto error = session.on_request(bytes, answer);

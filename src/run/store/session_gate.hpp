@@ -66,7 +66,7 @@ public:
 private:
   class SealingAnswers;
   struct Session {
-    SessionServer server;
+    AuthenticationServer server;
     bool looks_elsewhere = false; ///< another job's client, which tries several ports: not worth a line
   };
   std::optional<SecretKey> key_for(std::string_view request) const;

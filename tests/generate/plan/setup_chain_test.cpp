@@ -34,7 +34,7 @@ struct Given {
 // A step is a function of those before it: its argument has nothing of those behind it.
 static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_method), const SetupRequest&>,
               "what is made follows from the nodes that it is for");
-static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupWithNodes&>);
+static_assert(!std::is_invocable_v<decltype(&plan::choose_environment_path), const SetupWithNodes&>);
 static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupWithNodes&>);
 static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupWithMethod&>);
 
@@ -72,11 +72,11 @@ TEST_CASE("an environment's place, packages and wheels follow from its way") {
   Given setup;
   setup.way.kind = SetupKind::wheelhouse;
   setup.spec.packages = "requirements.txt";
-  CHECK(plan::choose_setup_place(setup.by_way()).value.place == "requirements-small.txt");
+  CHECK(plan::choose_environment_path(setup.by_way()).value.place == "requirements-small.txt");
   CHECK(plan::read_setup_packages(setup.by_way()).value.torch == std::vector<std::string>{"torch"});
   setup.way.kind = SetupKind::container;
   CHECK(reports(plan::read_setup_packages(setup.by_way()).remarks, "usage/packages"));
-  CHECK(reports(plan::choose_setup_place(setup.by_way()).remarks, "usage/container"));
+  CHECK(reports(plan::choose_environment_path(setup.by_way()).remarks, "usage/container"));
   setup.nodes.target.vendor = model::GpuVendor::nvidia;
   setup.nodes.target.toolkit_max = "12.4";
   setup.way.kind = SetupKind::venv;
@@ -85,7 +85,7 @@ TEST_CASE("an environment's place, packages and wheels follow from its way") {
   setup.spec.cuda = "12.4";
   CHECK(plan::choose_setup_index(setup.by_way(), {}).value.index->name == "cu124");
   setup.spec.cuda.clear();
-  plan::SetupPlace module_image;
+  plan::EnvironmentPath module_image;
   module_image.easyconfig = "PyTorch.eb";
   CHECK_FALSE(plan::choose_setup_index(setup.by_way(), module_image).value.index);
 }

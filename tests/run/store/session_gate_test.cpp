@@ -75,7 +75,7 @@ struct Play {
   SessionGate gate;
   Taken answers;
   Time now = std::chrono::steady_clock::now();
-  SessionClient client{k_key, {PeerRole::rank, "12.0.1000", "0", 3}, 15000};
+  AuthenticationClient client{k_key, {PeerRole::rank, "12.0.1000", "0", 3}, 15000};
 };
 
 constexpr std::string_view k_question = "\x01hpcml/question";
@@ -165,7 +165,7 @@ TEST_CASE("without a key ranks may announce themselves, and nothing else") {
 
 TEST_CASE("a plain client's message causes sealed answers to sessions") {
   Play play({k_key, "12.0.1000", PlainMessagePolicy::announcements});
-  play.client = SessionClient(k_key, {PeerRole::rank, "12.0.1000", "0", 0}, 15000);
+  play.client = AuthenticationClient(k_key, {PeerRole::rank, "12.0.1000", "0", 0}, 15000);
   play.connect();
   play.recorder.answers_all = true;
   Message message;
@@ -185,7 +185,7 @@ TEST_CASE("a store without a key rejects a rank with one") {
 
 TEST_CASE("another job's client is rejected without a line") {
   Play play;
-  const SessionClient stranger(k_key, {PeerRole::rank, "13.0.1000", "0", 3}, 15000);
+  const AuthenticationClient stranger(k_key, {PeerRole::rank, "13.0.1000", "0", 3}, 15000);
   const auto receipt = play.send(StoreOperation::compare_set, k_session_key, stranger.request());
   CHECK_FALSE(receipt.fault.empty());
   play.gate.left(k_client, "10.0.0.9", receipt.fault, play.now);

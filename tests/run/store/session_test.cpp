@@ -38,8 +38,8 @@ struct Pair {
     const auto sealed = server.channel()->seal(body);
     return std::string(client.channel()->open(sealed).value_or("rejected"));
   }
-  SessionClient client;
-  SessionServer server;
+  AuthenticationClient client;
+  AuthenticationServer server;
   SessionError server_error = SessionError::none;
 };
 
@@ -112,7 +112,7 @@ TEST_CASE("a recorded session cannot be replayed to the server") {
   Pair recorded(k_key, k_key);
   REQUIRE(recorded.connect() == SessionError::none);
   const auto sealed = recorded.client.channel()->seal("rank 0 decides");
-  SessionServer server(k_key, "12.0.1000", k_port);
+  AuthenticationServer server(k_key, "12.0.1000", k_port);
   std::string answer;
   REQUIRE(server.on_request(recorded.client.request(), answer) == SessionError::none);
   CHECK(server.on_proof(recorded.client.proof()) == SessionError::wrong_key);
@@ -124,8 +124,8 @@ TEST_CASE("a recorded session cannot be replayed to the server") {
 }
 
 TEST_CASE("the server's proof is not accepted as the client's") {
-  SessionServer server(k_key, "12.0.1000", k_port);
-  const SessionClient client(k_key, rank_of(3), k_port);
+  AuthenticationServer server(k_key, "12.0.1000", k_port);
+  const AuthenticationClient client(k_key, rank_of(3), k_port);
   std::string answer;
   REQUIRE(server.on_request(client.request(), answer) == SessionError::none);
   WireReader challenge(answer, "hpcml session challenge");
@@ -202,24 +202,24 @@ TEST_CASE("an identity cannot be changed on the way") {
 }
 
 TEST_CASE("another version is named by both sides") {
-  SessionServer server(k_key, "12.0.1000", k_port);
+  AuthenticationServer server(k_key, "12.0.1000", k_port);
   std::string answer;
   CHECK(server.on_request(request_of_version(7), answer) == SessionError::version);
   CHECK(server.client_version() == 7);
   WireWriter rejection("hpcml session reject");
   rejection.number(7);
   rejection.text("something new");
-  SessionClient client(k_key, rank_of(3), k_port);
+  AuthenticationClient client(k_key, rank_of(3), k_port);
   CHECK(client.on_answer(rejection.take()) == SessionError::version);
   CHECK(client.server_version() == 7);
-  SessionClient same(k_key, rank_of(3), k_port);
+  AuthenticationClient same(k_key, rank_of(3), k_port);
   CHECK(same.on_answer(answer) == SessionError::version);
   CHECK(same.server_version() == k_session_version);
 }
 
 TEST_CASE("a server of another job rejects without a proof") {
-  SessionServer server(k_key, "13.0.1000", k_port);
-  SessionClient client(k_key, rank_of(3), k_port);
+  AuthenticationServer server(k_key, "13.0.1000", k_port);
+  AuthenticationClient client(k_key, rank_of(3), k_port);
   std::string answer;
   CHECK(server.on_request(client.request(), answer) == SessionError::other_job);
   CHECK(client.on_answer(answer) == SessionError::other_job);
@@ -227,12 +227,12 @@ TEST_CASE("a server of another job rejects without a proof") {
 }
 
 TEST_CASE("a client's first message is limited and printable") {
-  SessionServer server(k_key, std::string(300, 'j'), k_port);
+  AuthenticationServer server(k_key, std::string(300, 'j'), k_port);
   std::string answer;
-  const SessionClient long_job(k_key, {PeerRole::rank, std::string(300, 'j'), "0", 0}, k_port);
+  const AuthenticationClient long_job(k_key, {PeerRole::rank, std::string(300, 'j'), "0", 0}, k_port);
   CHECK(server.on_request(long_job.request(), answer) == SessionError::malformed);
-  SessionServer plain(k_key, "12.0.1000", k_port);
-  const SessionClient escape(k_key, {PeerRole::rank, "12.0.1000", "\033[31m", 0}, k_port);
+  AuthenticationServer plain(k_key, "12.0.1000", k_port);
+  const AuthenticationClient escape(k_key, {PeerRole::rank, "12.0.1000", "\033[31m", 0}, k_port);
   CHECK(plain.on_request(escape.request(), answer) == SessionError::malformed);
   CHECK(plain.identity().step.empty());
 }
