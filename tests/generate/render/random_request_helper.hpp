@@ -19,7 +19,7 @@ public:
   /// A request for the site; its words, for messages, are in `description`.
   model::JobSpec next(const model::Site& site);
   /// "--nodes 2 --array 0-3" of the last request, without what the site needs.
-  const std::string& description() const { return x_said; }
+  const std::string& description() const { return x_written; }
   /// Whether the last request counts nodes, GPUs, tasks and cores: nothing is left for a planner to choose.
   bool is_counted() const { return x_counted; }
   /// How often each key was drawn.
@@ -34,7 +34,7 @@ private:
   void count(model::JobSpec& job, const model::Site& site);
 
   std::mt19937 x_random;
-  std::string x_said;
+  std::string x_written;
   bool x_counted = false;
   std::map<std::string, unsigned> x_drawn;
 };
