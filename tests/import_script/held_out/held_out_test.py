@@ -5,7 +5,9 @@ import copy
 import json
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -98,6 +100,36 @@ class Compare(unittest.TestCase):
     def test_a_launch_is_repeated_for_each_set_of_values(self):
         launch = {"arguments": "--lr {lr} {more}", "each": [{"lr": 1, "more": ""}, {"lr": 2, "more": "--a --b"}]}
         self.assertEqual([one["arguments"] for one in compare.expand(launch, lambda text: text)], [["--lr", "1"], ["--lr", "2", "--a", "--b"]])
+
+
+class StandIns(unittest.TestCase):
+    def probe(self, *arguments):
+        """Returns the arguments that the stand-in of python records."""
+        with tempfile.TemporaryDirectory() as directory:
+            text = run.PROBE.replace("@STUBS@", directory).replace("@RECORDS@", directory).replace("@FILES@", "[]")
+            run.write(directory + "/probe.py", text, 0o755)
+            subprocess.run([sys.executable, directory + "/probe.py", "python", *arguments], check=True)
+            (path,) = pathlib.Path(directory).glob("*.json")
+            return json.loads(path.read_text(encoding="utf-8"))["arguments"]
+
+    def test_only_leading_options_of_python_are_dropped(self):
+        self.assertEqual(self.probe("-u", "-E", "train.py", "-s", "rank", "-u"), ["train.py", "-s", "rank", "-u"])
+
+    def test_paths_that_a_script_names_are_found(self):
+        text = '#!/bin/sh\n#SBATCH --output=/jet/logs/%j.out\ncd "/data/a b"; cp $HOME/x ${D}/y ../z s3://b/c /n/d/\n'
+        self.assertEqual(run.find_absolute_paths(text), ["/bin/sh", "/data/a", "/jet/logs", "/n/d"])
+
+    def test_files_that_jobs_create_are_removed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            run.write(directory + "/old/kept", "kept\n")
+            absolute = run.AbsoluteFiles({directory + "/new/a/b": "x"}, [directory + "/old/kept", directory + "/old/made/deep", directory + "/link"])
+            self.assertEqual(pathlib.Path(directory, "new/a/b").read_text(encoding="utf-8"), "x")
+            run.write(directory + "/new/a/other", "")
+            run.write(directory + "/old/made/file", "")
+            os.symlink(directory + "/old", directory + "/link")
+            absolute.remove()
+            self.assertEqual(sorted(os.listdir(directory)), ["old"])
+            self.assertEqual(os.listdir(directory + "/old"), ["kept"])
 
 
 class Page(unittest.TestCase):

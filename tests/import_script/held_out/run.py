@@ -6,7 +6,7 @@
     run.py --table RESULTS        prints docs/development/import-trials.md
 
 SCRIPTS is a directory with NN.sh for each id of intents.json, which names repository, commit and path of each. Runs as root:
-absolute paths that a script reads are created, and removed at the end.
+absolute paths that a script reads are created, and removed at the end with those that its job creates.
 """
 import argparse
 import concurrent.futures
@@ -33,7 +33,7 @@ SITES = {
     "zurada": {"options": [], "cpu": ["--partition", "cpu384g"], "no_engine": True},
     "narval": {"options": ["--account", "def-me"]},
 }
-NEW_IMAGE = ("01", "11", "18", "34")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
+NEW_IMAGE = ("01", "11", "18", "34", "49")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
 TIMEOUT = 240
 
 PROBE = r'''#!/usr/bin/python3 -SE
@@ -67,7 +67,7 @@ def launch_accelerate():  # as accelerate does: ranks of this node, with the set
     sys.exit(max(rank.wait() for rank in ranks))
 
 if NAME in ("python", "python3"):
-    plain = [a for a in ARGS if a not in ("-u", "-E", "-s")]
+    plain = ARGS[next((i for i, a in enumerate(ARGS) if a not in ("-u", "-E", "-s")), len(ARGS)):]
     if plain[:1] in (["-c"], ["-"], []) or plain[:2] in (["-m", "venv"], ["-m", "pip"]):
         if "torch.cuda.device_count" in " ".join(plain):
             print(len([g for g in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if g]))
@@ -101,29 +101,45 @@ def write(path, text, mode=0o644):
     os.chmod(path, mode)
 
 
-class AbsoluteFiles:
-    """Files outside the working directory, which scripts expect; removes what it created."""
+def find_absolute_paths(text):
+    """Returns the absolute paths that a script names, which its job may create."""
+    return sorted(set(re.findall(r"(?<![\w/$.:~`})\]>*+-])/[\w.+-]+(?:/[\w.+-]+)*", text)))
 
-    def __init__(self, texts):
-        self.created = []
+
+class AbsoluteFiles:
+    """Files outside the working directory, which scripts expect; removes what it and the jobs created.
+
+    `named`: paths that the jobs may create.
+    """
+
+    def __init__(self, texts, named=()):
+        self.absent = sorted({part for part in map(self.find_absent, [*texts, *named]) if part})
         for path, text in sorted(texts.items()):
-            parts = path.split("/")
-            for count in range(2, len(parts) + 1):
-                part = "/".join(parts[:count])
-                if not os.path.exists(part):
-                    self.created.append(part)
-                    if count < len(parts):
-                        os.mkdir(part)
-                    else:
-                        write(part, text, 0o755)
+            if not os.path.exists(path):
+                write(path, text, 0o755)
+
+    @staticmethod
+    def find_absent(path):
+        """Returns the first part of a path that does not exist; none if the whole path exists."""
+        parts = os.path.normpath(path).split("/")
+        paths = ("/".join(parts[:count]) for count in range(2, len(parts) + 1))
+        return next((part for part in paths if not os.path.lexists(part)), "")
 
     def remove(self):
-        for path in reversed(self.created):
-            if os.path.isdir(path):
-                if not os.listdir(path):
-                    os.rmdir(path)
-            else:
+        for path in self.absent:
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            elif os.path.lexists(path):
                 os.unlink(path)
+
+
+def read_absolute_paths(directory, intents):
+    """Returns the absolute paths that the scripts name."""
+    named = set()
+    for entry in intents:
+        with open(os.path.join(directory, entry["id"] + ".sh"), encoding="utf-8", errors="surrogateescape") as file:
+            named.update(find_absolute_paths(file.read()))
+    return named
 
 
 class Trial:
@@ -281,7 +297,7 @@ def run_all(arguments):
     sites = arguments.sites.split(",") if arguments.sites else list(SITES)
     files = {entry["intent"].get("image", ""): "image\n" for entry in intents}
     files.update({name: text for entry in intents for name, text in entry.get("files", {}).items()})
-    absolute = AbsoluteFiles({name: text for name, text in files.items() if name.startswith("/")})
+    absolute = AbsoluteFiles({name: text for name, text in files.items() if name.startswith("/")}, read_absolute_paths(arguments.scripts, intents))
     top = arguments.keep or tempfile.mkdtemp(prefix="imports-", dir="/var/tmp")
     results, earlier = [], read_results(arguments.results) if arguments.reuse else {}
 
