@@ -5,6 +5,8 @@ import re
 import shlex
 
 LOST = "is lost without a warning"
+NO_GPUS = ("", "-1", "NoDevFiles")  # values of Slurm and the sites that hide all GPUs
+REPLACEMENTS = {"nvidia-smi": ("nvidia-smi", "rocm-smi")}  # a site with AMD GPUs has the second
 RUNS = {"once": 1, "twice": 2, "twice, in the batch script": 2}
 
 
@@ -44,7 +46,7 @@ def gpus_of(record, unlimited):
     for name in ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
         value = record["environment"].get(name)
         if value is not None:
-            return [gpu for gpu in value.split(",") if gpu]
+            return [gpu for gpu in value.split(",") if gpu not in NO_GPUS]
     return list(range(unlimited))
 
 
@@ -115,7 +117,8 @@ def check_helpers(intent, records, nodes):
     for helper in intent.get("helpers", []):
         if "may be replaced" in helper.get("note", ""):
             continue
-        mine = [record for record in records if record["program"] == helper["command"].rsplit("/", 1)[-1]]
+        name = helper["command"].rsplit("/", 1)[-1]
+        mine = [record for record in records if record["program"] in REPLACEMENTS.get(name, (name,))]
         wanted = nodes if helper["runs"] == "node" else RUNS.get(helper["runs"])
         if wanted is not None and len(mine) != wanted:
             faults.append(f"{helper['command']} ran {len(mine)} times instead of {wanted}")

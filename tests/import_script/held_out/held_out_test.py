@@ -81,6 +81,16 @@ class Compare(unittest.TestCase):
         records = job() + [record("prepare.sh", rank) for rank in (1, 3)]
         self.assertEqual(differences(records), ["prepare.sh ran 4 times instead of 2"])
 
+    def test_hidden_devices_are_not_counted(self):
+        for value in ("-1", "", "NoDevFiles"):
+            self.assertEqual(compare.gpus_of({"environment": {"ROCR_VISIBLE_DEVICES": value}}, 4), [], value)
+        self.assertEqual(compare.gpus_of({"environment": {"CUDA_VISIBLE_DEVICES": "1,3"}}, 4), ["1", "3"])
+
+    def test_rocm_smi_replaces_nvidia_smi(self):
+        intent = {"helpers": [{"command": "/usr/bin/nvidia-smi", "runs": "once"}]}
+        self.assertEqual(compare.check_helpers(intent, [record("rocm-smi", 0)], 1), [])
+        self.assertEqual(compare.check_helpers(intent, [record("rocm-smi", 0)] * 2, 1), ["/usr/bin/nvidia-smi ran 2 times instead of 1"])
+
     def test_a_lost_bind_and_another_image_are_reported(self):
         self.assertEqual(differences(job(), [{"tool": "singularity", "argv": ["exec", "b.sif", "python"]}]), ["no bind to /mnt", "image a.sif is not used"])
 
@@ -115,6 +125,13 @@ class StandIns(unittest.TestCase):
     def test_only_leading_options_of_python_are_dropped(self):
         self.assertEqual(self.probe("-u", "-E", "train.py", "-s", "rank", "-u"), ["train.py", "-s", "rank", "-u"])
 
+    def test_nvidia_smi_prints_the_free_memory(self):
+        with tempfile.TemporaryDirectory() as directory:
+            run.write(directory + "/probe.py", run.PROBE.replace("@RECORDS@", directory).replace("@FILES@", "[]"), 0o755)
+            for arguments, expected in ((["--query-gpu=memory.free", "--format=csv"], "40000\n"), ([], "")):
+                done = subprocess.run([sys.executable, directory + "/probe.py", "nvidia-smi", *arguments], check=True, capture_output=True, text=True)
+                self.assertEqual(done.stdout, expected)
+
     def test_paths_that_a_script_names_are_found(self):
         text = '#!/bin/sh\n#SBATCH --output=/jet/logs/%j.out\ncd "/data/a b"; cp $HOME/x ${D}/y ../z s3://b/c /n/d/\n'
         self.assertEqual(run.find_absolute_paths(text), ["/bin/sh", "/data/a", "/jet/logs", "/n/d"])
@@ -140,6 +157,19 @@ class Page(unittest.TestCase):
         for changed in ({"warnings": ["warning: another"]}, {"site": "vista"}, {"id": "8"}):
             self.assertEqual(table.evaluate({**result, **changed}, reviewed)[0], "wrong")
 
+    def test_totals_are_counted_for_each_set(self):
+        outcomes = {("40", "lumi"): "same", ("41", "lumi"): "wrong", ("80", "lumi"): "same"}
+        text = "\n".join(table.totals(outcomes, ["lumi"], {"41-80": {"written": 2, "same": 1, "well": 3, "badly": 4}}))
+        first, second = text.split("### Scripts 41 to 80")
+        self.assertIn("1 of 1 imports were written (100 %; goal: 75 %). 1 of them", first)
+        self.assertIn("2 of 2 imports were written (100 %; goal: 75 %). 1 of them have the same intent (50 %", second)
+        self.assertIn("2 were written, 1 of them with the same intent (50 %), 3 were refused with a good reason and 4 with a poor one", second)
+        self.assertNotIn("first run", first)
+
+    def test_a_script_of_a_collection_is_named_by_its_blob(self):
+        self.assertEqual(table.name_version({"commit": "0123456789abcdef"}), "0123456789ab")
+        self.assertEqual(table.name_version({"commit": "blob:0123456789abcdef", "collection": "a/b"}), "blob 0123456789ab, a/b")
+
     def test_every_script_has_an_intent_or_a_refusal(self):
         for entry in run.read_intents():
             self.assertTrue("launches" in entry["intent"] or "refuse" in entry["intent"], entry["id"])
@@ -147,8 +177,7 @@ class Page(unittest.TestCase):
     def test_every_refusal_is_judged(self):
         results = json.loads(test_data.read(str(HERE / "results.json")))["results"]
         reviewed = json.loads((HERE / "refusals.json").read_text(encoding="utf-8"))
-        ran = {result["id"] for result in results}
-        self.assertEqual(len(results), len(ran) * len(run.SITES))
+        self.assertEqual(len(results), len(run.read_intents()) * len(run.SITES))
         self.assertEqual([result["id"] for result in results if table.evaluate(result, reviewed)[1] == "not judged"], [])
 
     def test_the_page_is_written_from_the_results(self):
