@@ -55,7 +55,7 @@ public:
   std::uint16_t port() const { return x_server->port(); }
   std::string output() {
     const std::lock_guard lock(x_guard);
-    return x_said;
+    return x_messages;
   }
   /// Waits until this was said.
   bool reports(const std::string& text) {
@@ -66,11 +66,11 @@ public:
 private:
   void add(const std::string& line) {
     const std::lock_guard lock(x_guard);
-    x_said += line + "\n";
+    x_messages += line + "\n";
   }
   int x_stop;
   std::mutex x_guard;
-  std::string x_said;
+  std::string x_messages;
   store::RendezvousService x_rendezvous;
   store::SessionGate x_gate;
   std::unique_ptr<store::Server> x_server;
