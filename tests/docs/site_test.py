@@ -156,7 +156,7 @@ class Reference(unittest.TestCase):
 
     def test_every_rule_has_a_page(self):
         index = self.reference["reference/rules/index.md"]
-        listed = re.findall(r"^\| \[([a-z-]+/[a-z-]+)\]", index, flags=re.M)
+        listed = re.findall(r"^\| \[([a-z-]+/[a-z0-9-]+)\]", index, flags=re.M)
         rules = [line.split()[0] for line in hpcml("rules").splitlines()[1:]]
         self.assertEqual(sorted(listed), sorted(rules))
         page = self.reference["reference/rules/launch/per-task-value.md"]
