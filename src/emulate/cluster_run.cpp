@@ -61,7 +61,8 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
   StandInOptions options{state_dir,        util::find_program("python3", run.env).value_or(""),
                          run.slurm.srun,   run.slurm.salloc,
                          run.slurm.mpi,    run.keeps_accounts(),
-                         run.limit_devices};
+                         run.limit_devices,
+                         !util::find_program("python", run.env)};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;

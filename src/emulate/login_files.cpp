@@ -49,7 +49,10 @@ std::map<std::string, std::string> storage_variables(const Site& site, const std
 
 std::string module_function(const std::string& state_dir) {
   const std::string lib = state_dir + "/lib/";
-  return fmt::format("() {{ . {}common.sh && . {}module.sh && hpcml_module \"$@\"; }}", lib, lib);
+  // A script that traces its commands (set -x) shows its own, not those of this function.
+  return fmt::format("() {{ {{ local - && set +x; }} 2> /dev/null; . {}common.sh && . {}module.sh && "
+                     "hpcml_module \"$@\"; }}",
+                     lib, lib);
 }
 
 std::vector<std::string> job_directory_variables(const Site& site) {

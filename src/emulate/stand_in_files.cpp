@@ -275,6 +275,8 @@ void put_python_tools(Files& files, const Site& site, const StandInOptions& opti
   if (venv)
     for (const auto* name : {"python", "python3"})
       put(files, options, std::string("bin/") + name, "python.sh", 0755);
+  if (!venv && options.lacks_python && !options.python.empty())
+    put(files, options, "bin/python", "python_name.sh", 0755);
   if (wheelhouse) put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
   put(files, options, "lib/python_env.sh", "python_env.sh", 0644);
   put(files, options, "lib/site_files.sh", "site_files.sh", 0644);

@@ -23,6 +23,7 @@ struct StandInOptions {
   std::string mpi = "none";    ///< what srun's --mpi has for tasks that are to connect
   bool accounting = false;     ///< Slurm keeps accounts, so that sacct has answers
   bool limits_devices = false; ///< tasks may open no other GPUs than their own
+  bool lacks_python = false;   ///< this machine has python3, and no program called python
 };
 
 /// One file.

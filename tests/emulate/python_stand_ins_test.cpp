@@ -128,6 +128,23 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
   CHECK(made.out.ends_with(env + "/bin/python3\n" + env + "\n"));
 }
 
+TEST_CASE("python is python3 where this machine lacks python") {
+  auto site = rich_site();
+  site.python.clear();
+  const Installed installed(site);
+  const auto ran = installed.bash("python -c 'print(1 + 1)'");
+  INFO(ran.err);
+  CHECK(ran.out == "2\n");
+  CHECK(ran.err == "python: assuming that 'python' is at the site: this machine does not have it\n");
+}
+
+TEST_CASE("traces of scripts show no commands of module") {
+  const Installed installed;
+  const auto ran = installed.bash("set -x; module purge; case $- in *x*) echo traces;; esac");
+  CHECK(ran.err == "+ module purge\n+ case $- in\n+ echo traces\n");
+  CHECK(ran.out == "traces\n");
+}
+
 TEST_CASE("emulated pip installs packages of Debian") {
   const Installed installed;
   const auto packages = installed.directory.path() / "debian";

@@ -53,6 +53,7 @@ struct Installed {
     emulate::StandInOptions options;
     options.state_dir = directory.path().string();
     options.python = python;
+    options.lacks_python = true;
     for (const auto& [name, file] : emulate::make_stand_ins(site, layout_of(site), options)) {
       std::filesystem::create_directories((directory.path() / name).parent_path());
       REQUIRE(util::write_file(directory.path() / name, file.text, file.mode));

@@ -10,6 +10,9 @@ case ":$PATH:" in
   *) export PATH="$PATH":@PROGRAM_DIRECTORY@ ;;
 esac
 module() {
+  # A script that traces its commands (set -x) shows its own, not those of this function.
+  # shellcheck disable=SC3043
+  { local - && set +x; } 2> /dev/null
   # shellcheck source=/dev/null
   . "@STATE_DIR@/lib/common.sh" && . "@STATE_DIR@/lib/module.sh" && hpcml_module "$@"
 }
