@@ -215,7 +215,8 @@ std::vector<unsigned> RankRegistry::unannounced() const {
 std::vector<unsigned> RankRegistry::ranks_without_program(std::size_t unknown) const {
   std::vector<unsigned> ranks;
   if (!x_any_program || unknown > 0) return ranks;
-  for (unsigned rank = 0; rank < x_members.size(); ++rank)
+  // The program of rank 0, whose launcher serves the store, starts when all launchers have connected.
+  for (unsigned rank = complete() ? 0 : 1; rank < x_members.size(); ++rank)
     if (x_members[rank].announced && !x_members[rank].came) ranks.push_back(rank);
   return ranks;
 }

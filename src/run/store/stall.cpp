@@ -30,8 +30,14 @@ std::string wait_text(const std::string& key) {
 }
 
 /// What a rank that others wait for does itself.
-std::string doing(const RankStatus& rank, RankStatus::Time now) {
+std::string doing(const RankStatus& rank, const StoreSnapshot& snapshot) {
+  const auto now = snapshot.now;
   const auto ago = time_text(rank.since, now);
+  const bool is_complete = std::none_of(snapshot.ranks.begin(), snapshot.ranks.end(),
+                                        [](const auto& other) { return other.state == State::absent; });
+  // The launcher of rank 0, which serves the store, waits for all others.
+  if (rank.state == State::started && rank.rank == 0U && !is_complete)
+    return "its program starts when all tasks have connected";
   switch (rank.state) {
   case State::absent: return "its task has not connected";
   case State::started:
@@ -268,7 +274,7 @@ private:
       text += (named_count++ > 0 ? "; " : "") + suspect->name;
       if (certain || suspects.size() == 1)
         text += fmt::format(" {}", own_key ? "does not wait for it" : deed);
-      text += fmt::format(": {}", doing(*suspect, x_snapshot.now));
+      text += fmt::format(": {}", doing(*suspect, x_snapshot));
     }
     if (suspects.size() == named_count) return text;
     std::vector<std::string> others;

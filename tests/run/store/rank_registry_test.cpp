@@ -125,6 +125,19 @@ TEST_CASE("a program that does not come although its task was started is told ap
   CHECK_FALSE(registry.members()[6].program);
 }
 
+TEST_CASE("the program of rank 0 is not missing before all tasks have connected") {
+  auto registry = all_but({5}, block);
+  const auto first = k_start + seconds(1);
+  for (unsigned rank = 1; rank < 16; ++rank)
+    if (rank != 5)
+      CHECK(registry.program_came(100 + rank, "10.0.0." + std::to_string(rank / 4 + 1), 1000 + rank, first)
+                .empty());
+  CHECK(
+      registry.due_messages(first + seconds(25), 0) ==
+      Lines{"rank 5/16 (nid2, local 1) has not connected for 26 s: its task has not started, has exited, or "
+            "has not reached hpcml launch"});
+}
+
 TEST_CASE("a process number says nothing without its node") {
   auto registry = all_but({}, block);
   CHECK(registry.program_came(50, "10.0.0.9", 1006, k_start).empty());

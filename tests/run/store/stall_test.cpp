@@ -162,6 +162,8 @@ TEST_CASE("a program's own key, a wrong world size and nobody who waits have sen
   CHECK(stalls[0].text.starts_with(
       "rank 0 (node0) has waited 30 s for the key 'ready': no process has set it; rank 1 (node1)"));
   CHECK(stalls[0].text.find("its program has not connected to the store") != std::string::npos);
+  stalls = find_stalls(scene_of({rank(0, State::started), waiting(1, "ready"), rank(2, State::absent)}));
+  CHECK(stalls.at(0).text.find("its program starts when all tasks have connected") != std::string::npos);
   stalls = find_stalls(scene_of({waiting(0, "data/0/1", "other"), rank(1)}));
   CHECK(stalls.at(0).what == "the key 'data/0/1'");
   stalls = find_stalls(scene_of({waiting(0, "/default_pg/0//cpu//0/2"), rank(1)}));
