@@ -9,6 +9,12 @@ IdSet CpuShape::all() const {
   return set;
 }
 
+unsigned possible_threads_per_core(const NodeType& node) {
+  if (node.cpu.threads_per_core > 1) return node.cpu.threads_per_core;
+  if (node.cpu_arch == CpuArch::aarch64) return 1;
+  return node.cpu_arch == CpuArch::ppc64le ? 4 : 2;
+}
+
 namespace {
 /// `count` domains of equal width over the cores, each with all hardware threads of its cores.
 std::vector<CpuDomain> equal_domains(const CpuShape& shape, unsigned count) {

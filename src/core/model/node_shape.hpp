@@ -126,6 +126,10 @@ struct NodeType {
   Origin origin;
 };
 
+/// The most hardware threads that a core of these nodes can have: a profile that describes one may only not
+/// know of the others. Arm cores of such nodes have one, those of POWER four.
+unsigned possible_threads_per_core(const NodeType& node);
+
 /// Fills core_threads, numa, l3 and packages from counts, in the usual Linux numbering
 /// (thread t of core c is CPU c + t*cores). `numa_count`/`l3_count` 0 leave that level unknown.
 CpuShape make_regular_cpus(unsigned sockets, unsigned cores, unsigned threads_per_core, unsigned numa_count,

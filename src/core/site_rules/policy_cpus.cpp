@@ -24,11 +24,7 @@ std::optional<Room> largest(const RuleEvaluation& job) {
     const long cores = node->cpu.cores;
     if (cores == 0) return std::nullopt;
     const long threads = one_thread ? 1 : node->cpu.threads_per_core;
-    // A profile that describes one thread per core may only not know of the others.
-    const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads
-                          : node->cpu_arch == model::CpuArch::aarch64  ? 1
-                          : node->cpu_arch == model::CpuArch::ppc64le  ? 4
-                                                                       : 2;
+    const long possible = one_thread ? threads : model::possible_threads_per_core(*node);
     if (cores * possible > room.most)
       room = {cores * possible, cores * threads, cores, static_cast<long>(usable_cores(*node)), node};
   }

@@ -190,6 +190,13 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacem
                       "--threads-per-core 0 is not valid: a core has at least one hardware thread",
                       "use --threads-per-core 1 or more");
     threads.reset();
+  } else if (threads && node && threads->value > 1 && model::possible_threads_per_core(*node) == 1) {
+    diagnostics.error("usage/threads-per-core",
+                      fmt::format("--threads-per-core {} is not possible: cores of node type {} have one "
+                                  "hardware thread",
+                                  threads->value, node->id),
+                      "remove --threads-per-core", node->origin);
+    threads.reset();
   } else if (threads && node && threads->value > node->cpu.threads_per_core) {
     diagnostics.warning(
         "request/threads-per-core",
