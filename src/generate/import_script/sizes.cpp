@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How many nodes, tasks and GPUs the old script's launches get, as far as its text shows.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <functional>
 
 #include "core/model/launcher.hpp"
+#include "core/slurm/gres.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
@@ -98,6 +100,17 @@ LaunchCount read_gpus(const Link* link, const SizeEvaluator& sizes,
   if (!option->value->known()) return sizes.read(*option->value);
   const auto number = util::parse_unsigned(text.substr(text.rfind(':') + 1));
   return {LaunchCount::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
+}
+
+/// Accelerators of the request that are GRES under another name than "gpu": "dcu:4".
+std::uint64_t other_accelerators(const slurm::JobOptions& request) {
+  static constexpr std::array<std::string_view, 9> k_names = {"dcu", "gcd",   "gcu", "hpu", "mlu",
+                                                              "npu", "gaudi", "tpu", "xpu"};
+  std::uint64_t count = 0;
+  for (const auto& item : slurm::parse_gres(request.text("gres"), slurm::k_newest_version)
+                              .value_or(std::vector<slurm::GresItem>()))
+    if (util::contains(k_names, std::string_view(item.name))) count = std::max(count, item.count);
+  return count;
 }
 
 LaunchCount read_count(const Link* link, const SizeEvaluator& sizes,
@@ -211,6 +224,7 @@ SizeEvaluator::SizeEvaluator(std::string_view text, const slurm::JobOptions& req
   if (gpus_per_node == 0 && size.gpus_per_task > 0)
     gpus_per_node = count(size.gpus_per_task) * std::max(1U, tasks_per_node);
   if (gpus_per_node == 0) gpus_per_node = count(size.gpus) / nodes;
+  if (gpus_per_node == 0) gpus_per_node = count(other_accelerators(request));
   if (request.has("cpus-per-task")) cpus_per_task = count(request.count("cpus-per-task", 1));
   const auto bind = request.text("gpu-bind");
   own_gpus = bind.empty() ? size.gpus_per_task > 0 || request.has("ntasks-per-gpu") : bind != "none";

@@ -153,3 +153,13 @@ TEST_CASE("A job that is longer than the usual QoS gets the one that holds it") 
   CHECK(result.job.qos->value == "regular");
   CHECK(reports(result, "port/qos", "debug"));
 }
+
+TEST_CASE("gen --from keeps the count of accelerators named otherwise") {
+  for (const std::string gres : {"dcu:4", "npu:4", "dcu:z100:4", "lscratch:100,mlu:4"}) {
+    INFO(gres);
+    const auto script = job("--nodes=1 --gres=" + gres, "python train.py");
+    CHECK(planned(script, "narval").layout.gpus_per_node == 4);
+    CHECK_FALSE(reports(ported(script), "port/gpus", "requests no GPUs"));
+  }
+  CHECK(planned(job("--nodes=1 --gres=lscratch:100", "python train.py"), "narval").layout.gpus_per_node == 0);
+}
