@@ -278,6 +278,37 @@ model::PlannedRendezvous rendezvous_place(const model::Site& site) {
 
 } // namespace
 
+namespace {
+
+/// True if a line of the script that is imported assigns the variable: `NAME=value`, `${NAME:=value}`.
+bool assigns(const std::string& text, const std::string& name) {
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if (at > 0 && util::is_name_char(text[at - 1])) continue;
+    if (text.compare(end, 1, "=") != 0 && text.compare(end, 2, ":=") != 0) continue;
+    const auto line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1; // npos + 1 is 0
+    const auto first = text.find_first_not_of(" \t", line);
+    if (text[first] != '#') return true;
+  }
+  return false;
+}
+
+/// Removes values that only fill a variable in: they would come before the script's own default.
+void leave_to_script(const model::ImportedBody& body, std::vector<PlannedEnv>& env) {
+  const auto sets = [&](const std::string& name) {
+    return std::any_of(body.pieces.begin(), body.pieces.end(),
+                       [&](const auto& piece) { return assigns(piece.text, name); });
+  };
+  const bool sets_caches = sets("XDG_CACHE_HOME"); // HF_HOME and TORCH_HOME are in it by default
+  std::erase_if(env, [&](const PlannedEnv& variable) {
+    const auto& name = variable.name;
+    if (!variable.expression || !variable.value.starts_with("${" + name + ":-")) return false;
+    return sets(name) || (sets_caches && (name == "HF_HOME" || name == "TORCH_HOME"));
+  });
+}
+
+} // namespace
+
 StepResult<Software> plan_environment(const RequestWithLaunch& input, Software software) {
   StepResult<Software> result{std::move(software)};
   auto& env = result.value.env;
@@ -308,6 +339,7 @@ StepResult<Software> plan_environment(const RequestWithLaunch& input, Software s
   if (!input.is_hpcml())
     for (auto& variable : env)
       if (!variable.expression) variable.scope = ValueScope::batch;
+  if (input.job.body) leave_to_script(*input.job.body, env);
   add_user_variables(input, result);
   result.value.caches = site_caches(input.site, input.facts());
   result.value.rendezvous = rendezvous_place(input.site);

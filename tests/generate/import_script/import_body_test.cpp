@@ -355,3 +355,25 @@ TEST_CASE("a name read in several lines is reported with them") {
   CHECK(reports(result, "port/site-variable", "$WORK, also in line 6, "));
   CHECK(reports(result, "port/path", "also in line 6"));
 }
+
+TEST_CASE("gen --from presets no variable that the script sets") {
+  struct Row {
+    std::string line, absent, present;
+  };
+  const std::vector<Row> rows = {
+      {"export HF_HOME=\"${HF_HOME:-$PWD/models}\"", "HF_HOME:-$", "TORCH_HOME:-${SCRATCH"},
+      {"if [ -z \"$TORCH_HOME\" ]; then export TORCH_HOME=$PWD; fi", "TORCH_HOME:-", "HF_HOME:-${SCRATCH"},
+      {": \"${TORCH_HOME:=$PWD/torch}\"", "TORCH_HOME:-", "HF_HOME:-${SCRATCH"},
+      {"export XDG_CACHE_HOME=$PWD/cache", "HF_HOME:-", "XDG_CACHE_HOME"},
+      {"# export TORCH_HOME=x", "MY_TORCH_HOME:-", "TORCH_HOME:-${SCRATCH"},
+      {"export MY_HF_HOME=x", "absent", "HF_HOME:-${SCRATCH"},
+  };
+  for (const auto& row : rows) {
+    const auto text = written(job("--nodes=1 --gpus-per-node=1", row.line + "\npython train.py"), "narval");
+    INFO(text);
+    const auto own = text.find(row.line);
+    REQUIRE(own != std::string::npos);
+    CHECK_FALSE(has(text.substr(0, own), row.absent));
+    CHECK(has(text, row.present));
+  }
+}
