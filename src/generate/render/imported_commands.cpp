@@ -49,20 +49,29 @@ bool reads_variable(const std::string& text, const std::string& name) {
   return false;
 }
 
+/// Whether the variable has the option's text, a type of GPU included: "a100:2".
+bool has_type(const RequestVariable& variable, const model::PlannedDirective& directive) {
+  return std::string_view(variable.name) != "SLURM_GPUS_ON_NODE" &&
+         directive.value.value_or("").find(':') != std::string::npos;
+}
+
 /// A variable as the request of the old script had Slurm set it, for the commands that stay. Numbers of the
 /// whole step: an agent's tasks are fewer than its ranks, and the old script's variables counted ranks or
 /// tasks as it asked for them.
 ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
   ScriptLines lines;
   for (const auto& variable : k_request_variables) {
-    const bool set = std::any_of(plan.directives.begin(), plan.directives.end(),
-                                 [&](const auto& directive) { return directive.name == variable.option; }) &&
+    const auto directive =
+        std::find_if(plan.directives.begin(), plan.directives.end(),
+                     [&](const auto& candidate) { return candidate.name == variable.option; });
+    const bool typed = directive != plan.directives.end() && has_type(variable, *directive);
+    const bool set = directive != plan.directives.end() && !typed &&
                      !(std::string_view(variable.name) == "SLURM_CPUS_PER_TASK" && !mask_lines(plan).empty());
     const auto value = variable.value(plan.layout);
     if (set || value == 0 || !reads_variable(text, variable.name)) continue;
-    lines.push_back(
-        Verbatim{fmt::format("{}={} # read below, and not set by this request", variable.name, value),
-                 by_rule("commands of the old script read it")});
+    lines.push_back(Verbatim{fmt::format("{}={} # read below, and {} by this request", variable.name, value,
+                                         typed ? "set with a type" : "not set"),
+                             by_rule("commands of the old script read it")});
   }
   return lines;
 }

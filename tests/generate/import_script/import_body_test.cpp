@@ -377,3 +377,17 @@ TEST_CASE("gen --from presets no variable that the script sets") {
     CHECK(has(text, row.present));
   }
 }
+
+TEST_CASE("gen --from gives numbers for variables with a type") {
+  const std::string request = "--nodes=1 --gpus-per-node=2 --ntasks-per-node=2";
+  const auto typed = written(job(request, "srun python x.py devices=$SLURM_GPUS_PER_NODE"), "narval");
+  INFO(typed);
+  CHECK(has(typed, "--gpus-per-node=a100:2"));
+  CHECK(has(typed, "\nSLURM_GPUS_PER_NODE=2 # read below"));
+  const auto plain = written(job(request, "srun python x.py devices=$SLURM_GPUS_PER_NODE"), "lumi");
+  CHECK_FALSE(has(plain, "SLURM_GPUS_PER_NODE="));
+  const auto unread = written(job(request, "srun python x.py"), "narval");
+  CHECK_FALSE(has(unread, "SLURM_GPUS_PER_NODE="));
+  const auto number = written(job(request, "srun python x.py devices=$SLURM_GPUS_ON_NODE"), "narval");
+  CHECK_FALSE(has(number, "SLURM_GPUS_ON_NODE="));
+}
