@@ -38,20 +38,19 @@ unsigned long long seconds_of(model::Walltime time) {
 
 void evaluate_most(RuleEvaluation& job) {
   const auto& demand = job.demand;
-  if (demand.shortenable) return; // Slurm shortens the job until it fits
+  const auto& time = demand.least_time ? demand.least_time : demand.time; // Slurm shortens the job to fit
   const auto* partition = job.placement.partition();
   if (const auto& most = limit_of(job.placement.qos, partition, &Limits::max_node_minutes);
-      most && demand.time && job.placement.partitions.size() <= 1) {
-    const auto minutes = std::chrono::ceil<std::chrono::minutes>(demand.time->seconds()).count();
+      most && time && job.placement.partitions.size() <= 1) {
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>(time->seconds()).count();
     if (static_cast<unsigned long long>(minutes) * demand.nodes > most->value)
       job.add_limit(SiteRule::node_minutes, static_cast<unsigned long long>(minutes), most->value,
                     most->origin)
           .owner = limit_owner(job.site, job.placement.qos, partition, &Limits::max_node_minutes);
   }
   const auto limit = longest(job);
-  if (!limit || (demand.time ? *demand.time <= limit->time : !demand.unlimited)) return;
-  job.add_limit(SiteRule::time_over, demand.time ? seconds_of(*demand.time) : 0, seconds_of(limit->time),
-                limit->origin)
+  if (!limit || (time ? *time <= limit->time : !demand.unlimited)) return;
+  job.add_limit(SiteRule::time_over, time ? seconds_of(*time) : 0, seconds_of(limit->time), limit->origin)
       .owner = limit->owner;
 }
 

@@ -82,7 +82,9 @@ void set_options(ResourceRequest& demand, const slurm::JobOptions& request) {
   demand.features = request.features;
   demand.exclusive = request.sharing == slurm::NodeSharing::exclusive;
   demand.reserved = request.has("reservation");
-  demand.shortenable = request.has("time-min");
+  if (const auto least = request.times.find("time-min");
+      least != request.times.end() && least->second.minutes)
+    demand.least_time = model::Walltime::of(std::chrono::minutes(*least->second.minutes));
   demand.overcommit = request.overcommit;
   demand.gpus_by_other_name = requests_otherwise(request);
   for (const auto& [name, setting] : request.settings) demand.options.emplace(name, request.text(name));

@@ -61,8 +61,8 @@ struct ResourceRequest {
   std::uint64_t mem_per_cpu_mib = 0, mem_per_gpu_mib = 0;
   std::optional<model::MemSize> mem; ///< of each node, where it is counted so
   std::optional<model::Walltime> time;
-  bool unlimited = false;   ///< no limit of time was asked for
-  bool shortenable = false; ///< a least time is named: Slurm shortens the job until it fits
+  bool unlimited = false;                    ///< no limit of time was asked for
+  std::optional<model::Walltime> least_time; ///< Slurm may shorten the job to this, until it fits
   unsigned long long array_tasks = 0;
 
   std::map<std::string, std::string, std::less<>> options; ///< of sbatch, with their values, that it has

@@ -96,8 +96,10 @@ TEST_CASE("how sure a verdict is depends on what is known of the job") {
   CHECK(evaluated(at, demand).at(0).certainty == Confidence::definite);
   demand.reserved = true; // a reservation may have limits of its own
   CHECK(evaluated(at, demand).at(0).certainty == Confidence::likely);
-  demand.shortenable = true;
+  demand.least_time = minutes(60);
   CHECK(evaluated(at, demand).empty());
+  demand.least_time = minutes(61);
+  CHECK(evaluated(at, demand).size() == 1);
   demand = demand_for({"tiny"});
   demand.elsewhere = true;
   demand.nodes = 100;

@@ -100,7 +100,7 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
     CHECK(requested.exclusive == script.exclusive);
     CHECK(requested.reserved == script.reserved);
     CHECK(requested.elsewhere == script.elsewhere);
-    CHECK(requested.shortenable == script.shortenable);
+    CHECK(requested.least_time == script.least_time);
     CHECK(requested.mem_per_cpu_mib == script.mem_per_cpu_mib);
     CHECK(requested.mem_per_gpu_mib == script.mem_per_gpu_mib);
     CHECK(requested.constraint == script.constraint);

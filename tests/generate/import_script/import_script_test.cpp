@@ -219,3 +219,18 @@ TEST_CASE("import names the line of an unknown program") {
   for (const auto& finding : result.findings)
     if (finding.code == "port/no-program") CHECK(finding.span.line == 3);
 }
+
+TEST_CASE("gen --from rejects a time limit that --time-min cannot shorten") {
+  const auto exceeds = [](const std::string& least) {
+    auto job_of =
+        ported("#!/bin/bash\n#SBATCH --gres=gpu:1 --time=5000 --time-min=" + least + "\npython x.py\n",
+               "lumi")
+            .job;
+    job_of.account = model::Sourced<std::string>{"project_1", {}};
+    const auto plan = plan::make_plan(job_of, shipped_site("lumi"));
+    return std::any_of(plan.diagnostics.begin(), plan.diagnostics.end(),
+                       [](const auto& finding) { return has(finding.message, "exceeds the maximum"); });
+  };
+  CHECK(exceeds("4000"));
+  CHECK_FALSE(exceeds("60"));
+}
