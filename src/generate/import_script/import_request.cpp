@@ -175,8 +175,9 @@ private:
           setting.place, "port/left-out",
           fmt::format("the option '{}' is not written into the new script: without a value it has no effect",
                       word_of(setting)));
-    if (x_porting.to.flag(setting.option).policy != model::OptionPolicy::forbidden)
-      return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
+    const bool is_accepted = x_porting.to.flag(setting.option).policy != model::OptionPolicy::forbidden;
+    if (is_accepted && setting.option == "export") return pass_export(setting);
+    if (is_accepted) return x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
     if (setting.option == "export" && setting.value.value_or("") == "ALL")
       x_porting.note(setting.place, "port/left-out",
                      fmt::format("'{}' is removed: {} rejects --{}, and ALL is the default", word_of(setting),
@@ -186,6 +187,24 @@ private:
           setting.place, "port/left-out",
           fmt::format("'{}' is removed: {} rejects --{}", word_of(setting), site_id(), setting.option),
           "check that the job runs without this option");
+  }
+
+  /// The script's variables must reach the ranks, so the job gets all variables of the shell that submits it.
+  void pass_export(const slurm::OptionSetting& setting) {
+    const auto value = setting.value.value_or("");
+    std::string all = "ALL";
+    if (value != all && !value.starts_with("ALL,")) {
+      for (const auto& item : util::split(value, ','))
+        if (item.find('=') != std::string::npos) all += "," + item;
+      x_porting.warn(setting.place, "port/variable",
+                     fmt::format("'{}' is {}: with it srun hides the script's variables from the ranks",
+                                 word_of(setting),
+                                 all == "ALL" ? "removed" : fmt::format("replaced by '--export={}'", all)),
+                     "run sbatch from a new login shell to submit the job without other variables");
+      if (all == "ALL") return;
+      return x_job.sbatch.push_back({"--export=" + all, origin(setting.option)});
+    }
+    x_job.sbatch.push_back({word_of(setting), origin(setting.option)});
   }
 
   /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.

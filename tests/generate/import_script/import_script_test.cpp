@@ -234,3 +234,17 @@ TEST_CASE("gen --from rejects a time limit that --time-min cannot shorten") {
   CHECK(exceeds("4000"));
   CHECK_FALSE(exceeds("60"));
 }
+
+TEST_CASE("gen --from imports --export=NONE of the script") {
+  for (const auto* site : {"narval", "lumi", "vista"}) {
+    const auto none = job("--gres=gpu:1 --export=NONE", "python x.py");
+    CHECK_FALSE(has(written(none, site), "--export"));
+    const auto result = ported(none, site);
+    CHECK(std::any_of(result.findings.begin(), result.findings.end(), [](const auto& finding) {
+      return finding.severity == diag::Severity::warning &&
+             has(finding.message, "'--export=NONE' is removed");
+    }));
+  }
+  CHECK(has(written(job("--gres=gpu:1 --export=PATH,A=1", "python x.py"), "narval"), "--export=ALL,A=1"));
+  CHECK(has(written(job("--gres=gpu:1 --export=ALL,A=1", "python x.py"), "narval"), "--export=ALL,A=1"));
+}
