@@ -219,10 +219,23 @@ private:
     return x_porting.source && x_porting.source->gpu_request.style != model::GpuOptionStyle::none;
   }
 
+  /// Whether the script's partition is one of nodes with GPUs, as far as its name or the profile shows.
+  bool names_gpu_partition() const {
+    const auto name = x_request.text("partition");
+    if (util::to_lower(name).find("gpu") != std::string::npos) return true;
+    const auto* partition = x_porting.source ? x_porting.source->find_partition(name) : nullptr;
+    if (!partition || partition->cpu_only || partition->node_types.empty()) return false;
+    const auto& nodes = x_porting.source->node_types;
+    return std::all_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
+      return node.gpu || !util::contains(partition->node_types, node.id);
+    });
+  }
+
   /// Nothing shows that the old job had GPUs; on the site that it was written for it may have had them
   /// anyway.
   void warn_without_gpus(const FoundLaunch& found) {
-    if (has_gpu_request() || !target_node(x_porting) || x_porting.chosen.nodes) return;
+    if ((has_gpu_request() && !names_gpu_partition()) || !target_node(x_porting) || x_porting.chosen.nodes)
+      return;
     x_porting.warn(
         place_of_launch(found), "port/gpus",
         fmt::format("the script requests no GPUs, so its program sees no GPU in the job on {}", site_id()),

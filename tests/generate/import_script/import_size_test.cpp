@@ -163,3 +163,13 @@ TEST_CASE("gen --from keeps the count of accelerators named otherwise") {
   }
   CHECK(planned(job("--nodes=1 --gres=lscratch:100", "python train.py"), "narval").layout.gpus_per_node == 0);
 }
+
+TEST_CASE("gen --from warns when a GPU partition gets no GPUs") {
+  // "booster" and "standard-g" are partitions of profiles, whose sites give GPUs to jobs that request them.
+  for (const std::string partition : {"qgpu", "booster", "standard-g"}) {
+    INFO(partition);
+    const auto result = ported(job("--nodes=1 --partition=" + partition, "python train.py"));
+    CHECK(reports(result, "port/gpus", ""));
+  }
+  CHECK_FALSE(reports(ported(job("--nodes=1 --partition=standard", "python train.py")), "port/gpus", ""));
+}
