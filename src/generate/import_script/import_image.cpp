@@ -78,8 +78,9 @@ const char* describe(Form form) {
 
 class ImagePorter {
 public:
-  ImagePorter(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs)
-      : x_porting(porting), x_header(header), x_programs(programs) {}
+  ImagePorter(ImportState& porting, const slurm::ScriptHeader& header,
+              const std::vector<check::Launch>& launches, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_header(header), x_launches(launches), x_programs(programs) {}
 
   void port() {
     auto image = find();
@@ -297,6 +298,31 @@ private:
                             image->word.text()),
           "remove --container, --venv, --conda or --wheelhouse from hpcml gen to keep the image");
     port_binds_of_request();
+    report_kept_images();
+  }
+
+  /// Commands that stay as the script has them run in their old images.
+  void report_kept_images() {
+    for (const auto& launch : x_launches) {
+      const auto image = image_of(launch);
+      const auto at = std::size_t{launch.chain.front().place.offset};
+      const bool is_replaced =
+          std::any_of(x_programs.begin(), x_programs.end(), [&](const FoundLaunch& found) {
+            return !found.in_batch && at >= found.begin && at < found.end;
+          });
+      if (!image || is_replaced || launch.command->parent) continue;
+      const auto& last = launch.last();
+      const auto& words = launch.command->words;
+      std::vector<std::string> command;
+      for (const auto& word : words)
+        if (word.place.offset >= last.place.offset) command.push_back(word.text());
+      x_porting.warn(launch.chain.front().place, "port/container",
+                     fmt::format("line {} still runs '{}' in image '{}': {} replaces only the image of the "
+                                 "job's programs",
+                                 x_porting.lines.number_at(at), short_line(util::join(command, " ")),
+                                 image->word.text(), x_porting.chosen.environment),
+                     "use the new environment in this line of the script");
+    }
   }
 
   /// The request names an environment: its image has the binds of the old one, and a program outside of
@@ -474,6 +500,7 @@ private:
 
   ImportState& x_porting;
   const slurm::ScriptHeader& x_header;
+  const std::vector<check::Launch>& x_launches;
   std::vector<FoundLaunch>& x_programs;
   std::optional<Image> x_image;
   bool x_by_header = false; ///< the image is of the whole job
@@ -488,8 +515,9 @@ bool is_image_option(std::string_view word) {
   return model::find_image_option(name) != nullptr;
 }
 
-void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {
-  ImagePorter(porting, header, programs).port();
+void port_image(ImportState& porting, const slurm::ScriptHeader& header,
+                const std::vector<check::Launch>& launches, std::vector<FoundLaunch>& programs) {
+  ImagePorter(porting, header, launches, programs).port();
 }
 
 } // namespace hpcml::import_script

@@ -261,7 +261,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   }
   port_size(porting, requests[0], sizes, programs);
   port_launchers(porting, programs);
-  port_image(porting, header, programs);
+  port_image(porting, header, launches, programs);
   const auto old_names = names_of_other_starters(has_srun(to));
   for (auto& found : programs)
     if (!found.in_batch) read_launchers_ranks(porting, found, old_names);

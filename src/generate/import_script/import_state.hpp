@@ -150,7 +150,8 @@ void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs);
 /// Whether an option of a step is about its size, its place or its binding: the plan decides these.
 bool is_planned_of_step(const std::string& option);
 /// The image that the programs run in, with its binds.
-void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
+void port_image(ImportState& porting, const slurm::ScriptHeader& header,
+                const std::vector<check::Launch>& launches, std::vector<FoundLaunch>& programs);
 /// Whether the word of a directive is an option of a plugin that names an image or its binds.
 bool is_image_option(std::string_view word);
 /// True if srun starts the tasks at the site by default.

@@ -357,3 +357,18 @@ TEST_CASE("Programs that a file lists for the old layout's ranks are refused") {
   const auto result = ported(job(k_four, "srun --multi-prog multi.conf"), "narval");
   CHECK(reports(result, "port/launch", "--multi-prog"));
 }
+
+TEST_CASE("gen --from reports steps that keep a replaced image") {
+  const auto text = job("--gres=gpu:1", "singularity exec --nv docker://a/b:1 pip install -e .\n"
+                                        "singularity exec --nv docker://a/b:1 python train.py");
+  for (const bool container : {true, false}) {
+    import_script::RequestOverrides chosen;
+    chosen.environment = container ? "--container" : "--venv";
+    chosen.container = container;
+    const auto result = ported(text, "narval", chosen);
+    CHECK(
+        reports(result, "port/container", "line 3 still runs 'pip install -e .' in image 'docker://a/b:1'"));
+    CHECK_FALSE(reports(result, "port/container", "line 4"));
+  }
+  CHECK_FALSE(reports(ported(text), "port/container", "still runs"));
+}
