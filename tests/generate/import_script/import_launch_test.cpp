@@ -358,6 +358,20 @@ TEST_CASE("Programs that a file lists for the old layout's ranks are refused") {
   CHECK(reports(result, "port/launch", "--multi-prog"));
 }
 
+TEST_CASE("gen --from imports programs of the working directory") {
+  for (const std::string program : {"./run.sh", "$PWD/run.sh", "${PWD}/run.sh", "\"$PWD\"/run.sh",
+                                    "`pwd`/run.sh", "$(pwd)/run.sh", "\"$(pwd)/run.sh\""})
+    for (const std::string starter : {"mpirun -np 8 --hostfile hosts ", "srun "}) {
+      INFO(starter << program);
+      const auto text =
+          written(job("-N 2 --ntasks-per-node=4 --gres=gpu:4", starter + program + " host"), "narval");
+      CHECK(has(text, "\n  " + program + " host\n"));
+      CHECK(has(text, "--ntasks-per-node=4"));
+    }
+  const auto unknown = ported(job("-N 1 --gres=gpu:4", "srun $PWD/$NAME.sh"));
+  CHECK(reports(unknown, "port/no-program", "known only when the script runs"));
+}
+
 TEST_CASE("gen --from reports steps that keep a replaced image") {
   const auto text = job("--gres=gpu:1", "singularity exec --nv docker://a/b:1 pip install -e .\n"
                                         "singularity exec --nv docker://a/b:1 python train.py");
