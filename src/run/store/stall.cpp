@@ -34,7 +34,7 @@ std::string doing(const RankStatus& rank, const StoreSnapshot& snapshot) {
   const auto now = snapshot.now;
   const auto ago = time_text(rank.since, now);
   const bool is_complete = std::none_of(snapshot.ranks.begin(), snapshot.ranks.end(),
-                                        [](const auto& other) { return other.state == State::absent; });
+                                        [](const auto& status) { return status.state == State::absent; });
   // The launcher of rank 0, which serves the store, waits for all others.
   if (rank.state == State::started && rank.rank == 0U && !is_complete)
     return "its program starts when all tasks have connected";
