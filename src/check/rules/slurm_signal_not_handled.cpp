@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <span>
 
 #include "check/node_reach.hpp"
 #include "check/rule.hpp"
@@ -70,6 +71,15 @@ bool is_own_shell(const LintContext& subject) {
   return is_shell(subject.text) && std::none_of(commands.begin(), commands.end(), runs_in_batch);
 }
 
+/// The words of a command that name signals for which it sets a trap: `trap ACTION SIGNAL…`, and
+/// `requeue_job FUNCTION SIGNAL…`, a function that modules for checkpoints offer.
+std::span<const shell::Argument> trapped_signals(const shell::Command& command) {
+  const auto name = command.name();
+  if (command.parent || !name || (*name != "trap" && *name != "requeue_job")) return {};
+  const auto words = command.arguments();
+  return words.empty() ? words : words.subspan(1);
+}
+
 struct Shell {
   const shell::Command* trap = nullptr; ///< for the signal, of the batch shell itself
   bool waits = false;
@@ -90,12 +100,10 @@ Shell look(const LintContext& subject, const std::string& signal) {
       result.unknown = true;
     if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
       result.unknown = true;
-    if (*name != "trap" || command.parent) continue;
-    const auto words = command.arguments();
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      if (!words[i].known())
+    for (const auto& word : trapped_signals(command)) {
+      if (!word.known())
         result.unknown = true;
-      else if (plain_name(words[i].text()) == signal && !result.trap)
+      else if (plain_name(word.text()) == signal && !result.trap)
         result.trap = &command;
     }
   }
