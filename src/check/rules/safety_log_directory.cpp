@@ -22,6 +22,30 @@ bool is_made_by(const LintContext& subject, const std::string& directory) {
   return false;
 }
 
+/// Whether a comment says to make the directory, as the usage of a script does: "#   mkdir -p logs".
+bool is_made_by_usage(std::string_view text, const std::string& directory) {
+  constexpr std::string_view k_space = " \t\r`;&";
+  for (std::size_t at = 0; at < text.size(); at = next_line(text, at)) {
+    const auto place = line_at(text, at);
+    auto line = util::trim(text.substr(place.offset, place.length));
+    if (!line.starts_with('#')) continue;
+    const auto command = line.find("mkdir ");
+    if (command == std::string_view::npos) continue;
+    line.remove_prefix(command + 6);
+    while (!line.empty()) {
+      const auto begin = line.find_first_not_of(k_space);
+      if (begin == std::string_view::npos) break;
+      const auto end = std::min(line.find_first_of(k_space, begin), line.size());
+      auto word = line.substr(begin, end - begin);
+      if (word.starts_with("./")) word.remove_prefix(2);
+      if (word.ends_with('/')) word.remove_suffix(1);
+      if (word == directory) return true;
+      line.remove_prefix(end);
+    }
+  }
+  return false;
+}
+
 /// Whether it hands itself to sbatch, as headers do that make the directories first.
 bool submits_itself(const LintContext& subject) {
   const auto is_own_name = [](const shell::Argument& word) {
@@ -56,7 +80,7 @@ RuleMatches find(const LintContext& subject) {
         directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
     const bool made = is_made_by(subject, directory);
     if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
-    if (made && submits_itself(subject)) continue;
+    if ((made && submits_itself(subject)) || is_made_by_usage(subject.text, directory)) continue;
     reported.push_back(directory);
     hits.push_back(
         {request.place(option),
