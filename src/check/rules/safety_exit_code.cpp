@@ -36,11 +36,62 @@ bool uses_codes(std::string_view text) {
   return false;
 }
 
-/// Whether the script does anything about exit codes.
+/// The rest of the line from the byte on, with those that it is continued on, without a comment.
+std::string_view rest_of_line(std::string_view text, std::size_t at) {
+  auto end = std::min(text.find('\n', at), text.size());
+  while (end < text.size() && end > at && text[end - 1] == '\\')
+    end = std::min(text.find('\n', end + 1), text.size());
+  const auto rest = text.substr(at, end - at);
+  return rest.substr(0, rest.find(" #"));
+}
+
+bool has_list_operator(std::string_view text) {
+  return text.find("||") != std::string_view::npos || text.find("&&") != std::string_view::npos;
+}
+
+/// True if what follows the command, or the command in whose text it is, decides by its exit code.
+bool begins_list(const LintContext& subject, const shell::Command& command) {
+  const auto* outer = &command;
+  while (outer->parent) outer = &subject.view.commands[*outer->parent];
+  const auto end = outer->place.offset + outer->place.length;
+  return end <= subject.text.size() && has_list_operator(rest_of_line(subject.text, end));
+}
+
+/// True if the line decides by the exit code of a group, a loop or a function's body: "} || exit 1".
+bool ends_group_in_list(std::string_view line) {
+  for (const std::string_view end : {"}", ")", "done", "fi", "esac"})
+    if (line.starts_with(end)) return has_list_operator(line);
+  return false;
+}
+
+/// True if a list with && or || may look at how the job's work ended: one that begins with it, with a
+/// function or with `wait`; one after a group; or one after the work that leaves the script.
+template <typename IsWork> bool lists_look_at_work(const LintContext& subject, const IsWork& is_work) {
+  if (!has_list_operator(subject.text)) return false;
+  std::size_t first_work = subject.text.size();
+  for (const auto& launch : subject.launches)
+    if (is_work(launch)) {
+      if (begins_list(subject, *launch.command)) return true;
+      first_work = std::min(first_work, launch.command->place.offset);
+    }
+  for (const auto& command : subject.view.commands)
+    if ((command.calls_function || command.name() == "wait") && begins_list(subject, command)) return true;
+  for (std::size_t at = 0; at < subject.text.size(); at = next_line(subject.text, at)) {
+    const auto line = util::trim(rest_of_line(subject.text, at));
+    if (line.starts_with('#')) continue;
+    if (ends_group_in_list(line)) return true;
+    if (at > first_work && has_list_operator(line) &&
+        (line.find("exit") != std::string_view::npos || line.find("return") != std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
+/// Whether the script does anything about exit codes, but for those of its lists.
 bool looks_at_codes(const LintContext& subject) {
   const auto text = subject.text;
   if (uses_codes(text)) return true;
-  for (const std::string_view sign : {"PIPESTATUS", "errexit", "||", "&&", "trap "})
+  for (const std::string_view sign : {"PIPESTATUS", "errexit", "trap "})
     if (text.find(sign) != std::string_view::npos) return true;
   if (shebang_line(text).find(" -e") != std::string_view::npos ||
       shebang_line(text).find("sh") == std::string_view::npos)
@@ -165,7 +216,9 @@ RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
   const auto* last = last_command(subject);
   auto hits = last ? find_hidden(subject, *last) : RuleMatches();
-  if (!hits.empty() && looks_at_codes(subject)) hits.clear(); // reads all of the text
+  const auto works = [&](const Launch& launch) { return is_work(subject, launch); };
+  if (!hits.empty() && (looks_at_codes(subject) || lists_look_at_work(subject, works)))
+    hits.clear(); // reads all of the text
   return hits;
 }
 

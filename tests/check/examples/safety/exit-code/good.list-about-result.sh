@@ -1,0 +1,4 @@
+#!/bin/bash
+srun python train.py
+[ -f model.pt ] || exit 1
+echo done

@@ -1,0 +1,6 @@
+#!/bin/bash
+train() {
+  srun python train.py
+}
+train || exit 1
+echo done
