@@ -52,12 +52,44 @@ private:
   std::unordered_map<std::string_view, std::vector<std::size_t>> x_places;
 };
 
+/// Of nodes that no site describes: those of most clusters have no more.
+constexpr long k_most_gpus = 8;
+
+bool takes_all_gpus(const LintContext& subject, const model::NodeType& node) {
+  const bool whole = node.gpu && node.gpu->per_node > 0 && !subject.fits[0].slice;
+  return whole && subject.demands[0].gpus_on_node >= node.gpu->per_node;
+}
+
+bool takes_all_cpus(const LintContext& subject, const model::NodeType& node) {
+  const auto& demand = subject.demands[0];
+  const long threads = demand.threads_per_core == 1 ? 1 : static_cast<long>(node.cpu.threads_per_core);
+  return node.cpu.cores > 0 && demand.cpus_per_node >= static_cast<long>(node.cpu.cores) * threads;
+}
+
+/// Whether the job takes all GPUs or all CPUs of each node that it may get, so that no other job with ranks
+/// finds room; where the site chooses the nodes, both of one kind, which then is the kind that it gets.
+bool fills_nodes(const LintContext& subject) {
+  if (!subject.site) return shape_of_job(subject).gpus_per_node.value_or(0) >= k_most_gpus;
+  if (subject.demands.size() != 1 || subject.fits.size() != 1) return false;
+  const auto& nodes = subject.fits[0].nodes;
+  if (!nodes.empty())
+    return std::all_of(nodes.begin(), nodes.end(), [&](const model::NodeType* node) {
+      return takes_all_gpus(subject, *node) || takes_all_cpus(subject, *node);
+    });
+  if (!subject.demands[0].partitions.empty()) return false;
+  const auto& kinds = subject.site->node_types;
+  return std::any_of(kinds.begin(), kinds.end(), [&](const model::NodeType& node) {
+    return takes_all_gpus(subject, node) && takes_all_cpus(subject, node);
+  });
+}
+
 /// Whether other jobs can run on the same nodes; nothing where that is not known. Who takes all memory of
 /// them leaves none for others.
 std::optional<bool> is_shared(const LintContext& subject) {
   if (subject.requests.size() != 1) return std::nullopt;
   if (subject.requests[0].sharing == slurm::NodeSharing::exclusive || subject.requests[0].text("mem") == "0")
     return false;
+  if (fills_nodes(subject)) return false;
   if (subject.header.directives.empty() || subject.fits.size() != 1 || subject.fits[0].partitions.size() != 1)
     return std::nullopt;
   return !subject.fits[0].partitions[0]->exclusive && !subject.fits[0].facts.whole_nodes;
