@@ -197,12 +197,29 @@ void add_ray_port(const LintContext& subject, Numbers& numbers, const Launch& la
     hits.back().hint = fmt::format("set it from the job id: ray start --head --port={}", k_job_port);
 }
 
+/// True if the launch's program does not read MASTER_PORT: torchrun and torch.distributed.launch, which set
+/// it for their ranks from an option, or to 29500.
+bool overrides_port(const Launch& launch) {
+  const auto* agent = launch.agent();
+  return agent && agent->program == "torchrun" && agent->complete &&
+         !agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
+}
+
+/// True if all programs that see the variable's value set it anew.
+bool is_overridden(const LintContext& subject, const ProgramVariable& seen) {
+  return std::all_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+    const auto* value = launch.variable(seen.name);
+    return !value || value->place.offset != seen.value->place.offset || is_utility(launch) ||
+           overrides_port(launch);
+  });
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT", "JAX_COORDINATOR_PORT"})) {
-    if (!seen.value->known()) continue;
+    if (!seen.value->known() || is_overridden(subject, seen)) continue;
     const auto* address = seen.launch->variable("MASTER_ADDR");
     const bool foreign = address && names_foreign_host(subject, *address, false);
     add(subject, numbers, seen.value->text(), seen.value->place, foreign, hits);
