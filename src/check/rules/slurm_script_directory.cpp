@@ -10,13 +10,25 @@
 namespace hpcml::check {
 namespace slurm_script_directory {
 
+/// True if a line that does more than print has a default for the job's ID: the script also runs without
+/// sbatch, and decides by it.
+bool has_default_id(std::string_view text) {
+  constexpr std::string_view k_default = "SLURM_JOB_ID:-";
+  for (auto at = text.find(k_default); at != std::string_view::npos; at = text.find(k_default, at + 1)) {
+    const auto place = line_at(text, at);
+    const auto line = util::trim(text.substr(place.offset, place.length));
+    if (!line.starts_with("echo ") && !line.starts_with("printf ") && !line.starts_with('#')) return true;
+  }
+  return false;
+}
+
 /// Whether the script knows where it is copied to, or is also run without sbatch.
 bool is_prepared(std::string_view text) {
   for (const std::string_view sign :
-       {"SLURM_SUBMIT_DIR", "scontrol show job", "SLURM_JOB_ID:-", "-n \"$SLURM_JOB", "-z \"$SLURM_JOB",
-        "-n \"${SLURM_JOB", "-z \"${SLURM_JOB", "slurm_script", "/spool"})
+       {"SLURM_SUBMIT_DIR", "scontrol show job", "-n \"$SLURM_JOB", "-z \"$SLURM_JOB", "-n \"${SLURM_JOB",
+        "-z \"${SLURM_JOB", "slurm_script", "/spool"})
     if (text.find(sign) != std::string_view::npos) return true;
-  return false;
+  return has_default_id(text);
 }
 
 /// Whether the line takes a directory from the script's own path.
