@@ -135,8 +135,9 @@ bool is_tested(std::string_view text, std::size_t offset) {
 /// python script.
 bool is_work(const LintContext& subject, const Launch& launch) {
   const auto& context = launch.command->context;
-  if (context.condition || context.substitution || context.pipeline ||
-      is_tested(subject.text, launch.command->place.offset))
+  if (context.substitution || context.pipeline) return false;
+  // Nothing tests what is in the background, whatever decides that it is started.
+  if (!context.background && (context.condition || is_tested(subject.text, launch.command->place.offset)))
     return false;
   const auto parent = launch.command->parent;
   if (parent && subject.view.commands[*parent].name() != "eval") return false;
