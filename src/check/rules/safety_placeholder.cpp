@@ -7,6 +7,7 @@
 
 #include "check/deduplicate.hpp"
 #include "check/rule.hpp"
+#include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -164,6 +165,37 @@ void find_keys(const LintContext& subject, RuleMatches& hits) {
     }
 }
 
+/// "IMAGE=YOUR_IMAGE_DIR/x.sif", "DATA=/scratch/TODO_YOUR_USER": gaps in capitals that assignments give.
+void find_capitals(const LintContext& subject, RuleMatches& hits) {
+  constexpr std::string_view k_gap = "YOUR_";
+  constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto text = subject.text;
+  for (auto at = text.find(k_gap, std::min(subject.header.end, text.size())); at != std::string_view::npos;
+       at = text.find(k_gap, at + k_gap.size())) {
+    auto begin = at;
+    while (begin > 0 && util::is_name_char(text[begin - 1])) --begin;
+    auto gap_end = at;
+    while (gap_end < text.size() && util::is_name_char(text[gap_end])) ++gap_end;
+    const auto gap = text.substr(begin, gap_end - begin);
+    const bool whole = begin == at || gap.starts_with("TODO_");
+    if (!whole || gap.size() <= k_gap.size() || std::any_of(gap.begin(), gap.end(), is_small)) continue;
+    const auto line = line_at(text, at);
+    const auto before = util::trim(text.substr(line.offset, begin - line.offset));
+    const auto name_at = before.starts_with("export ") ? before.find_first_not_of(' ', 7) : 0;
+    const auto equals = before.find('=');
+    if (equals == std::string_view::npos || equals < name_at ||
+        !util::is_variable_name(before.substr(name_at, equals - name_at)) ||
+        before.find_first_of("$ \t", equals) != std::string_view::npos || !is_used(subject, begin))
+      continue;
+    const auto value = text.find_first_not_of("\"'", text.find('=', line.offset) + 1);
+    const auto end = std::min(text.find_first_of(k_ends, begin), text.size());
+    hits.add({{value, end - value},
+              fmt::format("'{}' looks like a placeholder", text.substr(value, end - value)),
+              "set your own value"});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (const auto marked = find_template(subject)) {
@@ -177,6 +209,7 @@ RuleMatches find(const LintContext& subject) {
   find_in_commands(subject, hits);
   find_paths(subject, hits);
   find_keys(subject, hits);
+  find_capitals(subject, hits);
   for (const auto& component : subject.settings)
     for (const auto& setting : component)
       if (setting.value && setting.place.length > 0 && setting.option != "comment" &&
