@@ -205,7 +205,7 @@ bool overrides_port(const Launch& launch) {
          !agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
 }
 
-/// True if all programs that see the variable's value set it anew.
+/// True if all programs that see the variable's value set it again.
 bool is_overridden(const LintContext& subject, const ProgramVariable& seen) {
   return std::all_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* value = launch.variable(seen.name);

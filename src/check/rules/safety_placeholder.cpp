@@ -165,11 +165,12 @@ void find_keys(const LintContext& subject, RuleMatches& hits) {
     }
 }
 
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+
 /// "IMAGE=YOUR_IMAGE_DIR/x.sif", "DATA=/scratch/TODO_YOUR_USER": gaps in capitals that assignments give.
 void find_capitals(const LintContext& subject, RuleMatches& hits) {
   constexpr std::string_view k_gap = "YOUR_";
   constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
-  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto text = subject.text;
   for (auto at = text.find(k_gap, std::min(subject.header.end, text.size())); at != std::string_view::npos;
        at = text.find(k_gap, at + k_gap.size())) {
