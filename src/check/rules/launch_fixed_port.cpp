@@ -205,8 +205,9 @@ bool overrides_port(const Launch& launch) {
          !agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
 }
 
-/// True if all programs that see the variable's value set it again.
-bool is_overridden(const LintContext& subject, const ProgramVariable& seen) {
+/// True if the value is unknown, or all programs that see it set the variable again.
+bool is_unusable(const LintContext& subject, const ProgramVariable& seen) {
+  if (!seen.value->known()) return true;
   return std::all_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* value = launch.variable(seen.name);
     return !value || value->place.offset != seen.value->place.offset || is_utility(launch) ||
@@ -219,7 +220,7 @@ RuleMatches find(const LintContext& subject) {
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT", "JAX_COORDINATOR_PORT"})) {
-    if (!seen.value->known() || is_overridden(subject, seen)) continue;
+    if (is_unusable(subject, seen)) continue;
     const auto* address = seen.launch->variable("MASTER_ADDR");
     const bool foreign = address && names_foreign_host(subject, *address, false);
     add(subject, numbers, seen.value->text(), seen.value->place, foreign, hits);

@@ -64,6 +64,19 @@ bool ends_group_in_list(std::string_view line) {
   return false;
 }
 
+/// Whether a list follows a group, or one after the work exits or returns.
+bool has_list_after(std::string_view text, std::size_t first_work) {
+  for (std::size_t at = 0; at < text.size(); at = next_line(text, at)) {
+    const auto line = util::trim(rest_of_line(text, at));
+    if (line.starts_with('#')) continue;
+    if (ends_group_in_list(line)) return true;
+    if (at > first_work && has_list_operator(line) &&
+        (line.find("exit") != std::string_view::npos || line.find("return") != std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
 /// True if a list with && or || may look at how the job's work ended: one that begins with it, with a
 /// function or with `wait`; one after a group; or one after the work that leaves the script.
 template <typename IsWork> bool lists_look_at_work(const LintContext& subject, const IsWork& is_work) {
@@ -76,15 +89,7 @@ template <typename IsWork> bool lists_look_at_work(const LintContext& subject, c
     }
   for (const auto& command : subject.view.commands)
     if ((command.calls_function || command.name() == "wait") && begins_list(subject, command)) return true;
-  for (std::size_t at = 0; at < subject.text.size(); at = next_line(subject.text, at)) {
-    const auto line = util::trim(rest_of_line(subject.text, at));
-    if (line.starts_with('#')) continue;
-    if (ends_group_in_list(line)) return true;
-    if (at > first_work && has_list_operator(line) &&
-        (line.find("exit") != std::string_view::npos || line.find("return") != std::string_view::npos))
-      return true;
-  }
-  return false;
+  return has_list_after(subject.text, first_work);
 }
 
 /// Whether the script does anything about exit codes, but for those of its lists.

@@ -60,6 +60,11 @@ bool submits_itself(const LintContext& subject) {
   });
 }
 
+/// Whether the directory exists when the log is opened: `made` is that the script makes it.
+bool is_made_before(const LintContext& subject, const std::string& directory, bool made) {
+  return (made && submits_itself(subject)) || is_made_by_usage(subject.text, directory);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   std::vector<std::string> reported;
@@ -80,7 +85,7 @@ RuleMatches find(const LintContext& subject) {
         directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
     const bool made = is_made_by(subject, directory);
     if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
-    if ((made && submits_itself(subject)) || is_made_by_usage(subject.text, directory)) continue;
+    if (is_made_before(subject, directory, made)) continue;
     reported.push_back(directory);
     hits.push_back(
         {request.place(option),

@@ -167,9 +167,15 @@ void find_keys(const LintContext& subject, RuleMatches& hits) {
 
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 
+constexpr std::string_view k_gap = "YOUR_";
+
+/// True for YOUR_ and more capitals.
+bool is_gap_in_capitals(std::string_view word) {
+  return word.size() > k_gap.size() && !std::any_of(word.begin(), word.end(), is_small);
+}
+
 /// "IMAGE=YOUR_IMAGE_DIR/x.sif", "DATA=/scratch/TODO_YOUR_USER": gaps in capitals that assignments give.
 void find_capitals(const LintContext& subject, RuleMatches& hits) {
-  constexpr std::string_view k_gap = "YOUR_";
   constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
   const auto text = subject.text;
   for (auto at = text.find(k_gap, std::min(subject.header.end, text.size())); at != std::string_view::npos;
@@ -179,8 +185,7 @@ void find_capitals(const LintContext& subject, RuleMatches& hits) {
     auto gap_end = at;
     while (gap_end < text.size() && util::is_name_char(text[gap_end])) ++gap_end;
     const auto gap = text.substr(begin, gap_end - begin);
-    const bool whole = begin == at || gap.starts_with("TODO_");
-    if (!whole || gap.size() <= k_gap.size() || std::any_of(gap.begin(), gap.end(), is_small)) continue;
+    if ((begin != at && !gap.starts_with("TODO_")) || !is_gap_in_capitals(gap)) continue;
     const auto line = line_at(text, at);
     const auto before = util::trim(text.substr(line.offset, begin - line.offset));
     const auto name_at = before.starts_with("export ") ? before.find_first_not_of(' ', 7) : 0;
