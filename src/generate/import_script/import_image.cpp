@@ -9,6 +9,7 @@
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/image_form.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
 
@@ -29,53 +30,6 @@ struct Image {
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// By what names it: an engine's option or program, or nothing.
-Form form_of(const std::string& text, const EngineRow* engine, bool by_option) {
-  if (engine && engine->named_form) return *engine->named_form;
-  for (const auto* scheme : {"docker:", "oras:", "library:"})
-    if (text.starts_with(scheme)) return Form::registry;
-  if (text.ends_with(".sqsh") || text.ends_with(".squashfs")) return Form::squashed;
-  return by_option && text[0] != '/' && text[0] != '.' ? Form::registry : Form::file;
-}
-
-/// A library or a spool of the old site's nodes: an image does not start where it is missing.
-bool is_of_system(const std::string& path) {
-  for (const std::string_view directory : {"/opt/", "/usr/", "/var/", "/etc/", "/lib/", "/lib64/"})
-    if (path.starts_with(directory)) return true;
-  return false;
-}
-
-/// True if the end of the name is that of an image file, although its directory is in a variable.
-bool is_file_name(const std::string& text) {
-  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
-    if (text.ends_with(end)) return true;
-  return false;
-}
-
-/// The image as the engine names it; nothing where it cannot take it.
-std::optional<std::string> for_engine(const std::string& image, Form form, const EngineRow& engine) {
-  const auto* end = engine.takes.begin() + engine.taken;
-  if (std::find(engine.takes.begin(), end, form) == end) return std::nullopt;
-  if (form != Form::registry) return image;
-  if (!engine.registry_scheme.empty() && holds(image, "://")) return image;
-  std::string name = image;
-  for (const std::string_view scheme : {"docker://", "docker:"})
-    if (name.starts_with(scheme)) name = name.substr(scheme.size());
-  return std::string(engine.registry_scheme) +
-         (engine.registry_hash ? name : util::replace_all(name, "#", "/"));
-}
-
-const char* describe(Form form) {
-  switch (form) {
-  case Form::file: return "an image in a file";
-  case Form::squashed: return "a squashfs image";
-  case Form::registry: return "an image from a registry";
-  case Form::edf: return "an environment definition file (EDF)";
-  case Form::uenv: return "a uenv";
-  }
-  return "";
-}
-
 class ImagePorter {
 public:
   ImagePorter(ImportState& porting, const slurm::ScriptHeader& header,
@@ -91,7 +45,7 @@ public:
     }
     const diag::Place place = image->word.place;
     const auto text = image->word.text();
-    const auto source = image->word.known() || !(image->of_family || is_file_name(text))
+    const auto source = image->word.known() || !(image->of_family || names_image_file(text))
                             ? std::nullopt
                             : rebuilt(image->word);
     if (!image->word.known() && !source)
@@ -103,9 +57,9 @@ public:
     if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
     for (const auto& rule : x_porting.to.containers) {
       const auto& engine = model::row_of(rule.engine);
-      const auto name = for_engine(text, image->form, engine);
+      const auto name = image_for_engine(text, image->form, engine);
       if (!name ||
-          (source && (image->of_family && !is_file_name(text) ? engine.family.empty() : engine.by_slurm)))
+          (source && (image->of_family && !names_image_file(text) ? engine.family.empty() : engine.by_slurm)))
         continue;
       take(*name, place);
       evaluate(*name, place);
@@ -117,8 +71,8 @@ public:
     const auto& first = model::row_of(x_porting.to.containers.front().engine);
     x_porting.error(
         place, "port/container",
-        fmt::format("container image '{}' is {}, which {} on {} does not accept", text, describe(image->form),
-                    first.name, x_porting.to.id),
+        fmt::format("container image '{}' is {}, which {} on {} does not accept", text,
+                    describe_image_form(image->form), first.name, x_porting.to.id),
         fmt::format("add --container IMAGE to hpcml gen with an image that it accepts, such as {}",
                     first.example));
   }
@@ -134,7 +88,7 @@ private:
         continue;
       }
       if (own->word.text() == main.word.text()) continue;
-      const auto name = for_engine(own->word.text(), own->form, engine);
+      const auto name = image_for_engine(own->word.text(), own->form, engine);
       const auto text = own->word.known() ? name : rebuilt(own->word);
       if (text && !engine.by_slurm)
         found.program.image = own->word.known() ? util::shell_quote(*text) : *text;
@@ -209,7 +163,7 @@ private:
         if (engine->binds_option == option)
           x_mounts.push_back({value, place});
         else if (!x_image && !value.empty())
-          x_image = Image{shell::known_argument(value, place), form_of(value, engine, true)};
+          x_image = Image{shell::known_argument(value, place), image_form_of(value, engine, true)};
       }
     return x_image;
   }
@@ -217,7 +171,7 @@ private:
   static std::optional<Image> image_of(const check::Launch& launch) {
     const auto image = launch_chain::find_image(launch);
     if (!image) return std::nullopt;
-    return Image{*image->word, form_of(image->word->text(), image->engine, image->by_option),
+    return Image{*image->word, image_form_of(image->word->text(), image->engine, image->by_option),
                  !image->by_option && image->engine && !image->engine->family.empty()};
   }
 
@@ -481,7 +435,7 @@ private:
       binds.push_back({value, x_porting.origin("the bind")});
       const auto stays =
           fmt::format("bind '{}' is kept: {} must exist on {}", value, parts[0], x_porting.to.id);
-      if (!x_porting.is_of_new_site() && is_of_system(parts[0]))
+      if (!x_porting.is_of_new_site() && is_path_of_system(parts[0]))
         x_porting.warn(place, "port/container", stays, "remove it if the binds of the new site are enough");
       else
         x_porting.note(place, "port/container", stays,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "generate/import_script/image_form.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::import_script {
+
+model::ImageForm image_form_of(const std::string& text, const model::EngineRow* engine, bool by_option) {
+  if (engine && engine->named_form) return *engine->named_form;
+  for (const auto* scheme : {"docker:", "oras:", "library:"})
+    if (text.starts_with(scheme)) return model::ImageForm::registry;
+  if (text.ends_with(".sqsh") || text.ends_with(".squashfs")) return model::ImageForm::squashed;
+  return by_option && text[0] != '/' && text[0] != '.' ? model::ImageForm::registry : model::ImageForm::file;
+}
+
+bool is_path_of_system(const std::string& path) {
+  for (const std::string_view directory : {"/opt/", "/usr/", "/var/", "/etc/", "/lib/", "/lib64/"})
+    if (path.starts_with(directory)) return true;
+  return false;
+}
+
+bool names_image_file(const std::string& text) {
+  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
+    if (text.ends_with(end)) return true;
+  return false;
+}
+
+std::optional<std::string> image_for_engine(const std::string& image, model::ImageForm form,
+                                            const model::EngineRow& engine) {
+  const auto* end = engine.takes.begin() + engine.taken;
+  if (std::find(engine.takes.begin(), end, form) == end) return std::nullopt;
+  if (form != model::ImageForm::registry) return image;
+  if (!engine.registry_scheme.empty() && image.find("://") != std::string::npos) return image;
+  std::string name = image;
+  for (const std::string_view scheme : {"docker://", "docker:"})
+    if (name.starts_with(scheme)) name = name.substr(scheme.size());
+  return std::string(engine.registry_scheme) +
+         (engine.registry_hash ? name : util::replace_all(name, "#", "/"));
+}
+
+const char* describe_image_form(model::ImageForm form) {
+  switch (form) {
+  case model::ImageForm::file: return "an image in a file";
+  case model::ImageForm::squashed: return "a squashfs image";
+  case model::ImageForm::registry: return "an image from a registry";
+  case model::ImageForm::edf: return "an environment definition file (EDF)";
+  case model::ImageForm::uenv: return "a uenv";
+  }
+  return "";
+}
+
+} // namespace hpcml::import_script

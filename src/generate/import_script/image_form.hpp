@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What an old script's image is, from the text that names it, and how an engine of the new site names it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/model/container_engine.hpp"
+
+namespace hpcml::import_script {
+
+/// The form of the image that `text` names, as an option or as a word of the engine.
+model::ImageForm image_form_of(const std::string& text, const model::EngineRow* engine, bool by_option);
+
+/// A library or a spool of the old site's nodes: an image does not start where it is missing.
+bool is_path_of_system(const std::string& path);
+
+/// True if the end of the name is that of an image file, although its directory is in a variable.
+bool names_image_file(const std::string& text);
+
+/// The image as the engine names it; nothing where it cannot take it.
+std::optional<std::string> image_for_engine(const std::string& image, model::ImageForm form,
+                                            const model::EngineRow& engine);
+
+/// "an image in a file"
+const char* describe_image_form(model::ImageForm form);
+
+} // namespace hpcml::import_script
