@@ -93,6 +93,12 @@ diag::Place line_at(std::string_view text, std::size_t offset) {
   return {begin, end - begin};
 }
 
+bool is_in_comment(std::string_view text, std::size_t offset) {
+  const auto line = line_at(text, offset);
+  const auto before = text.substr(line.offset, offset - line.offset);
+  return util::trim(before).starts_with("#") || before.find(" #") != std::string_view::npos;
+}
+
 std::size_t next_line(std::string_view text, std::size_t offset) {
   const auto end = text.find('\n', offset);
   return end == std::string_view::npos ? text.size() : end + 1;

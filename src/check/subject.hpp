@@ -66,6 +66,8 @@ std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset);
 bool has_template_mark(std::string_view line);
 /// The whole line (without its end) that the byte is in.
 diag::Place line_at(std::string_view text, std::size_t offset);
+/// True if a comment begins before the byte on its line.
+bool is_in_comment(std::string_view text, std::size_t offset);
 /// Where the line after that of the byte begins; the size of the text after its last line.
 std::size_t next_line(std::string_view text, std::size_t offset);
 

@@ -12,13 +12,12 @@ namespace launch_cpus_unset {
 
 /// True if an option sets the job's CPUs, or gives it whole nodes.
 bool sets_cpus(const slurm::JobOptions& request) {
-  static constexpr std::array<std::string_view, 10> k_options = {
-      "cpus-per-task",   "cpus-per-gpu",     "ntasks",        "ntasks-per-gpu", "gpus-per-task",
-      "extra-node-info", "cores-per-socket", "tres-per-task", "mincpus",        "ntasks-per-socket"};
+  static constexpr std::array<std::string_view, 9> k_options = {
+      "cpus-per-task",    "cpus-per-gpu",  "ntasks-per-gpu", "gpus-per-task",    "extra-node-info",
+      "cores-per-socket", "tres-per-task", "mincpus",        "ntasks-per-socket"};
   return request.sharing == slurm::NodeSharing::exclusive || request.text("mem") == "0" ||
          request.count("ntasks-per-node") > 1 || request.count("ntasks") > 1 ||
-         std::any_of(k_options.begin(), k_options.end(),
-                     [&](auto option) { return option != "ntasks" && request.has(option); });
+         std::any_of(k_options.begin(), k_options.end(), [&](auto option) { return request.has(option); });
 }
 
 /// The option by which the job has several GPUs.

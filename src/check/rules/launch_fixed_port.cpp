@@ -53,7 +53,7 @@ private:
 };
 
 /// Of nodes that no site describes: those of most clusters have no more.
-constexpr long k_most_gpus = 8;
+constexpr long k_usual_gpus_per_node = 8;
 
 bool takes_all_gpus(const LintContext& subject, const model::NodeType& node) {
   const bool whole = node.gpu && node.gpu->per_node > 0 && !subject.fits[0].slice;
@@ -69,7 +69,7 @@ bool takes_all_cpus(const LintContext& subject, const model::NodeType& node) {
 /// Whether the job takes all GPUs or all CPUs of each node that it may get, so that no other job with ranks
 /// finds room; where the site chooses the nodes, both of one kind, which then is the kind that it gets.
 bool fills_nodes(const LintContext& subject) {
-  if (!subject.site) return shape_of_job(subject).gpus_per_node.value_or(0) >= k_most_gpus;
+  if (!subject.site) return shape_of_job(subject).gpus_per_node.value_or(0) >= k_usual_gpus_per_node;
   if (subject.demands.size() != 1 || subject.fits.size() != 1) return false;
   const auto& nodes = subject.fits[0].nodes;
   if (!nodes.empty())
@@ -208,11 +208,13 @@ bool overrides_port(const Launch& launch) {
 /// True if the value is unknown, or all programs that see it set the variable again.
 bool is_unusable(const LintContext& subject, const ProgramVariable& seen) {
   if (!seen.value->known()) return true;
-  return std::all_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+  const auto ignores = [&](const Launch& launch) {
     const auto* value = launch.variable(seen.name);
     return !value || value->place.offset != seen.value->place.offset || is_utility(launch) ||
            overrides_port(launch);
-  });
+  };
+  // The launch that shows the variable decides nearly always, and is asked before all others.
+  return ignores(*seen.launch) && std::all_of(subject.launches.begin(), subject.launches.end(), ignores);
 }
 
 RuleMatches find(const LintContext& subject) {

@@ -2,6 +2,7 @@
 // A container with GPUs in a job that asks for none.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
 
@@ -29,7 +30,8 @@ RuleMatches find(const LintContext& subject) {
     const auto* container = launch.container();
     const auto* option = container ? find_any(*container, {"nv", "nvccli", "rocm"}) : nullptr;
     if (option)
-      return {{option->place, "the container gets the node's GPUs, but the job requests none",
+      return {{option->place,
+               fmt::format("--{} needs a GPU of the job, but the job requests none", option->name),
                "add --gres=gpu:1, or remove the option from a job for CPUs"}};
   }
   return {};
@@ -42,7 +44,7 @@ Rule rule_launch_gpus_unrequested() {
   return {
       .id = "launch/gpus-unrequested",
       .severity = diag::Severity::note,
-      .title = "Container with GPUs in a job without",
+      .title = "Container with GPUs in a job without GPUs",
       .why =
           "--nv shows a container the driver, not a GPU: a job gets GPUs by --gres or --gpus only. Without "
           "them the program runs on the CPUs, or uses a GPU that belongs to another job.",

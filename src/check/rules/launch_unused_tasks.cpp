@@ -54,8 +54,8 @@ RuleMatches find(const LintContext& subject) {
            fmt::format("{} tasks are requested, but one program runs: only srun and mpirun start a program "
                        "once per task",
                        tasks),
-           request.has("cpus-per-task") ? "use --ntasks=1"
-                                        : fmt::format("use --ntasks=1 --cpus-per-task={}", tasks)}};
+           request.has("cpus-per-task") ? fmt::format("use --{}=1", option)
+                                        : fmt::format("use --{}=1 --cpus-per-task={}", option, tasks)}};
 }
 
 } // namespace launch_unused_tasks

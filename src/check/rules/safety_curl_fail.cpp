@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Downloads by curl that take an error page for the file.
 #include <algorithm>
-#include <array>
 
 #include "check/rule.hpp"
 
 namespace hpcml::check {
 namespace safety_curl_fail {
 
+/// Letters of curl's options that take a value, which may be in the same word: "-XPOST", "-ofile".
+constexpr std::string_view k_with_value = "AbcCdDeEFHKmoPQrtTuUwxXyYz";
+
 /// True if one of the words has the option: by its name, or as a letter among others ("-fsSL").
 bool has_option(std::span<const shell::Argument> words, char letter, std::string_view name) {
   return std::any_of(words.begin(), words.end(), [&](const shell::Argument& argument) {
     const auto word = argument.text();
-    if (word.starts_with("--")) return word.starts_with(name);
-    return word.size() > 1 && word[0] == '-' && word.find(letter) != std::string::npos &&
-           word.find_first_of("./:") == std::string::npos;
+    if (word.starts_with("--"))
+      return word.starts_with(name) && word != "--fail-early" && word != "--output-dir";
+    if (word.size() < 2 || word[0] != '-') return false;
+    return word.substr(1, word.find_first_of(k_with_value, 1)).find(letter) != std::string::npos;
   });
 }
 
@@ -47,10 +50,8 @@ Rule rule_safety_curl_fail() {
       .id = "safety/curl-fail",
       .severity = diag::Severity::note,
       .title = "Download that saves error pages",
-      .why =
-          "To curl a page of the server that says \"not found\" is a download like any other: exit code 0, "
-          "and a file. A script that downloads only what is missing takes it for the data set from then "
-          "on.",
+      .why = "Without --fail, curl saves the server's error page as the file and exits with 0. A script that "
+             "downloads only missing files then takes that page for the data set.",
       .link = "https://curl.se/docs/manpage.html#-f",
       .bad = {R"(#!/bin/bash
 curl -L -O https://data.uni.org/images.tar

@@ -60,7 +60,8 @@ bool begins_list(const LintContext& subject, const shell::Command& command) {
 /// True if the line decides by the exit code of a group, a loop or a function's body: "} || exit 1".
 bool ends_group_in_list(std::string_view line) {
   for (const std::string_view end : {"}", ")", "done", "fi", "esac"})
-    if (line.starts_with(end)) return has_list_operator(line);
+    if (line.starts_with(end) && (line.size() == end.size() || !util::is_name_char(line[end.size()])))
+      return has_list_operator(line);
   return false;
 }
 
@@ -173,7 +174,7 @@ RuleMatches find_wait(const LintContext& subject, const shell::Command& last) {
   return {{last.place,
            fmt::format("the job is COMPLETED even if {} fails: wait without a process returns 0",
                        name_of(*launch)),
-           "use wait $! once for each process in the background, and exit with its code",
+           "set a variable to $! after each start, use wait with each of them, and exit with the code",
            {},
            diag::Severity::note}};
 }
@@ -193,9 +194,9 @@ RuleMatches find_repeated(const LintContext& subject, const shell::Command& last
                     [&](const auto* work) { return is_same(*work, *works.back()); }) < 2)
     return {};
   return {{last.place,
-           fmt::format("the job is COMPLETED even if one of the {} programs above fails: only the last "
-                       "command counts",
-                       works.size() - 1),
+           fmt::format("the job is COMPLETED even if {} fails: only the last command counts",
+                       works.size() == 2 ? std::string("the program above")
+                                         : fmt::format("one of the {} programs above", works.size() - 1)),
            "add set -e above, or exit with the first code that is not 0",
            {},
            diag::Severity::note}};

@@ -2,6 +2,7 @@
 // "$JOB_NAME_$EPOCH": an underscore after a variable is part of its name.
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -9,24 +10,32 @@
 namespace hpcml::check {
 namespace safety_name_runs_on {
 
-/// True if the name is used or set elsewhere in the text with nothing else of a name around it.
-bool is_named(std::string_view text, std::string_view name, std::string_view before, std::string_view after) {
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
-    const bool begins = at == 0 || !util::is_name_char(text[at - 1]);
-    if (!begins || (end < text.size() && util::is_name_char(text[end]))) continue;
-    if (!before.empty() && at > 0 && before.find(text[at - 1]) != std::string_view::npos) return true;
-    if (!after.empty() && end < text.size() && after.find(text[end]) != std::string_view::npos) return true;
+/// Names that the text assigns (`NAME=`), and those that it reads (`$NAME`).
+struct UsedNames {
+  std::set<std::string_view> assigned, read;
+};
+
+UsedNames find_used_names(std::string_view text) {
+  UsedNames used;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = at;
+    while (at < text.size() && util::is_name_char(text[at])) ++at;
+    if (at == begin) {
+      ++at;
+      continue;
+    }
+    const auto name = text.substr(begin, at - begin);
+    if (begin > 0 && text[begin - 1] == '$') used.read.insert(name);
+    if (at < text.size() && text[at] == '=') used.assigned.insert(name);
   }
-  return false;
+  return used;
 }
 
 /// True if the dollar sign is in a comment, in single quotes or taken literally.
 bool is_plain_text(const LintContext& subject, std::size_t dollar) {
   const auto line = line_at(subject.text, dollar);
   const auto before = subject.text.substr(line.offset, dollar - line.offset);
-  const auto word = util::trim(before);
-  return word.starts_with("#") || before.find(" #") != std::string_view::npos || before.ends_with("\\") ||
+  return is_in_comment(subject.text, dollar) || before.ends_with("\\") ||
          before.find('\'') != std::string_view::npos || subject.is_in_text(dollar);
 }
 
@@ -36,6 +45,7 @@ RuleMatches find(const LintContext& subject) {
   const bool possible =
       std::any_of(subject.names.begin(), subject.names.end(), [](auto name) { return name.ends_with("_"); });
   if (!possible || !is_shell_script(text)) return hits;
+  const auto used = find_used_names(text);
   for (auto dollar = text.find('$', subject.header.end); dollar != std::string_view::npos;
        dollar = text.find('$', dollar + 1)) {
     auto end = dollar + 1;
@@ -44,7 +54,7 @@ RuleMatches find(const LintContext& subject) {
     if (name.size() < 3 || name.back() != '_' || name.ends_with("__") || is_plain_text(subject, dollar))
       continue;
     const auto meant = name.substr(0, name.size() - 1);
-    if (is_named(text, name, "", "=") || !is_named(text, meant, "$", "=")) continue;
+    if (used.assigned.count(name) > 0 || used.read.count(meant) + used.assigned.count(meant) == 0) continue;
     hits.add({{dollar, end - dollar},
               fmt::format("bash reads a variable {}, which nothing sets: the underscore is part of the name",
                           name),

@@ -112,8 +112,7 @@ std::optional<std::size_t> find_template(const LintContext& subject) {
 bool is_used(const LintContext& subject, std::size_t offset) {
   const auto line = line_at(subject.text, offset);
   const auto before = util::trim(subject.text.substr(line.offset, offset - line.offset));
-  if (before.starts_with("#") || before.find(" #") != std::string_view::npos || before.ends_with(":-"))
-    return false;
+  if (is_in_comment(subject.text, offset) || before.ends_with(":-")) return false;
   for (const std::string_view printing : {"echo ", "printf ", "sed ", "usage", "Usage", "e.g.", "://"})
     if (before.find(printing) != std::string_view::npos) return false;
   return !subject.is_in_text(offset);

@@ -31,7 +31,7 @@ bool is_used(std::string_view text, std::string_view name) {
     const auto line = line_at(text, at);
     const auto before = text.substr(line.offset, at - line.offset);
     const bool is_pattern = text.substr(end, 1) == ")" && util::trim(before).empty();
-    if (before.find('#') != std::string_view::npos || before.ends_with("-") || is_pattern) continue;
+    if (is_in_comment(text, at) || before.ends_with("-") || is_pattern) continue;
     if (end >= text.size() || text[end] != '=') return true; // "((NAME", "export NAME", "-v NAME"
     if (util::trim(before).starts_with("export") || util::trim(before).starts_with("declare")) return true;
   }

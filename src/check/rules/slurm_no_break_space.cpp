@@ -38,8 +38,10 @@ RuleMatches find(const LintContext& subject) {
     std::vector<Edit> edits;
     add_edits(subject.text, {line.offset, std::min(comment, whole.size())}, edits);
     if (!edits.empty())
-      hits.add({line, "this line has a no-break space, which sbatch takes for part of the value",
-                "use plain spaces", std::move(edits)});
+      hits.add({line,
+                "this line has a no-break space or an invisible character, which sbatch takes for part of "
+                "the value",
+                "remove it, or use a plain space", std::move(edits)});
   }
   return hits;
 }

@@ -126,8 +126,8 @@ struct NodeType {
   Origin origin;
 };
 
-/// The most hardware threads that a core of these nodes can have: a profile that describes one may only not
-/// know of the others. Arm cores of such nodes have one, those of POWER four.
+/// Most hardware threads that a core of these nodes can have. A profile with one thread per core may omit
+/// the others, so this returns the usual number of the architecture then.
 unsigned possible_threads_per_core(const NodeType& node);
 
 /// Fills core_threads, numa, l3 and packages from counts, in the usual Linux numbering

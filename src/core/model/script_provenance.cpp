@@ -20,11 +20,11 @@ std::string word_at(std::string_view text, std::string_view before) {
 
 constexpr std::string_view k_checksum = "# Checksum ",
                            k_advice =
-                               ": if this script is edited, hpcml keeps it as FILE.old before it writes "
+                               " if this script is edited, hpcml keeps it as FILE.old before it writes "
                                "FILE again";
 
-std::string checksum_line(std::string_view script) {
-  return fmt::format("{}{:016x}{}\n", k_checksum, util::fnv1a(script), k_advice);
+std::string checksum_text(std::string_view script) {
+  return fmt::format("{}{:016x}:", k_checksum, util::fnv1a(script));
 }
 
 /// The end of the comment lines that begin with the head; npos if there is none.
@@ -58,7 +58,9 @@ std::optional<ScriptProvenance> find_script_head(std::string_view script) {
 
 std::string add_checksum(const std::string& script) {
   const auto at = end_of_head(script);
-  return at == std::string::npos ? script : script.substr(0, at) + checksum_line(script) + script.substr(at);
+  return at == std::string::npos ? script
+                                 : script.substr(0, at) + checksum_text(script) + std::string(k_advice) +
+                                       '\n' + script.substr(at);
 }
 
 bool has_valid_checksum(std::string_view script) {
@@ -67,7 +69,7 @@ bool has_valid_checksum(std::string_view script) {
   const auto end = script.find('\n', at);
   if (end == std::string_view::npos) return false;
   const auto rest = std::string(script.substr(0, at)) + std::string(script.substr(end + 1));
-  return script.substr(at, end + 1 - at) == checksum_line(rest);
+  return script.substr(at).starts_with(checksum_text(rest)); // the advice may be that of another version
 }
 
 } // namespace hpcml::model

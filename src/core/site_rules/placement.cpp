@@ -70,7 +70,7 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
   if (request && !chosen->is_default && chosen->nameable) {
     // Two types of GPU nodes and no default: a guess might send the job to hardware that was not requested.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
-      placement.chosen_by = PartitionChoice::nobody;
+      placement.chosen_by = PartitionChoice::none;
       return;
     }
     placement.chosen_by = PartitionChoice::only_with_type;

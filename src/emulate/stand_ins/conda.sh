@@ -14,7 +14,7 @@ need_python() {
   [[ -n $hpcml_python ]] || fail "this machine has no Python for an environment"
 }
 
-# From the words: the environment's directory, the packages, whether nobody is asked.
+# From the words: the environment's directory, the packages, and whether --yes was given.
 parse() {
   prefix='' packages=() yes=0
   while (($#)); do

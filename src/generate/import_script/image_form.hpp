@@ -12,7 +12,7 @@ namespace hpcml::import_script {
 /// The form of the image that `text` names, as an option or as a word of the engine.
 model::ImageForm image_form_of(const std::string& text, const model::EngineRow* engine, bool by_option);
 
-/// A library or a spool of the old site's nodes: an image does not start where it is missing.
+/// True for a directory of the old nodes' operating system: a bind of it fails if the new nodes lack it.
 bool is_path_of_system(const std::string& path);
 
 /// True if the end of the name is that of an image file, although its directory is in a variable.

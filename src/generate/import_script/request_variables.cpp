@@ -89,22 +89,28 @@ private:
     return assignment.append || expands(text_of(assignment.place), assignment.name);
   }
 
-  void visit_command(const SyntaxNode& node, bool outermost, bool in_loop) {
-    visit_readers(node);
-    const auto statement = as_assignment(node);
-    const auto bare = [&](const std::string& name) { // `export A` without a value
-      return std::none_of(node.declared.begin(), node.declared.end(),
-                          [&](const auto& assignment) { return assignment.name == name; }) &&
-             std::none_of(node.assignments.begin(), node.assignments.end(),
-                          [&](const auto& assignment) { return assignment.name == name; });
-    };
+  /// The command's assignments that replace a value of the request.
+  std::vector<const shell::Assignment*> find_lost(const SyntaxNode& node) const {
     std::vector<const shell::Assignment*> lost;
     for (const auto* list : {&node.assignments, &node.declared})
       for (const auto& assignment : *list)
         if (is_requested(assignment.name) && !keeps_value(assignment)) lost.push_back(&assignment);
-    if (in_loop && statement) {
+    return lost;
+  }
+
+  void visit_command(const SyntaxNode& node, bool outermost, bool in_loop) {
+    visit_setters(node);
+    const auto statement = as_assignment(node);
+    const auto bare = [&](const std::string& name) { // `export A` without a value
+      const auto has_name = [&](const auto& assignment) { return assignment.name == name; };
+      return std::none_of(node.declared.begin(), node.declared.end(), has_name) &&
+             std::none_of(node.assignments.begin(), node.assignments.end(), has_name);
+    };
+    const auto lost = find_lost(node);
+    const bool is_local = !node.words.empty() && literal_of(node.words.front()) == "local";
+    if ((in_loop && statement) || is_local) {
       for (const auto* assignment : lost)
-        warn(assignment->place.offset, assignment->name, "is set in a loop");
+        warn(assignment->place.offset, assignment->name, is_local ? "is set by local" : "is set in a loop");
       return;
     }
     const auto is_lost = [&](const std::string& name) {
@@ -131,10 +137,10 @@ private:
   }
 
   /// Commands that set variables named by their words: read A, printf -v A.
-  void visit_readers(const SyntaxNode& node) {
-    static constexpr std::array<std::string_view, 6> k_readers = {"read",   "readarray", "mapfile",
+  void visit_setters(const SyntaxNode& node) {
+    static constexpr std::array<std::string_view, 6> k_setters = {"read",   "readarray", "mapfile",
                                                                   "printf", "unset",     "local"};
-    if (node.words.empty() || !util::contains(k_readers, std::string_view(literal_of(node.words.front()))))
+    if (node.words.empty() || !util::contains(k_setters, std::string_view(literal_of(node.words.front()))))
       return;
     const bool prints = literal_of(node.words.front()) == "printf";
     for (std::size_t i = 1; i < node.words.size(); ++i)
@@ -156,7 +162,7 @@ void use_value(FoundLaunch& found, const std::string& name, const std::string& v
   for (std::size_t i = 0; i < program.source.size(); ++i) {
     const auto& source = program.source[i];
     if (!expands(source, name) || source.front() == '\'') continue;
-    auto word = util::replace_all(util::replace_all(source, "${" + name + "}", value), "\"", "");
+    auto word = util::replace_all(util::replace_all(source, "\"", ""), "${" + name + "}", value);
     if (const auto at = find_expansion(word, name); at != std::string::npos && word[at - 1] == '$')
       word.replace(at - 1, name.size() + 1, value);
     program.command[i] = word.find('$') == std::string::npos ? word : source;

@@ -146,7 +146,7 @@ StepResult<Placement> plan_placement(const Request& request) {
         fmt::format("using partition {}, the only one with GPUs of type {}: no --partition is needed",
                     place.partition()->name, job.gpu_type->value),
         place.partition()->origin);
-  if (place.chosen_by == site_rules::PartitionChoice::nobody && !place.choices.empty())
+  if (place.chosen_by == site_rules::PartitionChoice::none && !place.choices.empty())
     report_no_default(input, diagnostics);
   evaluate_node(input, diagnostics);
   const auto* node = place.node();

@@ -46,24 +46,34 @@ constexpr std::string_view k_waiting_functions[] = {"init_process_group",
                                                     "all_gather",
                                                     "allgather",
                                                     "reduce_scatter",
-                                                    "broadcast",
                                                     "barrier",
                                                     "MPI_"};
+
+/// The function of a frame: "poll" of "poll (poll.c:29)".
+std::string_view function_of(std::string_view frame) { return frame.substr(0, frame.rfind(" (")); }
+
+/// True for the C library's own functions (`__GI___clock_nanosleep`), not for Python's (`__getitem__`).
+bool is_of_c_library(std::string_view frame) {
+  const auto name = function_of(frame);
+  return name.starts_with("__") && !name.ends_with("__");
+}
 
 /// True if the ranks of the group wait for other ranks.
 bool waits_for_others(const StackGroup& group) {
   const auto& frames = group.ranks[0].frames;
   return std::any_of(frames.begin(), frames.end(), [](const std::string& frame) {
-    return std::any_of(std::begin(k_waiting_functions), std::end(k_waiting_functions),
-                       [&](auto name) { return frame.find(name) != std::string::npos; });
+    const auto function = function_of(frame);
+    return function == "broadcast" ||
+           std::any_of(std::begin(k_waiting_functions), std::end(k_waiting_functions),
+                       [&](auto name) { return function.find(name) != std::string_view::npos; });
   });
 }
 
-/// The innermost function that is not one of the C library's own (`__GI___clock_nanosleep`), else the state.
+/// The innermost function that is not one of the C library's own, else the state.
 std::string place_text(const StackGroup& group) {
   const auto& place = group.ranks[0];
   for (const auto& frame : place.frames)
-    if (!frame.starts_with("__")) return frame;
+    if (!is_of_c_library(frame)) return frame;
   if (!place.frames.empty()) return place.frames.front();
   return place.state.empty() ? "not known" : place.state;
 }

@@ -18,6 +18,8 @@ namespace hpcml::launch {
 
 /// The variable by which the processes of one launch are known, wherever they went: "PID.NANOSECONDS".
 constexpr const char* k_launch_variable = "HPCML_LAUNCH";
+/// Set in the tasks of emulated clusters (stand_ins/task_prolog.sh).
+constexpr const char* k_rehearsal_variable = "HPCML_REHEARSAL";
 
 using model::BindCheckAction;
 

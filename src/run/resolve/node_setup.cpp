@@ -75,8 +75,8 @@ void settle_limits(NodeSetup& setup, const NodeView& node, const std::string& si
   const auto fabric = node.locking_fabric.empty() ? locking_fabric_of(site_fabric) : node.locking_fabric;
   const auto& locked = node.limits.locked_memory;
   const auto fault = check_locked_memory(locked, fabric);
-  // In a rehearsal it would be the limit of the machine that rehearses, which no rank uses.
-  if (!fault || setup.env.get("HPCML_REHEARSAL")) return;
+  // The limit is that of the machine that runs hpcml emulate, not of the site's nodes.
+  if (!fault || setup.env.get(k_rehearsal_variable)) return;
   setup.node_warnings.push_back(
       fault->can_be_raised
           ? fmt::format("the locked memory limit of {} (ulimit -l) is too low for {}: raised "

@@ -55,7 +55,7 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
   const auto snellius = test::shipped_site("snellius");
   model::JobSpec job;
   auto placement = site_rules::place(snellius, site_rules::demand_of(job));
-  CHECK(placement.chosen_by == site_rules::PartitionChoice::nobody);
+  CHECK(placement.chosen_by == site_rules::PartitionChoice::none);
   CHECK(placement.choices.size() > 1);
   job.gpu_type = sourced<std::string>("h100");
   placement = site_rules::place(snellius, site_rules::demand_of(job));

@@ -293,7 +293,8 @@ TEST_CASE("assignments that override the request are reported") {
   for (const auto* lines :
        {"for A in old new; do srun python x.py $A; done",
         "for b in 1 2; do A=old$b; srun python x.py $A; done", "read -r A < file\nsrun python x.py $A",
-        "printf -v A %s old\nsrun python x.py $A", "srun bash -c 'export A=old; python x.py $A'"}) {
+        "printf -v A %s old\nsrun python x.py $A", "setup() { local A=old; srun python x.py $A; }\nsetup",
+        "srun bash -c 'export A=old; python x.py $A'"}) {
     INFO(lines);
     import_script::ImportResult result;
     with_env(lines, &result);

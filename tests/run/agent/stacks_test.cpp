@@ -55,6 +55,15 @@ TEST_CASE("ranks that wait for others come last") {
         "ranks 1-3: pysleep; rank 0 (n0): c10d::TCPStore::waitForWorkers(); 4 others: recv");
 }
 
+TEST_CASE("only functions of frames are read") {
+  const std::vector<std::string> loads = {"__getitem__ (allreduce_data.py:12)", "main (train.py:2)"};
+  const auto groups = group_places({at(0, loads), at(1, {"broadcast (collectives.py:7)"})});
+  REQUIRE(groups.size() == 2);
+  CHECK(ranks_of(groups[0]) == std::vector<unsigned>{0});
+  CHECK(render_odd_ranks(groups) ==
+        "rank 0 (n0): __getitem__ (allreduce_data.py:12); rank 1 (n0): broadcast (collectives.py:7)");
+}
+
 TEST_CASE("without frames the state says who is where") {
   const auto groups = group_places(
       {at(0, {}, "sleeps in futex"), at(1, {}, "sleeps in recvfrom"), at(2, {}, "sleeps in futex")});
