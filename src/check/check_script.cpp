@@ -100,7 +100,7 @@ Refusals read_as_all(std::string_view text, bool at_site, slurm::ScriptAsRead& j
   return list;
 }
 
-std::optional<Version> version_of(const CheckTarget& target) {
+std::optional<Version> version_of(const TargetCluster& target) {
   if (target.version || !target.site || !target.site->slurm_version) return target.version;
   return slurm::parse_version(target.site->slurm_version->value);
 }
@@ -136,10 +136,10 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
     if (given_up) refusal.hint = "use --" + renamed.front().text;
     const auto engine = site_rules::engine_of_option(name);
     const auto plugin = site_rules::plugin_option(subject.site, name);
-    if (!given_up && plugin == site_rules::PluginOption::none) return false;
+    if (!given_up && plugin == site_rules::PluginOptionStatus::none) return false;
     value_at = value_behind(subject.text, at, word);
     if (given_up) return false;
-    if (plugin == site_rules::PluginOption::brought) return true;
+    if (plugin == site_rules::PluginOptionStatus::brought) return true;
     refusal.severity = diag::Severity::warning;
     if (subject.site)
       refusal.hint = fmt::format("check the name: the profile of {} lists no plugin with this option",
@@ -201,7 +201,7 @@ void run_rule(const Rule& rule, const LintContext& subject, Findings& findings) 
                          {},
                          std::move(hit.hint.text),
                          std::move(hit.hint.source)},
-                        hit.place.length > 0 ? hit.place : diag::Place{},
+                        hit.place.length > 0 ? hit.place : diag::TextRange{},
                         std::move(hit.fix)});
 }
 
@@ -243,7 +243,7 @@ void evaluate_parts(LintContext& subject) {
 
 } // namespace
 
-Findings check_script(const std::string& file, std::string_view text, const CheckTarget& target) {
+Findings check_script(const std::string& file, std::string_view text, const TargetCluster& target) {
   if (text.size() > k_largest_script)
     return {{{diag::Severity::error,
               "slurm/script-size",
@@ -280,7 +280,7 @@ Findings check_script(const std::string& file, std::string_view text, const Chec
   return findings;
 }
 
-FixedText fix_script(std::string_view text, const CheckTarget& target) {
+FixedText fix_script(std::string_view text, const TargetCluster& target) {
   FixedText result{std::string(text)};
   // A fix can bring to light what it hid; each round leaves less, and none continues for ever.
   for (int round = 0; round < 10; ++round) {

@@ -14,7 +14,7 @@
 namespace hpcml::check {
 
 /// What a script is checked for.
-struct CheckTarget {
+struct TargetCluster {
   std::optional<slurm::Version> version = {}; ///< unset: the site's; without a site all known ones, where a
                                               ///< refusal that only some have is a warning that names them
   const model::Site* site = nullptr;
@@ -27,9 +27,9 @@ struct CheckTarget {
 inline constexpr std::size_t k_largest_script = std::size_t{4} << 20U;
 
 /// What sbatch refuses, and what the rules find, in the order of the lines.
-Findings check_script(const std::string& file, std::string_view text, const CheckTarget& target = {});
+Findings check_script(const std::string& file, std::string_view text, const TargetCluster& target = {});
 
 /// The script with everything fixed that can be fixed safely; the same text where there is nothing.
-FixedText fix_script(std::string_view text, const CheckTarget& target = {});
+FixedText fix_script(std::string_view text, const TargetCluster& target = {});
 
 } // namespace hpcml::check

@@ -70,7 +70,7 @@ std::string range_text(std::size_t first, std::size_t count) {
 
 } // namespace
 
-Edit remove_option(std::string_view text, diag::Place option) {
+Edit remove_option(std::string_view text, diag::TextRange option) {
   const auto line = line_at(text, option.offset);
   auto begin = option.offset;
   while (begin > line.offset && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;

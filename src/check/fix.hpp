@@ -11,7 +11,7 @@
 namespace hpcml::check {
 
 /// Takes an option out of its directive; with the whole line where nothing else is on it.
-Edit remove_option(std::string_view text, diag::Place option);
+Edit remove_option(std::string_view text, diag::TextRange option);
 /// A text after fixes, and how many findings they were for.
 struct FixedText {
   std::string text;

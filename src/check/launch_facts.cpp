@@ -23,16 +23,16 @@ std::vector<std::string_view> names_in(std::string_view text) {
   return names;
 }
 
-std::vector<ProgramVariable> seen_variables(const LintContext& subject,
+std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
                                             std::initializer_list<std::string_view> names) {
-  std::vector<ProgramVariable> seen;
+  std::vector<EffectiveEnvVariable> seen;
   std::set<std::pair<std::size_t, std::string_view>> known;
   // A name that the text does not have is not worth a look at every command.
   if (std::none_of(names.begin(), names.end(), [&](auto name) {
         return std::binary_search(subject.names.begin(), subject.names.end(), name);
       }))
     return seen;
-  const auto add = [&](std::string_view name, const shell::Argument& value, diag::Place set_at,
+  const auto add = [&](std::string_view name, const shell::Argument& value, diag::TextRange set_at,
                        const Launch& launch) {
     if (known.emplace(set_at.offset, name).second) seen.push_back({name, &value, set_at, &launch});
   };
@@ -126,7 +126,7 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
   return last;
 }
 
-bool is_explained(const LintContext& subject, diag::Place place) {
+bool is_explained(const LintContext& subject, diag::TextRange place) {
   static constexpr std::array<std::string_view, 16> k_reasons = {
       "workaround", "work around", "do not remove", "don't remove", "hang",     "required",
       "necessary",  "needed",      "otherwise",     "to avoid",     "not used", "unused",
@@ -156,7 +156,7 @@ void RuleMatches::add(RuleMatch hit) {
   ++x_counted;
 }
 
-std::vector<Edit> replace_end(const LintContext& subject, diag::Place place, std::string_view written,
+std::vector<Edit> replace_end(const LintContext& subject, diag::TextRange place, std::string_view written,
                               std::string text) {
   if (place.offset + place.length > subject.text.size() ||
       !subject.text.substr(place.offset, place.length).ends_with(written))

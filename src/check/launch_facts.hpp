@@ -15,16 +15,16 @@
 namespace hpcml::check {
 
 /// A variable as a program of the script sees it.
-struct ProgramVariable {
+struct EffectiveEnvVariable {
   std::string_view name;
   const shell::Argument* value = nullptr;
-  diag::Place set_at;
+  diag::TextRange set_at;
   const Launch* launch = nullptr; ///< the first one that sees this setting
 };
 /// As LintContext::names.
 std::vector<std::string_view> names_in(std::string_view text);
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
-std::vector<ProgramVariable> seen_variables(const LintContext& subject,
+std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
                                             std::initializer_list<std::string_view> names);
 
 /// Whether the link's program is in the launch's own command, not in one around it.
@@ -55,12 +55,12 @@ bool is_standalone(const Launch& launch, const Link& agent);
 const GivenOption* names_components(const Launch& launch);
 /// Whether the script takes the variable away in front of the place.
 bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset);
-bool is_explained(const LintContext& subject, diag::Place place);
+bool is_explained(const LintContext& subject, diag::TextRange place);
 /// Adds a hit unless the same place has one already.
 void add_match(RuleMatches& hits, RuleMatch hit);
 /// Puts `text` in place of `written`, the end of what is at `place`; nothing where something else is written
 /// there.
-std::vector<Edit> replace_end(const LintContext& subject, diag::Place place, std::string_view written,
+std::vector<Edit> replace_end(const LintContext& subject, diag::TextRange place, std::string_view written,
                               std::string text);
 /// Puts a further option after the program's word; nothing where that word is not in the script as such.
 std::vector<Edit> add_option(const LintContext& subject, const Link& link, const std::string& option);

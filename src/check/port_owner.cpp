@@ -89,7 +89,7 @@ bool names_foreign_host(const LintContext& subject, const shell::Argument& word,
   return is_foreign(subject, host_of(known));
 }
 
-bool is_used_elsewhere(const LintContext& subject, diag::Place place) {
+bool is_used_elsewhere(const LintContext& subject, diag::TextRange place) {
   const auto text = subject.text;
   const auto name = assigned_name(text, place.offset);
   if (name.empty()) return false;

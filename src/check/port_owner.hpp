@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "check/subject.hpp"
-#include "core/diag/place.hpp"
+#include "core/diag/text_range.hpp"
 
 namespace hpcml::check {
 
@@ -17,6 +17,6 @@ bool has_unknown_backend(const Launch& launch, const Link& agent);
 /// neither a loopback address nor a name in --nodelist. False if it is not known, as "$(hostname)".
 bool names_foreign_host(const LintContext& subject, const shell::Argument& word, bool with_port);
 /// Whether the number at the place is given to a variable that also something else than the rendezvous reads.
-bool is_used_elsewhere(const LintContext& subject, diag::Place place);
+bool is_used_elsewhere(const LintContext& subject, diag::TextRange place);
 
 } // namespace hpcml::check

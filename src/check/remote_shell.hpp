@@ -2,7 +2,7 @@
 // ssh and its like from a batch script: whether what they start runs on other nodes of the job.
 #pragma once
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 
 namespace hpcml::check {
 

@@ -12,7 +12,7 @@
 
 #include "check/subject.hpp"
 #include "core/diag/diagnostic.hpp"
-#include "core/diag/place.hpp"
+#include "core/diag/text_range.hpp"
 
 namespace hpcml::check {
 
@@ -36,7 +36,7 @@ struct Hint {
 
 /// A place in the script where the rule is broken.
 struct RuleMatch {
-  diag::Place place;   ///< length 0: the script as a whole
+  diag::TextRange place;   ///< length 0: the script as a whole
   std::string message; ///< one sentence
   Hint hint = {};
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
@@ -57,7 +57,7 @@ private:
 /// What is wrong, and the edits that fix it together; none where that is not safe.
 struct Finding {
   diag::Diagnostic what; ///< its span is made of the place when all findings exist
-  diag::Place place = {};
+  diag::TextRange place = {};
   std::vector<Edit> fix = {};
 };
 using Findings = std::vector<Finding>;
@@ -102,7 +102,7 @@ struct Rule {
   RuleMatches (*find)(const LintContext&) =
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const LintContext&,
-                           diag::Place) = nullptr; ///< for a finding that is not a Hit of `find`
+                           diag::TextRange) = nullptr; ///< for a finding that is not a Hit of `find`
   /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
   /// more names than its documents say.
   bool likely_refusal = false;

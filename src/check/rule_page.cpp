@@ -105,8 +105,8 @@ constexpr std::string_view k_groups[] = {"slurm", "site", "launch", "safety", "c
 
 } // namespace
 
-CheckTarget example_target(const Example& example, const SiteLookup& sites) {
-  CheckTarget target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
+TargetCluster example_target(const Example& example, const SiteLookup& sites) {
+  TargetCluster target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
   if (!example.version.empty())
     target.version = slurm::parse_version(example.version);
   else if (!target.site || !target.site->slurm_version)

@@ -14,7 +14,7 @@ namespace hpcml::check {
 using SiteLookup = std::function<const model::Site*(std::string_view id)>;
 
 /// What an example is checked for.
-CheckTarget example_target(const Example& example, const SiteLookup& sites);
+TargetCluster example_target(const Example& example, const SiteLookup& sites);
 
 /// Returns all rules. `format`: "text" (a line per rule: ID, severity, fix, title) or "json" (all of the
 /// pages).

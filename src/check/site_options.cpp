@@ -5,7 +5,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
+diag::TextRange plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
   const std::string word = "--" + name;
   for (const auto& directive : header.directives)
     for (const auto& plugin : directive.words)

@@ -11,7 +11,7 @@
 namespace hpcml::check {
 
 /// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
-diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);
+diag::TextRange plugin_word(const slurm::ScriptHeader& header, const std::string& name);
 
 /// Adds the options that plugins of the site read: those that it has rules for.
 void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header,

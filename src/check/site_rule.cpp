@@ -49,7 +49,7 @@ diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
   return diag::Severity::note;
 }
 
-RuleMatch match_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+RuleMatch match_of(const HetJobComponent& part, const site_rules::PolicyViolation& violation) {
   const auto& row = site_rules::row_of(violation.rule);
   const auto options = row.options.front().empty()
                            ? std::vector<std::string_view>{violation.name}
@@ -57,20 +57,20 @@ RuleMatch match_of(const ComponentAtSite& part, const site_rules::PolicyViolatio
   const site_rules::ViolationContext context{violation, part.site, part.fit, part.demand};
   RuleMatch match{part.place(options), site_rules::describe(violation, part.site, part.fit, part.demand),
                   cite(row.hint(context, site_rules::OptionForm::script), violation.origin)};
-  if (row.script_severity == site_rules::ScriptSeverity::certainty) match.severity = severity_of(violation);
+  if (row.script_severity == site_rules::SeveritySource::certainty) match.severity = severity_of(violation);
   return match;
 }
 
 } // namespace
 
-diag::Place ComponentAtSite::place(const std::vector<std::string_view>& options) const {
+diag::TextRange HetJobComponent::place(const std::vector<std::string_view>& options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};
 }
 
-std::vector<ComponentAtSite> parts_of(const LintContext& subject) {
-  std::vector<ComponentAtSite> parts;
+std::vector<HetJobComponent> parts_of(const LintContext& subject) {
+  std::vector<HetJobComponent> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
                      *subject.site, subject.violations[i]});
@@ -93,7 +93,7 @@ Hint cite(std::string hint, const model::Origin& origin) {
   return {std::move(hint), site_rules::describe_source(origin)};
 }
 
-std::vector<Edit> remove_option(const LintContext& subject, diag::Place place) {
+std::vector<Edit> remove_option(const LintContext& subject, diag::TextRange place) {
   if (place.length == 0 || place.offset + place.length > subject.text.size() ||
       subject.text[place.offset] != '-')
     return {};
@@ -109,7 +109,7 @@ std::vector<Edit> remove_option(const LintContext& subject, diag::Place place) {
   return is_directive ? std::vector<Edit>{remove_option(subject.text, place)} : std::vector<Edit>{};
 }
 
-std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
+std::vector<Edit> replace_in(const LintContext& subject, diag::TextRange place, const std::string& from,
                              const std::string& to) {
   if (from.empty() || place.length == 0 || place.offset + place.length > subject.text.size()) return {};
   const auto written = subject.text.substr(place.offset, place.length);
@@ -119,7 +119,7 @@ std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, cons
   return {{place.offset + at, from.size(), to}};
 }
 
-std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place place,
+std::vector<Edit> add_directive_after(const LintContext& subject, diag::TextRange place,
                                       const std::string& option) {
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);

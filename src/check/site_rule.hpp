@@ -13,7 +13,7 @@
 namespace hpcml::check {
 
 /// One component of a job with what is known of it at the site.
-struct ComponentAtSite {
+struct HetJobComponent {
   const slurm::JobOptions& request;
   const slurm::JobSize& size;
   const hpcml::site_rules::ResourceRequest& demand;
@@ -22,15 +22,15 @@ struct ComponentAtSite {
   const hpcml::site_rules::PolicyViolations& violations;
 
   /// Where the first of these options is; nowhere where none is given.
-  diag::Place place(const std::vector<std::string_view>& options) const;
+  diag::TextRange place(const std::vector<std::string_view>& options) const;
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };
 /// The components; none without a site.
-std::vector<ComponentAtSite> parts_of(const LintContext& subject);
+std::vector<HetJobComponent> parts_of(const LintContext& subject);
 
 /// Completes the match for a violation, for example with a fix. Returns false if there is none.
-using CompleteMatch = bool (*)(const LintContext& subject, const ComponentAtSite& part,
+using CompleteMatch = bool (*)(const LintContext& subject, const HetJobComponent& part,
                                const hpcml::site_rules::PolicyViolation& violation, RuleMatch& match);
 /// Returns a match for each violation under the rule of that ID, with the place, the sentence, the hint and
 /// the severity of its row in the table of site rules.
@@ -52,12 +52,12 @@ Hint cite(std::string hint, const model::Origin& origin);
 
 /// The option taken out: its words, or the whole line where nothing else is on it. Empty where that cannot be
 /// seen.
-std::vector<Edit> remove_option(const LintContext& subject, diag::Place place);
+std::vector<Edit> remove_option(const LintContext& subject, diag::TextRange place);
 /// Returns the edit that replaces `from`, which occurs once in the option's value, by `to`; empty otherwise.
-std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
+std::vector<Edit> replace_in(const LintContext& subject, diag::TextRange place, const std::string& from,
                              const std::string& to);
 /// Returns the edit that adds a directive on the line after that of the place.
-std::vector<Edit> add_directive_after(const LintContext& subject, diag::Place place,
+std::vector<Edit> add_directive_after(const LintContext& subject, diag::TextRange place,
                                       const std::string& option);
 
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two

@@ -16,7 +16,7 @@ const slurm::OptionSetting* LintContext::directive(std::string_view option) cons
 }
 
 bool LintContext::is_in_text(std::size_t offset) const {
-  return std::any_of(texts.begin(), texts.end(), [&](diag::Place place) {
+  return std::any_of(texts.begin(), texts.end(), [&](diag::TextRange place) {
     return offset >= place.offset && offset < place.offset + place.length;
   });
 }
@@ -62,7 +62,7 @@ bool has_gap(std::string_view text) {
          (brace == 0 || text[brace - 1] != '$');
 }
 
-std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
+std::optional<diag::TextRange> gap_at(std::string_view text, std::size_t offset) {
   if (offset >= text.size() || text[offset] != '<') return std::nullopt;
   const auto line = line_at(text, offset);
   const auto rest = text.substr(offset, line.offset + line.length - offset);
@@ -74,7 +74,7 @@ std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
   });
   if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
     return std::nullopt;
-  return diag::Place{offset, close + 1};
+  return diag::TextRange{offset, close + 1};
 }
 
 bool has_template_mark(std::string_view line) {
@@ -85,7 +85,7 @@ bool has_template_mark(std::string_view line) {
   return has_pair("{{", "}}") || has_pair("{%", "%}");
 }
 
-diag::Place line_at(std::string_view text, std::size_t offset) {
+diag::TextRange line_at(std::string_view text, std::size_t offset) {
   const auto before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   const auto begin = before == std::string_view::npos ? 0 : before + 1;
   auto end = std::min(text.find('\n', offset), text.size());

@@ -10,7 +10,7 @@
 
 #include "core/launch_chain/launches.hpp"
 #include "core/model/site.hpp"
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/site_rules/policy_violation.hpp"
 #include "core/slurm/job_reading.hpp"
 
@@ -30,9 +30,9 @@ struct LintContext : slurm::ScriptAsRead {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false;                   ///< false: no version was requested; `version` is the newest
-  shell::CommandView view = {};                 ///< the commands, in the order in which bash comes to them
+  shell::ScriptCommands view = {};                 ///< the commands, in the order in which bash comes to them
   std::vector<shell::UnparsedText> unread = {}; ///< where bash itself would stop with a syntax error
-  std::vector<diag::Place> texts = {};          ///< here-documents and words of several lines, in order
+  std::vector<diag::TextRange> texts = {};          ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};            ///< one per command of `view` that may run
   std::vector<std::string_view> names = {};     ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;            ///< none: no site is named
@@ -61,11 +61,11 @@ bool is_shell_script(std::string_view text);
 /// True if the text has gaps of a template: "<nodes>", "gpu:{n}"; not "${N}".
 bool has_gap(std::string_view text);
 /// "<options>" in the text from there on, up to the end of the line; nothing where it is something else.
-std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset);
+std::optional<diag::TextRange> gap_at(std::string_view text, std::size_t offset);
 /// True if the line has marks of a template engine: "{{ nodes }}", "{% if x %}".
 bool has_template_mark(std::string_view line);
 /// The whole line (without its end) that the byte is in.
-diag::Place line_at(std::string_view text, std::size_t offset);
+diag::TextRange line_at(std::string_view text, std::size_t offset);
 /// True if a comment begins before the byte on its line.
 bool is_in_comment(std::string_view text, std::size_t offset);
 /// Where the line after that of the byte begins; the size of the text after its last line.

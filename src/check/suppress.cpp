@@ -17,7 +17,7 @@ struct Suppression {
   bool used = false;
   unsigned first = 0; ///< lines, from 1; 0: the whole file
   unsigned last = 0;
-  diag::Place place;
+  diag::TextRange place;
 };
 
 constexpr std::string_view k_mark = "hpcml:";

@@ -21,7 +21,7 @@ struct Written {
   std::size_t end = 0;
 };
 
-std::optional<Written> read_written(const LintContext& subject, diag::Place place) {
+std::optional<Written> read_written(const LintContext& subject, diag::TextRange place) {
   const auto text = subject.text.substr(place.offset, place.length);
   if (text.size() < 2 || text[0] != '-' || text.find('\n') != std::string_view::npos) return std::nullopt;
   Written written;
@@ -51,16 +51,16 @@ bool is_taken(const LintContext& subject, const std::string& option, std::string
 }
 
 /// The rest of the line from `at` on: where its first word begins and ends; nothing where none follows.
-std::optional<diag::Place> next_word(std::string_view text, std::size_t at) {
+std::optional<diag::TextRange> next_word(std::string_view text, std::size_t at) {
   const auto begin = text.find_first_not_of(" \t", at);
   if (begin == std::string_view::npos || text[begin] == '\n' || text[begin] == '\r' || text[begin] == '#' ||
       text[begin] == '-')
     return std::nullopt;
-  return diag::Place{begin, std::min(text.find_first_of(" \t\r\n#", begin), text.size()) - begin};
+  return diag::TextRange{begin, std::min(text.find_first_of(" \t\r\n#", begin), text.size()) - begin};
 }
 
 /// "-nodes=2" is -n with the value "odes=2".
-std::vector<Edit> add_dash(const LintContext& subject, diag::Place place) {
+std::vector<Edit> add_dash(const LintContext& subject, diag::TextRange place) {
   const auto text = subject.text.substr(place.offset, place.length);
   const auto name = text.substr(1, text.find('=') - 1);
   if (text.find('=') == std::string_view::npos || name.size() < 3 || !slurm::is_option(Program::sbatch, name))
@@ -71,7 +71,7 @@ std::vector<Edit> add_dash(const LintContext& subject, diag::Place place) {
 
 } // namespace
 
-std::vector<Edit> fix_value(const LintContext& subject, diag::Place place, Respell respell) {
+std::vector<Edit> fix_value(const LintContext& subject, diag::TextRange place, Respell respell) {
   const auto written = read_written(subject, place);
   if (!written) return {};
   if (!written->is_long)

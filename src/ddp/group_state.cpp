@@ -24,7 +24,7 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
   // NCCL connects with the first operation, and waits without an end for those that do not come.
   if (wanted.backend == "nccl") watch.connect_ranks(options.timeout);
   communicator = std::make_unique<Communicator>(
-      *store, env, wanted, Subgroup{prefix + "group", env.rank, env.world_size}, NcclWait::stream);
+      *store, env, wanted, Subgroup{prefix + "group", env.rank, env.world_size}, NcclWaitMode::stream);
   device = communicator->device();
   if (!device.is_cuda()) return;
   StreamWatch::Calls calls;

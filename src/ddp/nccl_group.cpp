@@ -47,10 +47,10 @@ private:
 } // namespace
 
 c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
-                                    const Subgroup& members, NcclWait wait) {
+                                    const Subgroup& members, NcclWaitMode wait) {
   auto settings = c10d::ProcessGroupNCCL::Options::create();
   settings->timeout = options.timeout;
-  if (wait == NcclWait::process) {
+  if (wait == NcclWaitMode::process) {
     // Without blocking wait, a watchdog thread aborts the process if a peer is missing, and names no
     // rank. The variable was renamed in 2.2.
     ::setenv("NCCL_BLOCKING_WAIT", "1", 0);

@@ -25,7 +25,7 @@ using Group = c10d::ProcessGroup;
 
 #ifdef USE_C10D_NCCL
 c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
-                                    const Subgroup& members, NcclWait wait);
+                                    const Subgroup& members, NcclWaitMode wait);
 /// Ends operations that wait on the GPU for other ranks. Waits for them return with an undefined result.
 /// Does nothing in LibTorch 1.x, which does not support it.
 void abort_nccl(Group& group) noexcept;

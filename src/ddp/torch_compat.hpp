@@ -32,7 +32,7 @@ struct TorchFacts {
 TorchFacts torch_facts();
 
 /// The process that serves the rendezvous store.
-enum class StoreServer {
+enum class StoreServerOwner {
   rank_0,   ///< rank 0's own process
   launcher, ///< what started the ranks; each of them is a client
 };
@@ -42,7 +42,7 @@ class Store {
 public:
   /// The server listens on MASTER_PORT, the others connect to it. Throws std::runtime_error with host, port
   /// and reason.
-  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer server = StoreServer::rank_0);
+  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner server = StoreServerOwner::rank_0);
   ~Store();
   Store(Store&&) noexcept;
   void set(const std::string& key, const std::string& value);
@@ -59,7 +59,7 @@ private:
 };
 
 /// What a wait for an operation of NCCL holds until the GPU has done it.
-enum class NcclWait {
+enum class NcclWaitMode {
   process, ///< the process: a wait has a time limit
   stream,  ///< the current stream alone
 };
@@ -98,7 +98,7 @@ public:
   Communicator(Store& store, const RankEnv& env, const GroupOptions& options);
   /// Only the members: `env` says where this rank runs.
   Communicator(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members,
-               NcclWait nccl_wait = NcclWait::process);
+               NcclWaitMode nccl_wait = NcclWaitMode::process);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 

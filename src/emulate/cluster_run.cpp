@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 /// Variables of another job or of another site's modules would change what Slurm and the stand-ins do.
 bool belongs_elsewhere(const std::string& name) {
-  if (slurm::use_of_variable(name) != slurm::VariableUse::none) return true;
+  if (slurm::use_of_variable(name) != slurm::SlurmVariableKind::none) return true;
   for (const auto& prefix : model::engine_variables({"_"}))
     if (name.starts_with(prefix)) return true;
   for (const auto* variable : model::k_visible_devices_variables)
@@ -57,7 +57,7 @@ util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& e
   return name;
 }
 
-util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
+util::Status write_stand_ins(const ClusterRunOptions& run, const std::string& state_dir) {
   StandInOptions options{state_dir,        util::find_program("python3", run.env).value_or(""),
                          run.slurm.srun,   run.slurm.salloc,
                          run.slurm.mpi,    run.keeps_accounts(),
@@ -72,14 +72,14 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
   return util::write_file(fs::path(state_dir) / "record.jsonl", "");
 }
 
-util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
+util::Error cannot_keep(const ClusterRunOptions& run, const std::string& why) {
   return {fmt::format("cannot write Slurm's logs to {} (--keep-logs): {}", run.logs_dir, why),
           "use --keep-logs with a directory that you can write to"};
 }
 
 /// Login files of the site in the place of this machine's, whose `module` would win over the site's, and
 /// empty ones in the place of the user's: what those set up is of this machine.
-util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+util::Status cover_login_files(Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
   TRY(const auto directory, write_login_profile(*run.site, sandbox.state_dir(), user));
   for (const std::string place : {"/etc/profile.d", "/etc/bash.bashrc.d"})
     if (std::error_code error; fs::is_directory(place, error))
@@ -95,7 +95,7 @@ util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const st
 }
 
 /// What a user requires to have afterwards must have a place before an hour of jobs.
-util::Status check_places(const ClusterRun& run) {
+util::Status check_places(const ClusterRunOptions& run) {
   if (!run.record_file.empty()) TRY_DONE(util::check_output(run.record_file));
   if (run.logs_dir.empty()) return util::Success{};
   std::error_code error;
@@ -105,14 +105,14 @@ util::Status check_places(const ClusterRun& run) {
   return util::Success{};
 }
 
-util::Status save_record(const ClusterRun& run, const std::string& state_dir) {
+util::Status save_record(const ClusterRunOptions& run, const std::string& state_dir) {
   if (run.record_file.empty()) return util::Success{};
   const auto record = util::read_file(fs::path(state_dir) / "record.jsonl");
   const auto written = record ? util::write_output(run.record_file, *record) : util::Status(record.error());
   return written ? written : util::with_context(written.error(), "cannot save the record of --record");
 }
 
-util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
+util::Status save_logs(const ClusterRunOptions& run, const std::string& state_dir) {
   if (run.logs_dir.empty()) return util::Success{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
@@ -129,7 +129,7 @@ util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
 
 /// What is worth keeping from the state directory, which is gone with the sandbox; false, and said, where
 /// that failed.
-bool save_results(const ClusterRun& run, const std::string& state_dir) {
+bool save_results(const ClusterRunOptions& run, const std::string& state_dir) {
   bool kept = true;
   for (const auto& saved : {save_record(run, state_dir), save_logs(run, state_dir)}) {
     if (saved) continue;
@@ -139,7 +139,7 @@ bool save_results(const ClusterRun& run, const std::string& state_dir) {
   return kept;
 }
 
-std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time) {
+std::string ready_sentence(const ClusterRunOptions& run, std::chrono::milliseconds time) {
   const auto tenths = (time.count() + 50) / 100;
   const auto count = run.layout.nodes.size();
   const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
@@ -162,7 +162,7 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
 }
 
 /// What is to serve port 22 of the nodes; nothing where this machine cannot. It is for the run's caller.
-std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
   if (!sandbox.has_networks() || run.layout.nodes.empty()) return std::nullopt;
   auto access = find_ssh(run.env);
   if (!access) return std::nullopt;
@@ -175,14 +175,14 @@ std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& ru
   return access;
 }
 
-void forgo_ssh(ClusterRun& run, const util::Error& why) {
+void forgo_ssh(ClusterRunOptions& run, const util::Error& why) {
   run.narrator.note(fmt::format("ssh to the emulated nodes does not work (use srun): {}{}{}", why.what,
                                 why.hint.empty() ? "" : "; ", why.hint));
   run.ssh.reset();
 }
 
 /// Decides what serves port 22 of the nodes; the process that makes its keys.
-std::optional<pid_t> begin_port_22(Sandbox& sandbox, ClusterRun& run, const std::string& user) {
+std::optional<pid_t> begin_port_22(Sandbox& sandbox, ClusterRunOptions& run, const std::string& user) {
   run.ssh = choose_ssh(sandbox, run, user);
   if (!run.ssh) return std::nullopt;
   const auto keys = begin_ssh(sandbox, *run.ssh, run.layout);
@@ -198,7 +198,7 @@ struct ReadyCluster {
 };
 
 /// The cluster up to its nodes being ready.
-util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
+util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRunOptions& run) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   if (!sandbox.has_networks() && run.keeps_accounts())
@@ -237,7 +237,7 @@ void allow_locked_memory() {
   (void)::setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
-int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
+int run_body(Sandbox& sandbox, ClusterRunOptions run, std::chrono::steady_clock::time_point start,
              int failure_code) {
   const std::string& state_dir = sandbox.state_dir();
   allow_locked_memory();
@@ -287,7 +287,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   return env;
 }
 
-util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
+util::Result<int> run_cluster(const ClusterRunOptions& run, int failure_code) {
   const auto start = std::chrono::steady_clock::now();
   TRY_DONE(check_places(run));
   SandboxOptions options;

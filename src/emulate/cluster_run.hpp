@@ -27,7 +27,7 @@ struct ProgressReporter {
 };
 
 /// Everything that a run needs.
-struct ClusterRun {
+struct ClusterRunOptions {
   const model::Site* site = nullptr;
   ClusterLayout layout;
   SlurmInstall slurm;
@@ -45,14 +45,14 @@ struct ClusterRun {
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it as well
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own
   /// By control groups.
-  JobLimits job_limits() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }
+  ConstrainedResources job_limits() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }
   TemporaryDirectories temporary; ///< found when the run begins
   std::optional<SshAccess> ssh;   ///< what serves port 22 of the nodes; found when the run begins
 };
 
 /// Returns the exit code of the command; `failure_code` if the cluster could not be started, after the
 /// narrator has reported why.
-util::Result<int> run_cluster(const ClusterRun& run, int failure_code);
+util::Result<int> run_cluster(const ClusterRunOptions& run, int failure_code);
 
 /// The caller's environment as on the site's login node: nothing of another Slurm job, the stand-ins first in
 /// PATH.

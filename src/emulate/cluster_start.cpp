@@ -73,7 +73,7 @@ util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
 }
 
 /// Makes it, for all nodes, in the state directory.
-util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run) {
+util::Status make_gpu_state(const std::string& state_dir, const ClusterRunOptions& run) {
   std::map<std::string, std::string> files;
   unsigned devices = 0;
   for (const auto& kind : group_by_kind(run.layout)) {
@@ -100,7 +100,7 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
 }
 
 /// Shows a node its part.
-void add_gpu_mounts(SandboxNode& made, const ClusterRun& run, const ClusterNode& node,
+void add_gpu_mounts(SandboxNode& made, const ClusterRunOptions& run, const ClusterNode& node,
                     const std::string& state_dir) {
   if (has_slices(run.layout))
     made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
@@ -137,7 +137,7 @@ std::string tail(const Daemon& daemon) {
   return text.empty() ? " (its log is empty)" : text;
 }
 
-util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+util::Status make_state(const Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
   const auto& state_dir = sandbox.state_dir();
   std::error_code error;
   std::vector<std::string> directories = {"slurmctld", "log", "dev", "local", "root"};
@@ -178,7 +178,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
   return make_gpu_state(state_dir, run);
 }
 
-SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
+SandboxNode make_node(const ClusterRunOptions& run, const ClusterNode& node, const std::string& state_dir) {
   SandboxNode made;
   made.name = node.name;
   made.cpu = node.type->cpu;
@@ -235,7 +235,7 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
   return util::Success{};
 }
 
-util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir,
+util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRunOptions& run, const std::string& state_dir,
                                                std::vector<std::string> words) {
   words.insert(words.begin(),
                {run.accounting->sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
@@ -243,7 +243,7 @@ util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std:
 }
 
 /// The database, slurmdbd on it, and the cluster in that: slurmctld does not start without.
-util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vector<Daemon>& daemons) {
+util::Status start_accounting(Sandbox& sandbox, const ClusterRunOptions& run, std::vector<Daemon>& daemons) {
   run.narrator.progress("starting slurmdbd");
   const std::string& state_dir = sandbox.state_dir();
   const fs::path directory = fs::path(state_dir) / "accounting";
@@ -281,7 +281,7 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
 }
 
 /// Enters QoS, accounts and the user in them, once slurmctld has reported to slurmdbd that GPUs exist.
-util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
+util::Status enter_accounts(const Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user,
                             const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
   TRY_DONE(wait_until(
@@ -307,7 +307,7 @@ util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const
 }
 
 /// Returns the number of nodes that accept jobs according to sinfo.
-std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
+std::size_t count_ready(const ClusterRunOptions& run, const std::string& state_dir) {
   const auto answer =
       util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},
                         daemon_environment(state_dir), std::chrono::seconds(20));
@@ -343,7 +343,7 @@ util::EnvSnapshot daemon_environment(const std::string& state_dir) {
                             {"LANG", "C.UTF-8"}});
 }
 
-util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool clears_state) {
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRunOptions& run, bool clears_state) {
   const std::string& state_dir = sandbox.state_dir();
   const std::string out = state_dir + "/log/slurmctld.out";
   std::vector<std::string> words = {run.slurm.slurmctld, "-D"};
@@ -359,7 +359,7 @@ util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bo
 
 std::string job_mark(const std::string& state_dir) { return state_dir + "/job_began"; }
 
-util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
   TRY_DONE(make_state(sandbox, run, user));
   TRY_DONE(show_hosts(sandbox));

@@ -21,10 +21,10 @@ struct SlurmDaemons {
 
 /// Writes the configuration, starts slurmctld and one slurmd per node and returns when all nodes take jobs.
 /// An error carries the last lines of the log of the daemon that failed.
-util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user);
 
 /// Starts slurmctld and returns when it answers; `clears_state`: it ignores the state of an earlier one.
-util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool clears_state);
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRunOptions& run, bool clears_state);
 
 /// What the daemons and Slurm's own programs are started with.
 util::EnvSnapshot daemon_environment(const std::string& state_dir);

@@ -259,7 +259,7 @@ util::Status stop_controller(pid_t pid) {
 /// What makes the faults happen, in the process next to the command.
 class FaultInjector {
 public:
-  FaultInjector(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons)
+  FaultInjector(Sandbox& sandbox, const ClusterRunOptions& run, const SlurmDaemons& daemons)
       : x_sandbox(sandbox), x_run(run), x_daemons(daemons) {}
 
   /// Does the step; what is so then, as a sentence's beginning.
@@ -317,14 +317,14 @@ private:
   }
 
   Sandbox& x_sandbox;
-  const ClusterRun& x_run;
+  const ClusterRunOptions& x_run;
   SlurmDaemons x_daemons;
   std::string x_preempting; ///< the job's number
 };
 
 } // namespace
 
-util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
+util::Status check_faults(const Sandbox& sandbox, const ClusterRunOptions& run) {
   for (const auto& fault : run.faults) {
     if (needs_links(fault.kind) && !sandbox.has_networks())
       return util::Error{
@@ -344,7 +344,7 @@ struct FaultDriver::Shared {
   std::atomic<std::size_t> taken{0}; ///< of the steps, in their order
 };
 
-FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons) : x_run(run) {
+FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRunOptions& run, const SlurmDaemons& daemons) : x_run(run) {
   if (run.faults.empty()) return;
   void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -14,13 +14,13 @@
 namespace hpcml::emulate {
 
 /// Whether this sandbox can have the run's faults; the error says what is missing.
-util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run);
+util::Status check_faults(const Sandbox& sandbox, const ClusterRunOptions& run);
 
 /// A process next to the command that waits for the first job, then for each fault's time, and says each that
 /// happens. Without faults there is none.
 class FaultDriver {
 public:
-  FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons);
+  FaultDriver(Sandbox& sandbox, const ClusterRunOptions& run, const SlurmDaemons& daemons);
   ~FaultDriver();
   FaultDriver(const FaultDriver&) = delete;
   FaultDriver& operator=(const FaultDriver&) = delete;
@@ -31,7 +31,7 @@ private:
   struct Shared;
   void inject_faults(Sandbox& sandbox, const SlurmDaemons& daemons);
   void stop();
-  const ClusterRun& x_run;
+  const ClusterRunOptions& x_run;
   Shared* x_shared = nullptr; ///< memory that both processes see
   util::ChildProcess x_child;
 };

@@ -49,10 +49,10 @@ constexpr seconds k_preemption{30}; ///< how long the nodes are taken if it is n
 seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
 
 // The first is meant if none is given.
-constexpr PreemptionNames k_ways[] = {
-    {PreemptionOutcome::requeue, "requeue", "requeued", "REQUEUE"},
-    {PreemptionOutcome::cancel, "cancel", "cancelled", "CANCEL"},
-    {PreemptionOutcome::suspend, "suspend", "suspended", "SUSPEND,GANG"},
+constexpr PreemptionModeNames k_ways[] = {
+    {PreemptionMode::requeue, "requeue", "requeued", "REQUEUE"},
+    {PreemptionMode::cancel, "cancel", "cancelled", "CANCEL"},
+    {PreemptionMode::suspend, "suspend", "suspended", "SUSPEND,GANG"},
 };
 
 constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-cancel"
@@ -78,7 +78,7 @@ std::optional<seconds> parse_time(std::string_view text) {
 /// One text on its way to a fault; what is wrong with it is gathered.
 class Reader {
 public:
-  Reader(const std::string& text, const FaultTarget& ground, FaultList& list)
+  Reader(const std::string& text, const FaultTargetCluster& ground, FaultList& list)
       : x_text(text), x_ground(ground), x_list(list) {}
 
   void read() {
@@ -211,7 +211,7 @@ private:
   }
 
   const std::string& x_text;
-  const FaultTarget& x_ground;
+  const FaultTargetCluster& x_ground;
   FaultList& x_list;
   const FaultRow* x_row = nullptr;
   ClusterFault x_fault;
@@ -254,7 +254,7 @@ void refuse_pairs(FaultList& list) {
 
 } // namespace
 
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground) {
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& ground) {
   FaultList list;
   for (const auto& text : texts) Reader(text, ground, list).read();
   refuse_pairs(list);
@@ -265,7 +265,7 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget&
   return list;
 }
 
-const PreemptionNames& preemption_names(PreemptionOutcome way) {
+const PreemptionModeNames& preemption_names(PreemptionMode way) {
   return *std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.way == way; });
 }
 

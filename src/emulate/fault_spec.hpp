@@ -15,16 +15,16 @@ namespace hpcml::emulate {
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt, out_of_memory };
 
 /// What becomes of jobs whose nodes another takes; its words are those of `preemption_names`.
-enum class PreemptionOutcome { requeue, cancel, suspend };
+enum class PreemptionMode { requeue, cancel, suspend };
 
 /// How a way is called.
-struct PreemptionNames {
-  PreemptionOutcome way;
+struct PreemptionModeNames {
+  PreemptionMode way;
   const char* word;  ///< "requeue": in a fault as a user writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };
-const PreemptionNames& preemption_names(PreemptionOutcome way);
+const PreemptionModeNames& preemption_names(PreemptionMode way);
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {
@@ -32,7 +32,7 @@ struct ClusterFault {
   std::string text;    ///< as it was written
   unsigned node = 0;   ///< counted from 1; 0 where it is not a node's
   unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
-  PreemptionOutcome way = PreemptionOutcome::requeue;
+  PreemptionMode way = PreemptionMode::requeue;
   bool by_qos = false; ///< the QoS of jobs decides who is preempted, not their partitions
   std::chrono::seconds grace{
       0}; ///< GraceTime of what is preempted: from its SIGTERM until it loses its nodes
@@ -47,14 +47,14 @@ struct FaultList {
 };
 
 /// The cluster on which they are to happen.
-struct FaultTarget {
+struct FaultTargetCluster {
   unsigned nodes = 0;      ///< that run
   bool whole_site = false; ///< none of them runs
   bool networks = true;    ///< nodes have their own network
 };
 
 /// Reads each text, and checks it against the others and the cluster.
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground);
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& ground);
 
 /// Whether it happens to a node's links, so that nodes need their own network.
 bool needs_links(FaultKind kind);

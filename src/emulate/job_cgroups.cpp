@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_cgroup_path.hpp"
+#include "core/util/cgroup_path.hpp"
 #include "core/util/text.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/unified_groups.hpp"
@@ -122,7 +122,7 @@ std::vector<fs::path> directories_of_group(const fs::path& group) {
   return directories;
 }
 
-util::Result<JobCgroups> make_job_groups(const JobLimits& limits) {
+util::Result<JobCgroups> make_job_groups(const ConstrainedResources& limits) {
   JobCgroups groups;
   if (limits.memory) {
     auto made = make_group(k_memory);

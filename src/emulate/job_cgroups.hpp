@@ -16,7 +16,7 @@ namespace hpcml::emulate {
 struct SandboxNode;
 
 /// What of its jobs a cluster limits.
-struct JobLimits {
+struct ConstrainedResources {
   bool memory = false;
   bool devices = false; ///< tasks may open no other GPUs than their own
 
@@ -33,7 +33,7 @@ struct JobCgroups {
 };
 
 /// Makes a sandbox's groups. Fails where this process may not, with what to do; then none exists.
-util::Result<JobCgroups> make_job_groups(const JobLimits& limits);
+util::Result<JobCgroups> make_job_groups(const ConstrainedResources& limits);
 
 /// Ends what still runs in the groups and removes them with all that is in them. From outside of the sandbox.
 void remove_job_groups(const JobCgroups& groups);

@@ -64,7 +64,7 @@ TemporaryDirectories find_temporary_places(const util::EnvSnapshot& env,
   return places;
 }
 
-std::vector<PrivateDirectory> own_directories_of(const TemporaryDirectories& places,
+std::vector<PerNodeDirectory> own_directories_of(const TemporaryDirectories& places,
                                                  const std::string& state_dir, const std::string& node) {
   auto directories = places.directories;
   for (std::size_t i = 0; i < directories.size(); ++i)
@@ -72,7 +72,7 @@ std::vector<PrivateDirectory> own_directories_of(const TemporaryDirectories& pla
   return directories;
 }
 
-util::Status make_own_directories(const std::vector<PrivateDirectory>& directories) {
+util::Status make_own_directories(const std::vector<PerNodeDirectory>& directories) {
   for (const auto& directory : directories) {
     std::error_code error;
     fs::create_directories(directory.source, error);

@@ -14,7 +14,7 @@ namespace hpcml::emulate {
 
 /// The directories, without their sources, outer ones first; and what a user should know of them.
 struct TemporaryDirectories {
-  std::vector<PrivateDirectory> directories;
+  std::vector<PerNodeDirectory> directories;
   std::vector<std::string> notes;
 };
 
@@ -25,10 +25,10 @@ TemporaryDirectories find_temporary_places(const util::EnvSnapshot& env,
                                            const std::string& working_directory);
 
 /// The node's part of it, on the sandbox's file system.
-std::vector<PrivateDirectory> own_directories_of(const TemporaryDirectories& places,
+std::vector<PerNodeDirectory> own_directories_of(const TemporaryDirectories& places,
                                                  const std::string& state_dir, const std::string& node);
 /// Makes the sources of a node, with the rights of a directory for temporary files.
-util::Status make_own_directories(const std::vector<PrivateDirectory>& directories);
+util::Status make_own_directories(const std::vector<PerNodeDirectory>& directories);
 /// A place and what is kept in it, one name a line, for programs on the nodes: the file's name below the
 /// state directory, and its text.
 std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryDirectories& places);

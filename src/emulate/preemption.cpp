@@ -28,7 +28,7 @@ const ClusterFault* find_preemption(const std::vector<ClusterFault>& faults) {
   return found == faults.end() ? nullptr : &*found;
 }
 
-std::string slurm_program(const ClusterRun& run, const std::string& name) {
+std::string slurm_program(const ClusterRunOptions& run, const std::string& name) {
   return (std::filesystem::path(run.slurm.sinfo).parent_path() / name).string();
 }
 
@@ -42,7 +42,7 @@ util::Result<std::string> run_as_user(Sandbox& sandbox, const std::vector<std::s
   return std::string(util::trim(text));
 }
 
-std::string why_not_hint(const ClusterRun& run) {
+std::string why_not_hint(const ClusterRunOptions& run) {
   if (!needs_accounting(run.faults))
     return "use a later end of the fault, or --keep-logs DIR and read slurmctld.log for the cause";
   return fmt::format(
@@ -56,7 +56,7 @@ std::string why_not_hint(const ClusterRun& run) {
 std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   if (fault == nullptr) return {};
-  const bool suspends = fault->way == PreemptionOutcome::suspend;
+  const bool suspends = fault->way == PreemptionMode::suspend;
   const std::string mode = preemption_names(fault->way).slurm;
   // The tier makes its job the first of those that wait as well, so that no other takes what becomes free.
   return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
@@ -108,10 +108,10 @@ std::string describe_preemption(const model::Site& site, const ClusterFault& fau
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
-  return fault != nullptr && fault->way == PreemptionOutcome::suspend;
+  return fault != nullptr && fault->way == PreemptionMode::suspend;
 }
 
-util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run) {
+util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRunOptions& run) {
   std::vector<std::string> words = {slurm_program(run, "sbatch"),
                                     "--parsable",
                                     "--chdir=/",
@@ -131,7 +131,7 @@ util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterR
                      "use --keep-logs DIR and read slurmctld.log for the cause"};
 }
 
-util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job) {
+util::Status end_preempting_job(const ClusterRunOptions& run, Sandbox& sandbox, const std::string& job) {
   const auto state = util::run_process({slurm_program(run, "squeue"), "-h", "-j", job, "-o", "%T"},
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
   TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));

@@ -36,9 +36,9 @@ make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>
 std::string describe_preemption(const model::Site& site, const ClusterFault& fault);
 
 /// Submits a job that requires all nodes; its number.
-util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run);
+util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRunOptions& run);
 
 /// Ends it; an error where Slurm never gave it the nodes.
-util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job);
+util::Status end_preempting_job(const ClusterRunOptions& run, Sandbox& sandbox, const std::string& job);
 
 } // namespace hpcml::emulate

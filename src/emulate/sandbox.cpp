@@ -139,7 +139,7 @@ private:
 
 /// On the machine's side: leaves its namespaces and waits for process 1, whatever the terminal says
 /// meanwhile.
-[[noreturn]] void run_warden(SandboxPlan plan, const SandboxOptions& options) {
+[[noreturn]] void run_warden(SandboxContext plan, const SandboxOptions& options) {
   ::prctl(PR_SET_NAME, "hpcml-warden");
   for (const int number :
        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})

@@ -31,7 +31,7 @@ struct SandboxMount {
 };
 
 /// A directory that a node has for itself in the place of the machine's.
-struct PrivateDirectory {
+struct PerNodeDirectory {
   std::string target; ///< "/tmp"
   std::string source; ///< what the node has there, seen by all nodes under this path
   std::vector<std::string>
@@ -53,7 +53,7 @@ struct SandboxNode {
   model::CpuShape cpu;            ///< what /sys, /proc and sched_getaffinity show
   unsigned long long mem_mib = 0; ///< for /proc/meminfo and /sys/devices/system/node
   std::vector<SandboxInterface> interfaces;
-  std::vector<PrivateDirectory> own_directories; ///< before the mounts, in this order
+  std::vector<PerNodeDirectory> own_directories; ///< before the mounts, in this order
   std::vector<SandboxMount> mounts;
   /// The part of the tree of cgroup v2 that the node takes for the whole; empty: it sees the machine's.
   std::string unified_group = {};
@@ -70,7 +70,7 @@ struct SandboxOptions {
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
   /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
-  JobLimits job_limits = {}; ///< its own groups, below which nodes limit their jobs
+  ConstrainedResources job_limits = {}; ///< its own groups, below which nodes limit their jobs
   /// Where the state directory can be; the first that allows it is taken.
   std::vector<std::string> places = {"/tmp"};
 };

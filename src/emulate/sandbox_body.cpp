@@ -32,7 +32,7 @@ void pass_to_command(int number) {
   if (g_command > 0) ::kill(static_cast<pid_t>(g_command), number);
 }
 
-[[noreturn]] void be_supervisor(int socket, const SupervisedNode& node) {
+[[noreturn]] void be_supervisor(int socket, const EmulatedNodeView& node) {
   ::setsid();
   ::prctl(PR_SET_NAME, "hpcml-cpus");
   reset_signals();
@@ -46,7 +46,7 @@ void pass_to_command(int number) {
 
 class BodySandbox : public Sandbox {
 public:
-  explicit BodySandbox(const SandboxPlan& plan)
+  explicit BodySandbox(const SandboxContext& plan)
       : x_state_dir(plan.state_dir), x_job_groups(plan.job_groups), x_isolation(plan.isolation) {
     ::mkdir((x_state_dir + "/.sandbox").c_str(), 0755);
     if (!x_isolation.network) return;
@@ -263,6 +263,6 @@ bool BodySandbox::is_alive(pid_t pid) const {
 
 } // namespace
 
-std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan) { return std::make_unique<BodySandbox>(plan); }
+std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& plan) { return std::make_unique<BodySandbox>(plan); }
 
 } // namespace hpcml::emulate

@@ -21,7 +21,7 @@ namespace {
 
 /// Mounts and interfaces of the login node. What a kernel refuses becomes a sentence in `limits`, if one can
 /// do without.
-util::Status prepare_login(SandboxPlan& plan) {
+util::Status prepare_login(SandboxContext& plan) {
   auto& got = plan.isolation;
   const auto note = [&](const util::Status& step) {
     if (!step) got.limits.push_back(step.error().what + ".");
@@ -42,7 +42,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   return util::Success{};
 }
 
-pid_t start_body(const SandboxPlan& plan) {
+pid_t start_body(const SandboxContext& plan) {
   auto body = util::ChildProcess::fork({}, [&] {
     ::close(plan.pipes.control);
     plan.restore_signals();
@@ -72,7 +72,7 @@ void send_report(int fd, const std::string& text) {
 
 void send_failure(int fd, const util::Error& error) { send_report(fd, "E" + error.what + '\0' + error.hint); }
 
-void run_sandbox_init(SandboxPlan plan) {
+void run_sandbox_init(SandboxContext plan) {
   ::prctl(PR_SET_NAME, "hpcml-sandbox");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL); // the warden's end is the sandbox's end
   sigset_t child_ends;

@@ -120,7 +120,7 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 }
 
 /// What is kept is still reached through the open directory when the node's own is over it.
-util::Status give_own_directory(const PrivateDirectory& directory) {
+util::Status give_own_directory(const PerNodeDirectory& directory) {
   const int machines = ::open(directory.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (machines < 0)
     return util::Error{fmt::format("cannot open {}, in whose place each emulated node has its own: {}",

@@ -21,7 +21,7 @@ struct SandboxPipes {
 };
 
 /// What the processes of a sandbox hand down.
-struct SandboxPlan {
+struct SandboxContext {
   std::string state_dir;
   JobCgroups job_groups;
   SandboxOptions options;
@@ -36,10 +36,10 @@ void send_report(int fd, const std::string& text);
 void send_failure(int fd, const util::Error& error);
 
 /// Process 1: prepares the mounts, starts the body, reaps, passes signals on, and ends with body or caller.
-[[noreturn]] void run_sandbox_init(SandboxPlan plan);
+[[noreturn]] void run_sandbox_init(SandboxContext plan);
 
 /// What the body talks to. Made in the body's process.
-std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
+std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& plan);
 
 /// What the node's first process needs besides the node itself.
 struct NodeStart {

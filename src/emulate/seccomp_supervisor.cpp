@@ -70,7 +70,7 @@ using CallResult = long long;
 
 class CallSupervisor {
 public:
-  CallSupervisor(int listener, const SupervisedNode& node)
+  CallSupervisor(int listener, const EmulatedNodeView& node)
       : x_listener(listener), x_tasks(node.cpu.all(), node.first_tag) {
     x_domains = node.cpu.numa;
     for (const auto& domain : x_domains) x_memory_nodes.add(domain.id);
@@ -304,6 +304,6 @@ private:
 
 } // namespace
 
-void run_supervisor(int listener, const SupervisedNode& node) { CallSupervisor(listener, node).run(); }
+void run_supervisor(int listener, const EmulatedNodeView& node) { CallSupervisor(listener, node).run(); }
 
 } // namespace hpcml::emulate

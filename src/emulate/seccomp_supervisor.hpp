@@ -7,13 +7,13 @@
 namespace hpcml::emulate {
 
 /// What the supervised processes are to see.
-struct SupervisedNode {
+struct EmulatedNodeView {
   model::CpuShape cpu;
   unsigned first_tag = 0; ///< the node's range of task tags
 };
 
 /// Serves `listener` until the last process under the filter is gone. Run it in its own process, outside the
 /// filter.
-void run_supervisor(int listener, const SupervisedNode& node);
+void run_supervisor(int listener, const EmulatedNodeView& node);
 
 } // namespace hpcml::emulate

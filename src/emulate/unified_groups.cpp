@@ -46,12 +46,12 @@ util::Status hand_on(const fs::path& group) {
   return util::Success{};
 }
 
-fs::path directory_of(const util::MemoryCgroupPath& place, const std::string& path) {
+fs::path directory_of(const util::CgroupPath& place, const std::string& path) {
   return place.top + (path == "/" ? "" : path);
 }
 
 /// The nearest group, from the caller's on outwards, in which one can be made that has its memory limited.
-std::optional<std::string> find_parent(const util::MemoryCgroupPath& place) {
+std::optional<std::string> find_parent(const util::CgroupPath& place) {
   for (auto path = place.path;; path = util::directory_name(path)) {
     if (hands_on(directory_of(place, path))) return path;
     if (path == "/" || path.empty() || path == ".") return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<std::string> find_parent(const util::MemoryCgroupPath& place) {
 
 /// The smallest limit of that name that the caller has inside of the group `parent`; nothing where there is
 /// none.
-std::optional<unsigned long long> own_limit(const util::MemoryCgroupPath& place, const std::string& parent,
+std::optional<unsigned long long> own_limit(const util::CgroupPath& place, const std::string& parent,
                                             const char* name) {
   std::optional<unsigned long long> smallest;
   for (auto path = place.path; path != parent; path = util::directory_name(path)) {
@@ -71,7 +71,7 @@ std::optional<unsigned long long> own_limit(const util::MemoryCgroupPath& place,
   return smallest;
 }
 
-util::Status set_limits(const fs::path& group, const util::MemoryCgroupPath& place,
+util::Status set_limits(const fs::path& group, const util::CgroupPath& place,
                         const std::string& parent) {
   if (const auto limit = own_limit(place, parent, "memory.max"))
     TRY_DONE(util::write_kernel_file(group / "memory.max", std::to_string(*limit)));
@@ -87,7 +87,7 @@ bool is_unified_group(const std::string& group) {
   return ::access((group + "/cgroup.controllers").c_str(), F_OK) == 0;
 }
 
-util::Result<std::string> make_unified_group(const util::MemoryCgroupPath& place, const std::string& cgroup) {
+util::Result<std::string> make_unified_group(const util::CgroupPath& place, const std::string& cgroup) {
   if (!cgroup.starts_with("0:"))
     return util::Error{
         "this machine counts memory by cgroup v2 but also has groups of v1, which Slurm rejects",

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "core/util/memory_cgroup_path.hpp"
+#include "core/util/cgroup_path.hpp"
 #include "core/util/result.hpp"
 
 namespace hpcml::emulate {
@@ -20,7 +20,7 @@ bool is_unified_group(const std::string& group);
 
 /// Makes a sandbox's group. Where that is next to the caller's and not in it, which cgroup v2 allows no group
 /// with processes, it gets the caller's limits. `cgroup` is what /proc/self/cgroup says.
-util::Result<std::string> make_unified_group(const util::MemoryCgroupPath& place, const std::string& cgroup);
+util::Result<std::string> make_unified_group(const util::CgroupPath& place, const std::string& cgroup);
 
 /// Makes a node's part of it, without a process yet.
 util::Status make_unified_node(const std::string& node_group);

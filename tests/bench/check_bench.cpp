@@ -32,7 +32,7 @@ long resident() {
 int main(int argc, char** argv) {
   std::vector<std::string> texts;
   std::optional<model::Site> site;
-  check::CheckTarget target;
+  check::TargetCluster target;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--site" && i + 1 < argc)

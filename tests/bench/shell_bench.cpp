@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/util/file.hpp"
 
 using namespace hpcml;

@@ -36,8 +36,8 @@ inline const model::Site* example_site(const std::string& id) {
 }
 
 /// Returns what an example is checked for: Slurm 23.11 if neither its name nor its site has a version.
-inline check::CheckTarget target_of(const RuleExample& example) {
-  check::CheckTarget target{std::nullopt, example_site(example.site)};
+inline check::TargetCluster target_of(const RuleExample& example) {
+  check::TargetCluster target{std::nullopt, example_site(example.site)};
   if (!example.version.empty())
     target.version = slurm::parse_version(example.version);
   else if (!target.site || !target.site->slurm_version)

@@ -20,7 +20,7 @@ using test::target_of;
 /// The built-in profile, read once.
 const model::Site* site_called(const std::string& id) { return test::example_site(id); }
 
-bool finds(std::string_view script, std::string_view code, const check::CheckTarget& target) {
+bool finds(std::string_view script, std::string_view code, const check::TargetCluster& target) {
   const auto list = check::check_script("x.sh", script, target);
   return std::any_of(list.begin(), list.end(),
                      [&](const check::Finding& finding) { return finding.what.code == code; });

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "cli/workspace_helper.hpp"
-#include "emulate/script_request.hpp"
+#include "emulate/script_requirements.hpp"
 
 using namespace hpcml;
 using test::holds;

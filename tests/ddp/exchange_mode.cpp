@@ -177,17 +177,17 @@ int run_failing(ddp::ProcessGroup& group, const RankOptions& rank_options) {
 /// where another rank has called all to account. Rank 1 waits in that barrier.
 int run_after_exchange() {
   const auto env = RankEnv::from_environment();
-  const auto connect = [&](ddp::StoreServer server) {
+  const auto connect = [&](ddp::StoreServerOwner server) {
     return std::make_shared<ddp::Store>(env, std::chrono::minutes(1), server);
   };
-  const auto store = connect(ddp::StoreServer::rank_0);
+  const auto store = connect(ddp::StoreServerOwner::rank_0);
   if (env.rank == 1) {
     store->set("group/report/1", ddp::pack({ddp::RankReport::State::waiting, 2, 1, "barrier", "", {}}));
     store->get("over", std::chrono::minutes(1));
     return 0;
   }
   store->get("group/report/1", std::chrono::minutes(1));
-  ddp::FailureDetector watch(store, connect(ddp::StoreServer::launcher), "group/", env, false);
+  ddp::FailureDetector watch(store, connect(ddp::StoreServerOwner::launcher), "group/", env, false);
   const ddp::Operation reduction{"all_reduce"}, exchange{ddp::k_recv, 1, 0};
   watch.begin(reduction);
   watch.begin(exchange);

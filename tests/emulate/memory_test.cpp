@@ -96,7 +96,7 @@ TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are
   put("", "memory\n");
   put("a.slice", "cpu memory\n");
   put("a.slice/b.scope", "");
-  const util::MemoryCgroupPath place{true, top, "/a.slice/b.scope"};
+  const util::CgroupPath place{true, top, "/a.slice/b.scope"};
   const auto none = emulate::make_unified_group(place, "0::/a.slice/b.scope\n");
   REQUIRE(!none);
   CHECK_THAT(none.error().what, Contains("memory and pids") && Contains(top + "/a.slice/b.scope"));

@@ -242,7 +242,7 @@ TEST_CASE("the filter hears of all that a job's size hangs on") {
   auto site = test::small_site();
   site.partitions[0].exclusive = false;
   site.node_types[0].cpus_per_gpu = 4;
-  site.node_types[0].share_policy = model::CoreSharePolicy::max;
+  site.node_types[0].share_policy = model::CpusPerGpuPolicy::max;
   const std::string one_gpu = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
   const std::string over = "9 CPUs for 1 GPU exceed the share of node type gpu (4 cores per GPU)";
   CHECK(refusal(site, one_gpu + "d.min_cpus=9") == over);

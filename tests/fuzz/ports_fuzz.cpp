@@ -57,11 +57,11 @@ public:
     x_authenticated[client] = true;
     x_inner.authenticated(client, identity, now);
   }
-  ObserverResponse receive(ClientId client, const Message& message, AnswerSink& answers, Time now) override {
+  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override {
     bool own = false;
     for (const auto key : message.keys) own = own || key.starts_with(k_own_keys);
     const bool announces =
-        message.op == StoreOperation::compare_set && message.keys.front() == k_announce_key;
+        message.op == StoreOpcode::compare_set && message.keys.front() == k_announce_key;
     const bool is_plain = x_rules.plain == PlainMessagePolicy::accepted ||
                           (x_rules.plain == PlainMessagePolicy::announcements && announces);
     if (own && !x_authenticated[client] && !is_plain) std::abort();
@@ -113,7 +113,7 @@ public:
                                                             is_open ? key().to_hex() : std::string());
     } else {
       auto rendezvous = std::make_unique<RendezvousService>(
-          RendezvousOptions{k_job, "", std::chrono::seconds(20), k_ranks}, report);
+          RendezvousServiceOptions{k_job, "", std::chrono::seconds(20), k_ranks}, report);
       rendezvous->set_port(k_port);
       x_inner = std::move(rendezvous);
     }
@@ -131,14 +131,14 @@ public:
   void send_raw(ClientId client, std::string_view bytes) {
     auto& from = x_clients[client];
     from.received += bytes;
-    Message message;
+    TcpStoreMessage message;
     const auto connection = from.connection;
     while (from.connection == connection) {
       const auto found = read_message(from.received, from.dialect, limits(from), message);
       if (found.length > from.received.size()) std::abort();
       if (!found.fault.empty()) return leave(client, found.fault);
       if (found.length == 0) break;
-      if (message.op != StoreOperation::validate || from.greeted) receive(client, message);
+      if (message.op != StoreOpcode::validate || from.greeted) receive(client, message);
       if (from.connection != connection) return;
       from.greeted = true;
       from.received.erase(0, found.length);
@@ -153,21 +153,21 @@ public:
     from.session =
         std::make_unique<AuthenticationClient>(key(), PeerIdentity{role, k_job, step, number}, k_port);
     x_last_received.to[client].clear();
-    receive(client, StoreOperation::compare_set, k_session_key, from.session->request());
+    receive(client, StoreOpcode::compare_set, k_session_key, from.session->request());
     if (!from.session) return; // the server has ended the connection
     if (from.session->on_answer(body(client)) != SessionError::none) return leave(client, "no session");
     x_checked->proved[client] = true;
-    receive(client, StoreOperation::set, k_session_key, from.session->proof());
+    receive(client, StoreOpcode::set, k_session_key, from.session->proof());
   }
 
-  void send_sealed(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
+  void send_sealed(ClientId client, StoreOpcode op, std::string_view key, std::string_view value) {
     auto& from = x_clients[client];
     if (!from.session || from.session->channel() == nullptr) return;
     const auto sealed = from.session->channel()->seal(pack_inner({op, key, value}));
-    receive(client, StoreOperation::set, k_session_key, sealed);
+    receive(client, StoreOpcode::set, k_session_key, sealed);
   }
 
-  void send_plain(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
+  void send_plain(ClientId client, StoreOpcode op, std::string_view key, std::string_view value) {
     receive(client, op, key, value);
   }
 
@@ -203,16 +203,16 @@ private:
     return limits;
   }
 
-  void receive(ClientId client, StoreOperation op, std::string_view key, std::string_view value) {
-    Message message;
+  void receive(ClientId client, StoreOpcode op, std::string_view key, std::string_view value) {
+    TcpStoreMessage message;
     message.op = op;
     message.keys = {key};
-    if (op == StoreOperation::set) message.values = {value};
-    if (op == StoreOperation::compare_set) message.values = {std::string_view(), value};
+    if (op == StoreOpcode::set) message.values = {value};
+    if (op == StoreOpcode::compare_set) message.values = {std::string_view(), value};
     receive(client, message);
   }
 
-  void receive(ClientId client, const Message& message) {
+  void receive(ClientId client, const TcpStoreMessage& message) {
     auto receipt = x_gate->receive(client, message, x_last_received, x_now);
     if (!receipt.taken && receipt.fault.empty())
       receipt.fault = x_table.apply(client, x_clients[client].dialect, message, x_last_received);
@@ -249,7 +249,7 @@ std::string make_announcement(Input& input) {
   made.pid = 100 + made.rank;
   if (input.byte() == 1) made.failed = std::string(input.text(20));
   if (made.rank == 0) {
-    made.decision = RendezvousDecision{"node0", k_port, AgentStoreUse::always, ""};
+    made.decision = MasterEndpoint{"node0", k_port, AgentStoreUse::always, ""};
     made.nodes = {"node0", "node1"};
     made.tasks_per_node = {2, 2};
   }
@@ -274,25 +274,25 @@ std::string make_event(Input& input) {
 
 /// A message of hpcml's own that is right but for at most one byte.
 struct Own {
-  StoreOperation op;
+  StoreOpcode op;
   std::string_view key;
   std::string value;
 };
 
 Own make_own(Input& input, unsigned number) {
-  Own made{StoreOperation::get, k_all_here_key, {}};
+  Own made{StoreOpcode::get, k_all_here_key, {}};
   switch (input.byte() % 8) {
-  case 0: made = {StoreOperation::compare_set, k_announce_key, make_announcement(input)}; break;
-  case 1: made = {StoreOperation::get, k_missing_key, {}}; break;
-  case 2: made = {StoreOperation::get, k_all_here_key, {}}; break;
-  case 3: made = {StoreOperation::compare_set, k_show_key, std::string(k_not_ours)}; break;
+  case 0: made = {StoreOpcode::compare_set, k_announce_key, make_announcement(input)}; break;
+  case 1: made = {StoreOpcode::get, k_missing_key, {}}; break;
+  case 2: made = {StoreOpcode::get, k_all_here_key, {}}; break;
+  case 3: made = {StoreOpcode::compare_set, k_show_key, std::string(k_not_ours)}; break;
   case 4:
-    made = {StoreOperation::compare_set, agent::k_register_key,
+    made = {StoreOpcode::compare_set, agent::k_register_key,
             agent::pack_registration({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
     break;
-  case 5: made = {StoreOperation::set, agent::k_event_key, make_event(input)}; break;
-  case 6: made = {StoreOperation::get, agent::k_order_key, {}}; break;
-  default: made = {StoreOperation::set, agent::k_event_key, std::string(input.text(64))}; break;
+  case 5: made = {StoreOpcode::set, agent::k_event_key, make_event(input)}; break;
+  case 6: made = {StoreOpcode::get, agent::k_order_key, {}}; break;
+  default: made = {StoreOpcode::set, agent::k_event_key, std::string(input.text(64))}; break;
   }
   const auto at = input.byte(), by = input.byte();
   if (by % 4 == 0 && at < made.value.size()) made.value[at] = static_cast<char>(by);

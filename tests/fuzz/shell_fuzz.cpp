@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 
 using namespace hpcml;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto script = shell::read_script(std::string(reinterpret_cast<const char*>(data), size));
   const auto view = shell::make_view(script);
-  const auto within = [size](shell::Place place) {
+  const auto within = [size](shell::TextRange place) {
     if (place.offset > size || place.length > size - place.offset) std::abort();
   };
   for (const auto& unread : shell::unread_parts(script.program)) within(unread.place);

@@ -28,7 +28,7 @@ struct Speaker {
 /// Reads what a client has said so far.
 void listen(Speaker& speaker, ClientId id, StoreTable& table) {
   Nobody nobody;
-  Message message;
+  TcpStoreMessage message;
   const MessageLimits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
   while (!speaker.lost) {
     const auto found = read_message(speaker.input, speaker.dialect, limits, message);
@@ -36,7 +36,7 @@ void listen(Speaker& speaker, ClientId id, StoreTable& table) {
     if (found.fault.empty() && found.length == 0 && found.needed <= speaker.input.size()) std::abort();
     speaker.lost = !found.fault.empty();
     if (speaker.lost || found.length == 0) break;
-    if (message.op != StoreOperation::validate)
+    if (message.op != StoreOpcode::validate)
       speaker.lost = !table.apply(id, speaker.dialect, message, nobody).empty();
     speaker.input.erase(0, found.length);
   }

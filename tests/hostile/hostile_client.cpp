@@ -200,7 +200,7 @@ int accept_one(int socket) {
 /// One answer after the other, in each form that a launcher may believe.
 void answer_everybody() {
   const int socket = listen_here();
-  JoinAccepted welcome;
+  JoinReply welcome;
   welcome.decision = {word("address", "192.0.2.1"), 29400, AgentStoreUse::allowed, {}};
   WireWriter challenge("hpcml session challenge");
   challenge.number(k_session_version);
@@ -273,32 +273,32 @@ void join_as_agent() {
 /// What each hostile connection sends.
 std::string flood_bytes(const std::string& kind) {
   std::string bytes("\x00\xce\xf7\x85\x3c", 5);
-  const auto op = [&](StoreOperation code) { bytes += static_cast<char>(code); };
+  const auto op = [&](StoreOpcode code) { bytes += static_cast<char>(code); };
   if (kind == "half") { // a value that never comes to its end
-    op(StoreOperation::set);
+    op(StoreOpcode::set);
     put_bytes(bytes, "key");
     put_u64(bytes, 8 << 20);
     bytes += std::string(1 << 20, 'x');
   } else if (kind == "long") { // buffers that stay
-    op(StoreOperation::check);
+    op(StoreOpcode::check);
     put_u64(bytes, 4);
     for (int key = 0; key < 4; ++key) put_bytes(bytes, std::string(50'000, 'k'));
   } else if (kind == "own") {
-    op(StoreOperation::compare_set);
+    op(StoreOpcode::compare_set);
     put_bytes(bytes, k_announce_key);
     put_bytes(bytes, "?");
     put_u64(bytes, 1 << 20);
     bytes += std::string(1 << 20, 'x');
   } else if (kind == "wait") {
-    op(StoreOperation::wait);
+    op(StoreOpcode::wait);
     put_u64(bytes, 20);
     for (int key = 0; key < 20; ++key) put_bytes(bytes, std::string(50'000, 'w') + std::to_string(key));
   } else if (kind == "list") {
-    for (int times = 0; times < 50; ++times) op(StoreOperation::list_keys);
+    for (int times = 0; times < 50; ++times) op(StoreOpcode::list_keys);
   } else if (kind == "ping") {
     for (int times = 0; times < 100'000; ++times) bytes += std::string("\x0d\x01\x02\x03\x04", 5);
   } else if (kind == "set") {
-    op(StoreOperation::set);
+    op(StoreOpcode::set);
     put_bytes(bytes, "key");
     put_bytes(bytes, std::string(1 << 20, 'x'));
   }
@@ -350,7 +350,7 @@ int run(const std::string& attack) {
   if (attack == "old-decision") {
     send_raw(std::string(k_announce_key), old_decision());
   } else if (attack == "decision") {
-    who.decision = RendezvousDecision{word("address", "192.0.2.1"),
+    who.decision = MasterEndpoint{word("address", "192.0.2.1"),
                                       static_cast<std::uint16_t>(number("port", 29400)),
                                       AgentStoreUse::allowed,
                                       {}};

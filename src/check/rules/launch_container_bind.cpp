@@ -10,7 +10,7 @@ namespace launch_container_bind {
 
 /// Whether the list continues in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
 /// over.
-bool continues(std::string_view text, diag::Place place) {
+bool continues(std::string_view text, diag::TextRange place) {
   const auto end = place.offset + place.length;
   if (end > text.size() || end == 0 || text[end - 1] != ',') return false;
   const auto next = text.find_first_not_of(" \t", end);

@@ -96,7 +96,7 @@ std::optional<bool> is_shared(const LintContext& subject) {
 }
 
 /// The number is once only: what replaces it cannot disagree with another place.
-std::vector<Edit> from_job_id(const LintContext& subject, Numbers& numbers, diag::Place place,
+std::vector<Edit> from_job_id(const LintContext& subject, Numbers& numbers, diag::TextRange place,
                               const std::string& port) {
   if (subject.requests.size() != 1 || numbers.places_of(port).size() != 1) return {};
   const auto line = line_at(subject.text, place.offset);
@@ -135,8 +135,8 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
 
 /// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a
 /// default that others override.
-std::optional<diag::Place> written_at(const LintContext& subject, Numbers& numbers, const std::string& port,
-                                      diag::Place place) {
+std::optional<diag::TextRange> written_at(const LintContext& subject, Numbers& numbers, const std::string& port,
+                                      diag::TextRange place) {
   const auto text = subject.text;
   if (place.offset + place.length <= text.size()) {
     auto written = text.substr(place.offset, place.length);
@@ -144,15 +144,15 @@ std::optional<diag::Place> written_at(const LintContext& subject, Numbers& numbe
     if (written.ends_with(port))
       return written.size() == place.length
                  ? place
-                 : diag::Place{place.offset + written.size() - port.size(), port.size()};
+                 : diag::TextRange{place.offset + written.size() - port.size(), port.size()};
   }
   for (const auto at : numbers.places_of(port))
-    if (is_given_as_port(text, at, port.size())) return diag::Place{at, port.size()};
+    if (is_given_as_port(text, at, port.size())) return diag::TextRange{at, port.size()};
   return std::nullopt;
 }
 
 /// `foreign`: the port may be that of a host that is not the job's.
-void add(const LintContext& subject, Numbers& numbers, const std::string& port, diag::Place seen_at,
+void add(const LintContext& subject, Numbers& numbers, const std::string& port, diag::TextRange seen_at,
          bool foreign, RuleMatches& hits) {
   if (!is_port(port) || port == "0") return;
   const auto written = written_at(subject, numbers, port, seen_at);
@@ -175,7 +175,7 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
 
 /// The word with the port of a head node of Ray, and the port; nothing if the launch starts none, or if the
 /// port is not given.
-std::optional<std::pair<diag::Place, std::string>> find_ray_port(const Launch& launch) {
+std::optional<std::pair<diag::TextRange, std::string>> find_ray_port(const Launch& launch) {
   const auto& link = launch.last();
   const auto& words = link.operands;
   if (link.program != "ray" || words.empty() || words[0].text() != "start" || !has_word(words, "--head"))
@@ -206,7 +206,7 @@ bool overrides_port(const Launch& launch) {
 }
 
 /// True if the value is unknown, or all programs that see it set the variable again.
-bool is_unusable(const LintContext& subject, const ProgramVariable& seen) {
+bool is_unusable(const LintContext& subject, const EffectiveEnvVariable& seen) {
   if (!seen.value->known()) return true;
   const auto ignores = [&](const Launch& launch) {
     const auto* value = launch.variable(seen.name);

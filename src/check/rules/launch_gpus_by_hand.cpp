@@ -57,7 +57,7 @@ const GivenOption* binding_option(const Launch& launch) {
 }
 
 /// Whether the list is exported for all programs after it, not chosen for one of several.
-bool is_for_all(const ProgramVariable& seen) {
+bool is_for_all(const EffectiveEnvVariable& seen) {
   const auto& context = seen.launch->command->context;
   return seen.set_at.offset != seen.value->place.offset && !context.background && !context.loop;
 }

@@ -16,7 +16,7 @@ bool isolates(std::string_view bind) {
 }
 
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
-std::optional<diag::Place> requested_at(const LintContext& subject, const Link& step) {
+std::optional<diag::TextRange> requested_at(const LintContext& subject, const Link& step) {
   const auto& request = subject.requests[0];
   if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
       step.find("tres-bind"))

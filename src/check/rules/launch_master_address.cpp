@@ -80,7 +80,7 @@ std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument&
   return std::nullopt;
 }
 
-void check_value(const LintContext& subject, const shell::Argument& value, diag::Place place,
+void check_value(const LintContext& subject, const shell::Argument& value, diag::TextRange place,
                  RuleMatches& hits) {
   if (auto fault = fault_of(subject, value, place.offset))
     add_match(

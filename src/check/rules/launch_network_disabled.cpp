@@ -21,7 +21,7 @@ bool has_other_network(const Launch& launch) {
 
 /// True if a comment gives a reason: some words after the setting, or a sentence on the line above. Disabled
 /// commands and headings ("# NCCL settings") are not reasons.
-bool has_reason(const LintContext& subject, diag::Place place) {
+bool has_reason(const LintContext& subject, diag::TextRange place) {
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);
   const auto text = subject.text.substr(line.offset, line.length);

@@ -30,7 +30,7 @@ RuleMatches find(const LintContext& subject) {
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = subject.text.substr(at).starts_with(name + "=");
     // No fix: an older torch knows the old name only.
-    add_match(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
+    add_match(hits, {written ? diag::TextRange{at, name.size()} : seen.set_at,
                      fmt::format("{} is called {} from torch 2.2 on", name, now), now});
   }
   return hits;

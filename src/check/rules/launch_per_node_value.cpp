@@ -43,7 +43,7 @@ bool is_set_inside(const LintContext& subject, const Link& step, std::string_vie
 }
 
 void check_value(const LintContext& subject, const Link& step, const shell::Argument& value,
-                 diag::Place place, std::string_view what, RuleMatches& hits) {
+                 diag::TextRange place, std::string_view what, RuleMatches& hits) {
   for (const auto& piece : value.pieces) {
     if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
       continue;

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 8> k_verbs = {"load",   "add",   "swap", 
                                                      "unload", "purge", "use",  "restore"};
 
 /// Whether a pipe is right before or after the command, so that it is a part of the pipeline by itself.
-bool is_piped(std::string_view text, diag::Place place) {
+bool is_piped(std::string_view text, diag::TextRange place) {
   const auto next = text.find_first_not_of(" \t", place.offset + place.length);
   if (next != std::string_view::npos && text[next] == '|' && text.substr(next, 2) != "||") return true;
   const auto before =
@@ -22,7 +22,7 @@ bool is_piped(std::string_view text, diag::Place place) {
 
 /// Whether $(…) or `…` begins on the command's own line: in a function that runs within one what follows has
 /// the module.
-bool is_substituted(std::string_view text, diag::Place place) {
+bool is_substituted(std::string_view text, diag::TextRange place) {
   const auto line = line_at(text, place.offset);
   const auto before = text.substr(line.offset, place.offset - line.offset);
   return before.find("$(") != std::string_view::npos || before.find('`') != std::string_view::npos;

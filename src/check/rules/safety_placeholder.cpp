@@ -122,7 +122,7 @@ bool is_used(const LintContext& subject, std::size_t offset) {
 void find_paths(const LintContext& subject, RuleMatches& hits) {
   constexpr std::string_view k_ends = " \t\r\n\"'`;:,)|&";
   std::size_t count = 0;
-  diag::Place first;
+  diag::TextRange first;
   for (const std::string_view path : {"/path/to/", "/your/", "path_to/"}) {
     if (path[0] != '/' && !std::binary_search(subject.names.begin(), subject.names.end(), "path_to"))
       continue;

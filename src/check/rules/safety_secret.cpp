@@ -51,12 +51,12 @@ bool looks_random(std::string_view token) {
   return digit && distinct >= 10;
 }
 
-RuleMatch make_hit(diag::Place place, const std::string& what) {
+RuleMatch make_hit(diag::TextRange place, const std::string& what) {
   return {place, fmt::format("the script contains {}", what),
           "revoke it, and use a file that only you can read, or log in once on the login node"};
 }
 
-void look_at_token(std::string_view text, diag::Place place, std::string_view before, RuleMatches& hits) {
+void look_at_token(std::string_view text, diag::TextRange place, std::string_view before, RuleMatches& hits) {
   const auto token = text.substr(place.offset, place.length);
   for (const auto& kind : k_kinds)
     if (token.starts_with(kind.head) && token.size() >= kind.head.size() + kind.length &&

@@ -16,7 +16,7 @@ bool is_other_shell(std::string_view text) {
 }
 
 /// The first "<options>" on the line of the byte.
-std::optional<diag::Place> gap_on_line(std::string_view text, std::size_t offset) {
+std::optional<diag::TextRange> gap_on_line(std::string_view text, std::size_t offset) {
   const auto line = line_at(text, offset);
   for (auto at = text.find('<', line.offset); at < line.offset + line.length; at = text.find('<', at + 1))
     if (const auto gap = gap_at(text, at)) return gap;

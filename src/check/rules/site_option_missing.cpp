@@ -34,13 +34,13 @@ bool is_shown(const LintContext& subject, const std::string& name) {
 /// Whether it is not a job itself, but writes one: it has no directive, and a text in it has.
 bool writes_job(const LintContext& subject) {
   return subject.header.directives.empty() &&
-         std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
+         std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::TextRange text) {
            return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
                   subject.text.substr(text.offset, 7) == "#SBATCH";
          });
 }
 
-bool complete(const LintContext& subject, const ComponentAtSite&,
+bool complete(const LintContext& subject, const HetJobComponent&,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   match.place = {};
   return !is_shown(subject, violation.name);

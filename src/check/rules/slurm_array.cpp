@@ -20,7 +20,7 @@ std::optional<std::string> respell(std::string_view value) {
   return std::to_string(std::min(*low, *high)) + "-" + std::to_string(std::max(*low, *high)) + tail;
 }
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   return fix_value(subject, place, respell);
 }
 

@@ -6,7 +6,7 @@ namespace hpcml::check {
 namespace slurm_colon {
 
 /// "#SBATCH: --nodes=2" is a directive with a typo.
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   const auto line = line_at(subject.text, place.offset);
   const bool behind_magic = subject.text.substr(line.offset, place.offset - line.offset) == "#SBATCH";
   const auto next = subject.text.substr(place.offset + 1, 1);

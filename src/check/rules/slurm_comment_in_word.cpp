@@ -6,7 +6,7 @@ namespace hpcml::check {
 namespace slurm_comment_in_word {
 
 /// Only where a comment was surely meant: something like "--time=10# ten minutes".
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   const auto next = subject.text.substr(place.offset + 1, 1);
   if (next == " " || next == "\t") return {{place.offset, 0, " "}};
   return {};

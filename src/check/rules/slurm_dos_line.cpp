@@ -6,7 +6,7 @@ namespace hpcml::check {
 namespace slurm_dos_line {
 
 /// All of them: one is enough for sbatch to refuse the script.
-std::vector<Edit> fix(const LintContext& subject, diag::Place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange) {
   std::vector<Edit> edits;
   for (auto at = subject.text.find("\r\n"); at != std::string_view::npos;
        at = subject.text.find("\r\n", at + 2))

@@ -11,7 +11,7 @@ bool only_gpus(const std::vector<slurm::GresItem>& items) {
 }
 
 /// The same GPUs asked for twice: once is enough.
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   for (const auto& request : subject.requests) {
     const auto gres = request.gres.find("gres");
     const auto gpus = request.gres.find("gpus-per-node");

@@ -9,7 +9,7 @@ namespace slurm_first_line {
 constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 
 /// Takes away what is before the #!, or adds the line where the script begins with its directives.
-std::vector<Edit> fix(const LintContext& subject, diag::Place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange) {
   const auto text = subject.text;
   if (text.starts_with(k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!")
     return {{0, k_byte_order_mark.size(), ""}};

@@ -19,7 +19,7 @@ std::optional<std::string> respell(std::string_view value) {
   return text == value ? std::nullopt : std::optional(text);
 }
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   return fix_value(subject, place, respell);
 }
 

@@ -12,7 +12,7 @@ bool are_swapped(const std::string& output, const std::string& error) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  const auto add = [&](diag::Place place) {
+  const auto add = [&](diag::TextRange place) {
     hits.add({place, "the names of the logs are swapped: .err gets the output, and the other file the errors",
               "swap the two names"});
   };

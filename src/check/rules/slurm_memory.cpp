@@ -31,7 +31,7 @@ std::optional<std::string> respell(std::string_view value) {
   return fmt::format("{:.0f}{}", amount, k_units[larger - 1]);
 }
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   return fix_value(subject, place, respell);
 }
 

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 4> k_spaces = {"\xC2\xA0", "\xE2\x80\xAF"
                                                       "\xEF\xBB\xBF"};
 
 /// Appends the edits that replace these characters in the line.
-void add_edits(std::string_view text, diag::Place line, std::vector<Edit>& edits) {
+void add_edits(std::string_view text, diag::TextRange line, std::vector<Edit>& edits) {
   const auto whole = text.substr(line.offset, line.length);
   const auto last = whole.find_last_not_of(" \t\r\xA0\xC2");
   for (const auto space : k_spaces)

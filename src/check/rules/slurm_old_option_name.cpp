@@ -12,7 +12,7 @@ namespace slurm_old_option_name {
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
     {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--pack-group", "--het-group"}};
 
-void look(const LintContext& subject, diag::Place place, RuleMatches& hits) {
+void look(const LintContext& subject, diag::TextRange place, RuleMatches& hits) {
   const auto word = subject.text.substr(place.offset, place.length);
   const auto name = word.substr(0, word.find_first_of("= \t"));
   for (const auto& [old, now] : k_names)

@@ -15,7 +15,7 @@ constexpr std::pair<std::string_view, std::string_view> k_renamed[] = {
     {"workdir", "chdir"}, {"share", "oversubscribe"},        {"ntask-per-node", "ntasks-per-node"},
     {"ntask", "ntasks"},  {"cpu-per-task", "cpus-per-task"}, {"gpu-per-node", "gpus-per-node"}};
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   const auto word = subject.text.substr(place.offset, place.length);
   if (!word.starts_with("--")) return {};
   const auto name =

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace slurm_packjob {
 
-std::vector<Edit> fix(const LintContext&, diag::Place place) {
+std::vector<Edit> fix(const LintContext&, diag::TextRange place) {
   return {{place.offset, place.length, "hetjob"}};
 }
 

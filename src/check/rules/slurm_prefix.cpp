@@ -7,7 +7,7 @@
 namespace hpcml::check {
 namespace slurm_prefix {
 
-std::vector<Edit> fix(const LintContext&, diag::Place place) {
+std::vector<Edit> fix(const LintContext&, diag::TextRange place) {
   return {{place.offset, place.length, "#SBATCH"}};
 }
 

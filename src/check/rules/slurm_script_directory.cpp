@@ -49,7 +49,7 @@ bool uses_directory(std::string_view text, std::string_view line) {
 }
 
 /// The first place at which the script takes a directory from its own path and uses it.
-std::optional<diag::Place> find_use(const LintContext& subject) {
+std::optional<diag::TextRange> find_use(const LintContext& subject) {
   for (const std::string_view name : {"$0", "${0", "BASH_SOURCE"})
     for (auto at = subject.text.find(name, subject.header.end); at != std::string_view::npos;
          at = subject.text.find(name, at + 1)) {
@@ -58,7 +58,7 @@ std::optional<diag::Place> find_use(const LintContext& subject) {
       if (whole.starts_with("#") || whole.starts_with("echo ") || whole.starts_with("printf ") ||
           !takes_directory(whole) || !uses_directory(subject.text, whole) || subject.is_in_text(at))
         continue;
-      return diag::Place{at, name.size()};
+      return diag::TextRange{at, name.size()};
     }
   return std::nullopt;
 }

@@ -24,7 +24,7 @@ std::optional<std::string> respell(std::string_view value) {
   return std::nullopt;
 }
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   return fix_value(subject, place, respell);
 }
 

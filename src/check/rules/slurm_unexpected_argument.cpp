@@ -28,7 +28,7 @@ std::size_t dashes_before(std::string_view word) {
   return length;
 }
 
-std::vector<Edit> fix_dashes(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix_dashes(const LintContext& subject, diag::TextRange place) {
   auto word = subject.text.substr(place.offset, place.length);
   auto length = dashes_before(word);
   if (length == 0) return {};
@@ -48,12 +48,12 @@ bool is_memory_unit(std::string_view word) {
 }
 
 /// What is between the words from `from` on and this one becomes `text`.
-std::vector<Edit> join(const slurm::HeaderWord& from, diag::Place place, std::string text) {
+std::vector<Edit> join(const slurm::HeaderWord& from, diag::TextRange place, std::string text) {
   const auto end = from.place.offset + from.place.length;
   return {{end, place.offset - end, std::move(text)}};
 }
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   if (auto edits = fix_dashes(subject, place); !edits.empty()) return edits;
   const auto word = subject.text.substr(place.offset, place.length);
   const auto words = words_up_to(subject, place.offset);

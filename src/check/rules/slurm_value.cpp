@@ -6,7 +6,7 @@
 namespace hpcml::check {
 namespace slurm_value {
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) { return fix_value(subject, place); }
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) { return fix_value(subject, place); }
 
 } // namespace slurm_value
 

@@ -6,7 +6,7 @@
 namespace hpcml::check {
 namespace slurm_value_unwanted {
 
-std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::TextRange place) {
   const auto word = subject.text.substr(place.offset, place.length);
   const auto equals = word.find('=');
   if (equals == std::string_view::npos) return {};

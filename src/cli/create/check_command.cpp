@@ -121,7 +121,7 @@ private:
 
   /// Returns the place of the value that "request/gpus-per-node" is about: the key of that name, in the part
   /// of the job or of the whole file.
-  diag::Span place_of(const std::string& code, const std::string& part) const {
+  diag::SourceLocation place_of(const std::string& code, const std::string& part) const {
     const auto key = code.substr(code.find('/') + 1);
     const auto* jobs = x_root ? x_root->find("jobs") : nullptr;
     const config::JsonNode* value = nullptr;
@@ -130,7 +130,7 @@ private:
         if (const auto* name = item.find("name"); name != nullptr && name->text == part)
           value = item.find(key);
     if (value == nullptr && x_root) value = x_root->find(key);
-    return value ? value->place.span() : diag::Span{x_path, 0, 0, 0};
+    return value ? value->place.span() : diag::SourceLocation{x_path, 0, 0, 0};
   }
 
   const std::string& x_path;
@@ -165,7 +165,7 @@ bool is_job_file(const std::string& name) { return name.ends_with(".json"); }
 
 class Checker {
 public:
-  Checker(const CheckOptions& options, const check::CheckTarget& target, const Context& context)
+  Checker(const CheckOptions& options, const check::TargetCluster& target, const Context& context)
       : x_options(options), x_target(target), x_context(context),
         x_report(
             check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 && takes_colour(context.env))) {}
@@ -255,7 +255,7 @@ private:
   }
 
   const CheckOptions& x_options;
-  check::CheckTarget x_target;
+  check::TargetCluster x_target;
   const Context& x_context;
   std::unique_ptr<check::ReportWriter> x_report;
   unsigned x_files = 0, x_files_with = 0, x_fixed_files = 0, x_fixes = 0, x_fixable = 0;
@@ -278,7 +278,7 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
 
 int run_check(CheckOptions options, const Context& context) {
   int exit_code = k_ok;
-  check::CheckTarget target;
+  check::TargetCluster target;
   if (options.version) {
     target.version = slurm::parse_version(*options.version);
     if (!target.version) {

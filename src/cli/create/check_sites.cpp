@@ -86,7 +86,7 @@ bool is_likely_refusal(const diag::Diagnostic& finding) {
   return finding.severity != diag::Severity::note || rule->severity == diag::Severity::note;
 }
 
-Row evaluate(const std::string& file, std::string_view text, const check::CheckTarget& target,
+Row evaluate(const std::string& file, std::string_view text, const check::TargetCluster& target,
              const model::JobSpec& job) {
   Row row{target.site->id, SiteResult::runs, check::check_script(file, text, target), 0, 0, {}};
   for (const auto& finding : row.findings) {

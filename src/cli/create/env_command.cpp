@@ -21,7 +21,7 @@ namespace {
 
 struct EnvOptions {
   RequestFlags request;
-  plan::SetupSpec spec;
+  plan::SetupOptions spec;
   std::string kind;
   std::string output_file;
 };

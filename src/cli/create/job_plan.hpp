@@ -23,7 +23,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
 
 /// One job of a request, planned.
 struct PlannedPart {
-  config::JobFileEntry part;
+  config::NamedJobSpec part;
   model::Plan plan;
   diag::Diagnostics findings; ///< of the planner; they have been printed
   std::string script = {};    ///< once its findings have been printed

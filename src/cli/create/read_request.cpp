@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  util::UserDirectories x_places;
+  util::PathBaseDirectories x_places;
   diag::Diagnostics& x_findings;
 };
 
@@ -94,9 +94,9 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
 
 } // namespace
 
-std::vector<config::JobFileEntry> parts_of(const config::JobLoad& file) {
+std::vector<config::NamedJobSpec> parts_of(const config::JobLoad& file) {
   if (!file.jobs.empty()) return file.jobs;
-  config::JobFileEntry only;
+  config::NamedJobSpec only;
   only.chain = file.chain.value_or(only.chain);
   only.chain_if = file.chain_if.value_or(only.chain_if);
   return {only};
@@ -142,7 +142,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
     const auto flag = key.flag();
     if (const auto value = flags.values.find(flag); value != flags.values.end())
       take(key, value->second,
-           key.form == config::KeyForm::yes_no && value->second == "false" ? "--no-" + key.name : flag);
+           key.form == config::FlagForm::yes_no && value->second == "false" ? "--no-" + key.name : flag);
     if (const auto list = flags.lists.find(flag); list != flags.lists.end())
       for (const auto& text : list->second) take(key, text, flag);
   }
@@ -153,7 +153,7 @@ namespace {
 
 /// What a component says itself is not overruled unseen, nor does it overrule what was typed.
 void find_component_clashes(const model::JobSpec& over, const std::string& where,
-                            const config::JobFileEntry& part, diag::Diagnostics& findings) {
+                            const config::NamedJobSpec& part, diag::Diagnostics& findings) {
   const auto report = [&](const std::string& name) {
     findings.push_back({diag::Severity::error,
                         "usage/" + name,
@@ -166,7 +166,7 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
     return std::any_of(components.begin(), components.end(), predicate);
   };
   for (const auto& key : config::job_keys())
-    if (key.per_component && key.form != config::KeyForm::list && key.to_json(over) &&
+    if (key.per_component && key.form != config::FlagForm::list && key.to_json(over) &&
         any([&](const model::JobSpec& own) { return key.to_json(own).has_value(); }))
       report(key.name);
   if (!over.command.empty() && any([](const model::JobSpec& own) { return !own.command.empty(); }))
@@ -196,7 +196,7 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
   if (!file_site || !site || *file_site == *site) return;
   for (const auto& key : config::job_keys()) {
     const auto value = key.names_site ? key.to_json(own) : std::nullopt;
-    const bool replaced = key.form != config::KeyForm::list && key.to_json(over).has_value();
+    const bool replaced = key.form != config::FlagForm::list && key.to_json(over).has_value();
     if (!value || replaced) continue;
     findings.push_back(
         {diag::Severity::error,
@@ -204,7 +204,7 @@ void find_keys_of_other_site(const std::string& path, const std::optional<std::s
          fmt::format("{}: \"{}\" is {}, a name of site {}, but the request is for site {}", path, key.name,
                      *value, *file_site, *site),
          {},
-         key.form == config::KeyForm::list
+         key.form == config::FlagForm::list
              ? fmt::format("remove the key from the file, or use a job file for {} (--job FILE)", *site)
              : fmt::format("add {0} with a name of {1}, or use a job file for {1} (--job FILE)", key.flag(),
                            *site)});

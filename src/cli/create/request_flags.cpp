@@ -63,10 +63,10 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
       ->default_str(std::string(config::k_default_job_file) + ", if it exists");
   app.add_option("--only", flags.only, "Use one job of a job file with several")->type_name("NAME");
   for (const auto& key : config::job_keys()) {
-    if (key.form == config::KeyForm::yes_no || key.form == config::KeyForm::on)
+    if (key.form == config::FlagForm::yes_no || key.form == config::FlagForm::on)
       add_switches(app, flags, key, context);
     else if (context.wants(key.flag()))
-      key.form == config::KeyForm::list ? add_list(app, flags, key) : add_value(app, flags, key);
+      key.form == config::FlagForm::list ? add_list(app, flags, key) : add_value(app, flags, key);
   }
 }
 

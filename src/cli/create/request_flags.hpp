@@ -38,7 +38,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
 /// A merged request: flags over HPCML_* variables over the job file. The values of the user's configuration
 /// come below all of them, once the site is known.
 struct MergedRequest {
-  std::vector<config::JobFileEntry> parts; ///< one, or the jobs of a file with several; each complete
+  std::vector<config::NamedJobSpec> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
   config::Config config;
   std::string config_file;
@@ -48,7 +48,7 @@ struct MergedRequest {
 MergedRequest read_request(const RequestFlags& flags, const Context& context);
 
 /// The jobs of a file, or the one that it is without a list.
-std::vector<config::JobFileEntry> parts_of(const config::JobLoad& file);
+std::vector<config::NamedJobSpec> parts_of(const config::JobLoad& file);
 /// Makes the paths of a request absolute: a compute node has neither the user's "~" nor their working
 /// directory.
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings);

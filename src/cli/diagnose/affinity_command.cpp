@@ -52,7 +52,7 @@ std::string not_empty(const std::string& list) {
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
   if (options.policy == "hpcml") return topo::plan_affinity(node, request);
-  topo::ExternalToolRequest compat;
+  topo::EmulatedToolRequest compat;
   compat.policy = options.policy;
   compat.ranks = request.ranks;
   compat.allowed = request.allowed;
@@ -93,7 +93,7 @@ std::string render(const std::string& format, const topo::Node& node, const topo
 }
 
 /// On a live node the step's GPUs are those of its list of visible devices.
-bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, ErrorPrinter& failure) {
+bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, CommandErrorReporter& failure) {
   const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
   if (!live || !options.gpus.empty()) return true;
   for (const char* name : model::k_visible_devices_variables) {
@@ -155,7 +155,7 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
-  ErrorPrinter failure(context, exit_code);
+  CommandErrorReporter failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
   if (!options.source.empty() && !options.topology.empty())
     return failure.print(k_usage, "'live' (this node) cannot be used with --topology (the node of a file)",

@@ -15,7 +15,7 @@
 namespace hpcml::cli {
 namespace {
 
-std::optional<topo::Node> live_node(ErrorPrinter& failure) {
+std::optional<topo::Node> live_node(CommandErrorReporter& failure) {
   auto node = topo::read_live_node();
   auto allowed = topo::read_allowed_cpus();
   if (!node || !allowed) {
@@ -36,7 +36,7 @@ AffinityNode with_own_part(topo::Node node) {
 
 /// The node type of the partition, or the first one with GPUs.
 const model::NodeType* choose_type(const model::Site& site, const std::string& partition,
-                                   ErrorPrinter& failure) {
+                                   CommandErrorReporter& failure) {
   std::vector<std::string> ids;
   if (const auto* found = site.find_partition(partition)) {
     ids = found->node_types;
@@ -77,7 +77,7 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
 } // namespace
 
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                               ErrorPrinter& failure, int& exit_code) {
+                                               CommandErrorReporter& failure, int& exit_code) {
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
     if (node) return AffinityNode{*node, ""};

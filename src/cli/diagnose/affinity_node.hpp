@@ -21,9 +21,9 @@ struct AffinityOptions {
 };
 
 /// Prints what is wrong and remembers the exit code.
-class ErrorPrinter {
+class CommandErrorReporter {
 public:
-  ErrorPrinter(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
+  CommandErrorReporter(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
   void print(int code, const std::string& what, const std::string& hint = "") {
     print_error(what, hint, x_context.colour);
     x_exit_code = code;
@@ -44,20 +44,20 @@ struct AffinityNode {
 /// Returns the node of the topology file, of the site, or this one, which a site completes if its placement
 /// is verified or "live" is requested. Prints the error and returns nothing on failure.
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                               ErrorPrinter& failure, int& exit_code);
+                                               CommandErrorReporter& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.
-bool check_policy(const AffinityOptions& options, ErrorPrinter& failure);
+bool check_policy(const AffinityOptions& options, CommandErrorReporter& failure);
 
 /// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On
 /// failure says why and returns nothing.
 std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
-                                                           ErrorPrinter& failure);
+                                                           CommandErrorReporter& failure);
 
 /// Checks the CPUs and memory of the ranks that run on this node; if they are wrong for a rank, compares them
 /// with the plan for its GPUs.
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
-                ErrorPrinter& failure, int& exit_code);
+                CommandErrorReporter& failure, int& exit_code);
 
 /// Prints a Markdown table for each node type whose profile has the places of its GPUs, one rank per GPU.
 void print_site_tables(const Context& context);

@@ -11,7 +11,7 @@
 namespace hpcml::cli {
 namespace {
 
-bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, ErrorPrinter& failure) {
+bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, CommandErrorReporter& failure) {
   const auto read = model::IdSet::parse_list(text);
   if (read)
     set = *read;
@@ -59,7 +59,7 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
 
 } // namespace
 
-bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
+bool check_policy(const AffinityOptions& options, CommandErrorReporter& failure) {
   if (options.policy == "hpcml") return true;
   std::vector<std::string> flags;
   const auto add = [&](bool is_set, const char* flag) {
@@ -86,7 +86,7 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
 }
 
 std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
-                                                           ErrorPrinter& failure) {
+                                                           CommandErrorReporter& failure) {
   topo::AffinityRequest request;
   if (!options.gpus.empty()) {
     auto visible = topo::with_visible_gpus(node, util::split(options.gpus, ','));

@@ -93,7 +93,7 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
 } // namespace
 
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
-                ErrorPrinter& failure, int& exit_code) {
+                CommandErrorReporter& failure, int& exit_code) {
   if (options.policy != "hpcml")
     return failure.print(
         k_usage, "--verify and --policy cannot be used together",

@@ -12,7 +12,7 @@
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
 #include "cli/internal/internal_commands.hpp"
-#include "core/slurm/node_choice.hpp"
+#include "core/slurm/healthy_node_selection.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/text.hpp"
 

@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/help/command_help.hpp"
 #include "cli/help/value_checks.hpp"
-#include "cli/other/store_addresses.hpp"
+#include "cli/other/job_store_addresses.hpp"
 #include "core/slurm/commands.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/job_key.hpp"
@@ -36,7 +36,7 @@ struct ShowOptions {
 };
 
 /// The key of a job: of the one that this process belongs to, or of another of this user's.
-Result<store::Credentials> find_credentials(const StoreAddresses& found, bool is_named,
+Result<store::Credentials> find_credentials(const JobStoreAddresses& found, bool is_named,
                                             const util::EnvSnapshot& env) {
   const auto job = launch::rendezvous_job(found.job);
   auto own = env;
@@ -49,7 +49,7 @@ Result<store::Credentials> find_credentials(const StoreAddresses& found, bool is
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
 }
 
-Error explain(const launch::StoreQueryError& none, const StoreAddresses& found) {
+Error explain(const launch::StoreQueryError& none, const JobStoreAddresses& found) {
   using store::SessionError;
   const auto job = std::to_string(found.job.job);
   switch (none.error) {
@@ -78,7 +78,7 @@ Error explain(const launch::StoreQueryError& none, const StoreAddresses& found) 
   }
 }
 
-Result<store::StoreReport> ask(const StoreAddresses& found, const store::Credentials& credentials) {
+Result<store::StoreReport> ask(const JobStoreAddresses& found, const store::Credentials& credentials) {
   auto answer = launch::query_stores(found.places, credentials, k_timeout);
   if (auto* report = std::get_if<store::StoreReport>(&answer)) return std::move(*report);
   return explain(std::get<launch::StoreQueryError>(answer), found);

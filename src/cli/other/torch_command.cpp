@@ -51,7 +51,7 @@ only the compiler $CXX.
 Exit codes: 0 built, or built before, 5 something is missing or does not compile.)",
 };
 
-void print_built(const torch_build::BuildResult& found, const TorchBuildOptions& options) {
+void print_built(const torch_build::CompletedBuild& found, const TorchBuildOptions& options) {
   if (options.format == "json") {
     std::printf("%s\n", found.summary.c_str());
     return;

@@ -10,7 +10,7 @@
 #include "core/slurm/submission.hpp"
 #include "core/util/child.hpp"
 #include "core/util/input_file.hpp"
-#include "emulate/script_request.hpp"
+#include "emulate/script_requirements.hpp"
 
 namespace hpcml::cli {
 

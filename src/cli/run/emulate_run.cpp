@@ -18,7 +18,7 @@
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
-#include "emulate/script_request.hpp"
+#include "emulate/script_requirements.hpp"
 #include "emulate/submitted_job.hpp"
 
 namespace hpcml::cli {
@@ -126,7 +126,7 @@ std::vector<std::string> choose_command(const EmulateOptions& options, const Con
 }
 
 /// Adds accounting if it is needed; prints an error and returns false if this machine lacks it.
-bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+bool add_accounting(emulate::ClusterRunOptions& run, const EmulateOptions& options, const Context& context) {
   const bool is_requested = !options.accounts.empty() || options.accounting;
   if (!is_requested && !emulate::needs_accounting(run.faults)) return true;
   const auto accounting = emulate::find_accounting(run.env);
@@ -157,7 +157,7 @@ util::EnvSnapshot make_environment(const Context& context) {
 
 /// Adds the machine's Slurm, or the requested one, which becomes the first in the run's PATH, and reports its
 /// differences from the site's. Prints an error and returns false if there is none.
-bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+bool add_slurm(emulate::ClusterRunOptions& run, const EmulateOptions& options, const Context& context) {
   auto slurm = emulate::find_slurm(run.env);
   const auto& choice = options.slurm;
   const bool is_here = slurm && choice.source.empty() && emulate::is_version(slurm->version, choice.version);
@@ -221,7 +221,7 @@ int evaluate_job(const std::string& file, const model::Site& site, const emulate
 /// Returns the requested faults; prints all errors and returns nothing if one is invalid.
 std::optional<std::vector<emulate::ClusterFault>>
 read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
-  emulate::FaultTarget ground;
+  emulate::FaultTargetCluster ground;
   ground.nodes = static_cast<unsigned>(layout.nodes.size());
   ground.whole_site = layout.is_whole_site();
   ground.networks = !options.shared_network;
@@ -233,7 +233,7 @@ read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout,
 
 /// The options, completed by what the script requests; nothing, and printed, if a value is missing.
 std::optional<EmulateOptions> complete_options(EmulateOptions options,
-                                               std::optional<emulate::ScriptRequest>& request,
+                                               std::optional<emulate::ScriptRequirements>& request,
                                                const Context& context) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     print_error(what, hint, context.colour);
@@ -266,7 +266,7 @@ std::optional<EmulateOptions> complete_options(EmulateOptions options,
 
 /// Returns the emulated nodes; sets their number in `options` if only the script has it.
 util::Result<emulate::ClusterLayout> make_layout(const model::Site& site, EmulateOptions& options,
-                                                 const std::optional<emulate::ScriptRequest>& script) {
+                                                 const std::optional<emulate::ScriptRequirements>& script) {
   auto layout = emulate::make_cluster_layout(site, options.request);
   if (!layout || !script || options.nodes) return layout;
   options.request.nodes = emulate::count_needed_nodes(*script, *layout->type);
@@ -278,7 +278,7 @@ util::Result<emulate::ClusterLayout> make_layout(const model::Site& site, Emulat
 int run_emulate(const EmulateOptions& typed, const Context& context) {
   if (typed.submits) return run_script_job(context, typed.quiet);
   int exit_code = k_ok;
-  std::optional<emulate::ScriptRequest> script;
+  std::optional<emulate::ScriptRequirements> script;
   auto completed = complete_options(typed, script, context);
   if (!completed) return k_usage;
   auto& options = *completed;
@@ -301,7 +301,7 @@ int run_emulate(const EmulateOptions& typed, const Context& context) {
   if (!faults) return k_usage;
   for (const auto& assumption : emulate::describe_assumptions(*site, *layout))
     make_narrator(context, options.quiet).note(assumption);
-  emulate::ClusterRun run;
+  emulate::ClusterRunOptions run;
   run.faults = *faults;
   run.evaluate_command = make_evaluate_command(typed, options, context);
   run.narrator = make_narrator(context, options.quiet);

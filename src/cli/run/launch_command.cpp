@@ -21,7 +21,7 @@
 #include "run/agent/agent_request.hpp"
 #include "run/find_torch/python_command.hpp"
 #include "run/launch/launch.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/task_place.hpp"
@@ -47,7 +47,7 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
   const auto options = model::options_for_agent(request.rank_settings);
-  TRY(const auto place, launch::find_task_place(request, runtime, launch::SystemQueries(runtime),
+  TRY(const auto place, launch::find_task_place(request, runtime, launch::SystemNodeQueries(runtime),
                                                 launch::FirstNodeRule::of_nodes));
   if (!request.processes_per_node)
     return Error{fmt::format("with {} one agent per node starts the ranks, but this step has {} on this node "

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/shell/script.hpp"
 #include "run/agent/run_directory.hpp"
 #include "run/launch/output_routes.hpp"
@@ -37,7 +37,7 @@ std::string find_log_dir(std::string_view script) {
   return {};
 }
 
-std::vector<RankLog> find_rank_logs(const RankLogs& logs, const std::string& job_id) {
+std::vector<RankLog> find_rank_logs(const RankLogLocation& logs, const std::string& job_id) {
   std::vector<RankLog> files;
   std::error_code error;
   for (const auto& run : directories_in(logs.directory, job_id + "."))

@@ -196,7 +196,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
                    "Start the next job of a chain after success (ok), or after any end (any)")
       ->type_name("RESULT")
       ->check(one_of({"any", "ok"}))
-      ->default_str(config::JobFileEntry{}.chain_if)
+      ->default_str(config::NamedJobSpec{}.chain_if)
       ->needs(chain);
   command->add_option("--continue", options->continued_job, "Submit the script of an ended job again")
       ->type_name("JOB")

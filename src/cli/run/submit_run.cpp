@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context& context) {
+slurm::SanitizedEnvironment environment_for(const model::Plan& plan, const Context& context) {
   std::vector<std::string> names;
   for (const auto& directive : plan.directives) names.push_back(directive.name);
   return slurm::make_submit_environment(context.env, names);

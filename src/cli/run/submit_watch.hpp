@@ -27,7 +27,7 @@ struct FollowOptions {
   bool copies_all = false; ///< also the output of array tasks and a separate file of the standard error
   bool ends_jobs = false;  ///< jobs end with the watching
   bool is_quiet = false;   ///< only failures on stderr
-  std::optional<RankLogs> rank_logs = std::nullopt; ///< to follow in place of the job's log
+  std::optional<RankLogLocation> rank_logs = std::nullopt; ///< to follow in place of the job's log
 };
 
 /// Follows the jobs in order to their end. The log is written to stdout, everything else to stderr. Returns

@@ -19,7 +19,7 @@
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/agent/agent.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/torchrun/torchrun_page.hpp"
 #include "run/torchrun/torchrun_request.hpp"
 #include "run/torchrun/torchrun_rows.hpp"

@@ -73,7 +73,7 @@ int run(const WatchOptions& options, const Context& context) {
       print_error(directory.error(), context.colour);
       return k_world_failed;
     }
-    follow.rank_logs = RankLogs{*directory, *options.rank};
+    follow.rank_logs = RankLogLocation{*directory, *options.rank};
   }
   print_jobs(jobs, options.format);
   return run_watch(jobs, context, follow);

@@ -19,8 +19,8 @@ namespace {
 constexpr unsigned k_longest_chain = 1000;
 
 struct PartEntry {
-  JobFileEntry part;
-  JsonPlace place;
+  NamedJobSpec part;
+  JsonSourceLocation place;
 };
 
 /// A text or a list of texts.
@@ -130,16 +130,16 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
   }
 }
 
-bool is_ready(const PartEntry& entry, const std::vector<JobFileEntry>& placed) {
+bool is_ready(const PartEntry& entry, const std::vector<NamedJobSpec>& placed) {
   return std::all_of(entry.part.after.begin(), entry.part.after.end(), [&](const std::string& name) {
     return std::any_of(placed.begin(), placed.end(),
-                       [&](const JobFileEntry& part) { return part.name == name; });
+                       [&](const NamedJobSpec& part) { return part.name == name; });
   });
 }
 
 /// The file's order as far as it goes: of those that can be next the first is next.
-std::vector<JobFileEntry> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
-  std::vector<JobFileEntry> placed;
+std::vector<NamedJobSpec> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
+  std::vector<NamedJobSpec> placed;
   while (!entries.empty()) {
     const auto next = std::find_if(entries.begin(), entries.end(),
                                    [&](const PartEntry& entry) { return is_ready(entry, placed); });
@@ -158,7 +158,7 @@ std::vector<JobFileEntry> put_in_order(ReadContext& context, std::vector<PartEnt
 }
 
 /// Reads "jobs", and puts each after those that it waits for.
-std::vector<JobFileEntry> read_parts(ReadContext& context, ObjectReader& root) {
+std::vector<NamedJobSpec> read_parts(ReadContext& context, ObjectReader& root) {
   std::vector<PartEntry> entries;
   root.each("jobs", [&](ObjectReader& object) { entries.push_back(read_part(object)); });
   const auto before = context.diagnostics.size();

@@ -13,7 +13,7 @@
 namespace hpcml::config {
 
 /// One of several jobs in a file.
-struct JobFileEntry {
+struct NamedJobSpec {
   std::string name;
   model::JobSpec job;             ///< its own values; those of the file are in addition, in JobLoad::job
   std::vector<std::string> after; ///< names of the jobs that it waits for
@@ -28,7 +28,7 @@ struct JobLoad {
   std::optional<std::string> site; ///< "site" key
   std::optional<unsigned> chain;   ///< of a file with one job
   std::optional<std::string> chain_if;
-  std::vector<JobFileEntry>
+  std::vector<NamedJobSpec>
       jobs; ///< "jobs" key, each after those that it waits for; empty where there is one job
   diag::Diagnostics diagnostics;
   std::string source;

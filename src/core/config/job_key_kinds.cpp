@@ -38,7 +38,7 @@ Fault typed_fault(const std::string& text) {
 } // namespace
 
 JobKey text_key(const std::string& name, KeyHelp help, Known<std::string> JobSpec::*member) {
-  auto key = known_key(name, KeyForm::value, help, member);
+  auto key = known_key(name, FlagForm::value, help, member);
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.text(name));
   };
@@ -54,7 +54,7 @@ JobKey text_key(const std::string& name, KeyHelp help, Known<std::string> JobSpe
 }
 
 JobKey number_key(const std::string& name, KeyHelp help, Known<unsigned> JobSpec::*member, unsigned least) {
-  auto key = known_key(name, KeyForm::value, help, member);
+  auto key = known_key(name, FlagForm::value, help, member);
   key.from_file = [name, member, least](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.number(name, least));
   };
@@ -74,7 +74,7 @@ JobKey number_key(const std::string& name, KeyHelp help, Known<unsigned> JobSpec
 }
 
 JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*member) {
-  auto key = known_key(name, KeyForm::yes_no, help, member);
+  auto key = known_key(name, FlagForm::yes_no, help, member);
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.flag(name));
   };
@@ -90,7 +90,7 @@ JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*mem
 }
 
 JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) {
-  JobKey key{name, KeyForm::on, help, {}, {}, {}, {}};
+  JobKey key{name, FlagForm::on, help, {}, {}, {}, {}};
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.flag(name).value_or(false);
   };
@@ -105,7 +105,7 @@ JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) 
 }
 
 JobKey list_key(const std::string& name, KeyHelp help, std::vector<Sourced<std::string>> JobSpec::*member) {
-  JobKey key{name, KeyForm::list, help, {}, {}, {}, {}};
+  JobKey key{name, FlagForm::list, help, {}, {}, {}, {}};
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     for (auto& text : root.texts(name)) (job.*member).push_back({std::move(text), root.origin(name)});
   };
@@ -126,7 +126,7 @@ JobKey list_key(const std::string& name, KeyHelp help, std::vector<Sourced<std::
 }
 
 JobKey env_key(const std::string& name, KeyHelp help) {
-  JobKey key{name, KeyForm::list, help, {}, {}, {}, {}};
+  JobKey key{name, FlagForm::list, help, {}, {}, {}, {}};
   key.from_file = [name](JobSpec& job, ObjectReader& root) {
     for (auto& [variable, value] : root.text_map(name, TextRule::variable, TextRule::line))
       job.env.push_back({variable, {value, root.origin(name)}});
@@ -161,7 +161,7 @@ JobKey env_key(const std::string& name, KeyHelp help) {
 JobKey rank_key(const model::RankSettingFlag& flag) {
   const std::string name(flag.name);
   JobKey key{name,
-             flag.is_switch() ? KeyForm::on : KeyForm::value,
+             flag.is_switch() ? FlagForm::on : FlagForm::value,
              {flag.group, flag.type, flag.help, flag.fallback},
              {},
              {},

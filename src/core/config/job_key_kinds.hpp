@@ -14,7 +14,7 @@ namespace hpcml::config {
 
 /// A key with one value: a later job's wins.
 template <class T>
-JobKey known_key(std::string name, KeyForm form, KeyHelp help, model::Known<T> model::JobSpec::*member) {
+JobKey known_key(std::string name, FlagForm form, KeyHelp help, model::Known<T> model::JobSpec::*member) {
   JobKey key{std::move(name), form, help, {}, {}, {}, {}};
   key.merge = [member](model::JobSpec& job, const model::JobSpec& over) {
     if (over.*member) job.*member = over.*member;
@@ -43,7 +43,7 @@ JobKey rank_key(const model::RankSettingFlag& flag);
 /// A word of a closed set.
 template <class E>
 JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec::*member) {
-  auto key = known_key(name, KeyForm::value, help, member);
+  auto key = known_key(name, FlagForm::value, help, member);
   key.words = model::words_of<E>;
   key.from_file = [name, member](model::JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.template choice<E>(name));
@@ -66,7 +66,7 @@ JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec
 template <class T>
 JobKey parsed_key(std::string name, KeyHelp help, model::Known<T> model::JobSpec::*member,
                   std::string (*text_of)(const T&)) {
-  auto key = known_key(name, KeyForm::value, help, member);
+  auto key = known_key(name, FlagForm::value, help, member);
   key.from_file = [name, member](model::JobSpec& job, ObjectReader& root) {
     const auto* node = root.raw(name);
     if (!node) return;

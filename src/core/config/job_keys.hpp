@@ -16,7 +16,7 @@
 namespace hpcml::config {
 
 /// How a key is given on the command line.
-enum class KeyForm : std::uint8_t {
+enum class FlagForm : std::uint8_t {
   value,  ///< --nodes 2; the last one holds, as sbatch has it
   list,   ///< --module a --module b
   yes_no, ///< --requeue, --no-requeue
@@ -36,7 +36,7 @@ struct KeyHelp {
 /// earlier one. Flags, HPCML_* variables, job files and `hpcml init` come from this row.
 struct JobKey {
   std::string name; ///< the flag's name without dashes in front
-  KeyForm form;
+  FlagForm form;
   KeyHelp help;
   std::function<void(model::JobSpec&, ObjectReader&)> from_file;
   /// Of a list: adds one more. Says what is wrong ("must be …"), or nothing.
@@ -52,7 +52,7 @@ struct JobKey {
   /// "--nodes"
   std::string flag() const { return "--" + name; }
   /// Lists are too easily torn apart in a variable.
-  bool has_variable() const { return form != KeyForm::list; }
+  bool has_variable() const { return form != FlagForm::list; }
 };
 
 /// All keys.

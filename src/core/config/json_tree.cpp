@@ -88,13 +88,13 @@ public:
   JsonParse result;
 
 private:
-  JsonPlace place();
+  JsonSourceLocation place();
   void go_to(std::size_t offset);
   JsonNode scalar(JsonKind kind);
   bool open(JsonKind kind);
   bool close();
   bool add(JsonNode node);
-  void report(std::string_view code, std::string message, const JsonPlace& where, std::string hint);
+  void report(std::string_view code, std::string message, const JsonSourceLocation& where, std::string hint);
 
   std::string_view x_text;
   std::shared_ptr<const std::string> x_file;
@@ -117,14 +117,14 @@ void Builder::go_to(std::size_t offset) {
   }
 }
 
-JsonPlace Builder::place() {
+JsonSourceLocation Builder::place() {
   // Between the end of the last token and this one only spaces and punctuation can be.
   std::size_t start = x_offset;
   while (start < x_text.size() &&
          std::string_view(" \t\r\n,:]}\xef\xbb\xbf").find(x_text[start]) != std::string_view::npos)
     ++start;
   go_to(start);
-  JsonPlace where{x_file, x_line, x_column, 1};
+  JsonSourceLocation where{x_file, x_line, x_column, 1};
   auto end = std::min(count, x_text.size());
   while (end > start + 1 && std::string_view(" \t\r\n,]}").find(x_text[end - 1]) != std::string_view::npos)
     --end;
@@ -133,7 +133,7 @@ JsonPlace Builder::place() {
   return where;
 }
 
-void Builder::report(std::string_view code, std::string message, const JsonPlace& where, std::string hint) {
+void Builder::report(std::string_view code, std::string message, const JsonSourceLocation& where, std::string hint) {
   result.diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", x_code, code), std::move(message),
                                 where.span(), std::move(hint)});
 }

@@ -22,12 +22,12 @@ std::string_view name_of(JsonKind kind);
 std::string_view example_of(JsonKind kind);
 
 /// Where a token is. The file's name is shared by all nodes of a file.
-struct JsonPlace {
+struct JsonSourceLocation {
   std::shared_ptr<const std::string> file;
   unsigned line = 0;
   unsigned column = 0;
   unsigned length = 1;
-  diag::Span span() const { return {file ? *file : std::string(), line, column, length}; }
+  diag::SourceLocation span() const { return {file ? *file : std::string(), line, column, length}; }
 };
 
 struct JsonMember;
@@ -41,7 +41,7 @@ struct JsonNode {
   std::string text;
   std::vector<JsonNode> items;
   std::vector<JsonMember> members; ///< in the file's order
-  JsonPlace place;
+  JsonSourceLocation place;
   util::SharedText source;  ///< id in the profile's `sources`, from the nearest "source" around the value
   util::SharedText checked; ///< the nearest "checked" around the value
 
@@ -54,7 +54,7 @@ struct JsonNode {
 /// One member of an object.
 struct JsonMember {
   std::string key;
-  JsonPlace place; ///< of the key
+  JsonSourceLocation place; ///< of the key
   JsonNode value;
 };
 

@@ -187,7 +187,7 @@ std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std
   auto profile = parse_merged(found->text);
   if (!profile) return std::nullopt;
   auto read =
-      read_site(profile->root, "built in", ProfileValidation::done_by_build, std::move(profile->hash));
+      read_site(profile->root, "built in", ProfileValidationMode::done_by_build, std::move(profile->hash));
   if (!read.site || !read.diagnostics.empty())
     return std::nullopt; // the files themselves say what is wrong, and where
   for (const auto& layer : load.layers) util::log_debug(fmt::format("profile built in: {}.json", layer));

@@ -10,7 +10,7 @@
 namespace hpcml::config {
 
 namespace {
-const JsonPlace k_nowhere;
+const JsonSourceLocation k_nowhere;
 /// Members that any object may have; they speak about the values next to them.
 constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "alternatives", "note"};
 
@@ -32,7 +32,7 @@ bool is_about(std::string_view key) {
   return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
 }
 
-void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place,
+void ReadContext::report(std::string_view rule, std::string message, const JsonSourceLocation& place,
                          std::string hint) {
   diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", code, rule), std::move(message),
                          place.span(), std::move(hint)});
@@ -303,7 +303,7 @@ model::Origin ObjectReader::origin(std::string_view key) const {
   return node ? origin_of(*node, path_of(key)) : model::Origin{x_context->kind, path_of(key)};
 }
 
-const JsonPlace& ObjectReader::place() const { return x_node ? x_node->place : k_nowhere; }
+const JsonSourceLocation& ObjectReader::place() const { return x_node ? x_node->place : k_nowhere; }
 
 void ObjectReader::require(std::string_view key, std::string_view why) {
   if (!x_node || x_node->find(key)) return;

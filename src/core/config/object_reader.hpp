@@ -36,7 +36,7 @@ struct ReadContext {
       true; ///< whether texts, regular expressions and names of members is compared with what they must be
   std::map<std::string, KnownSource, std::less<>> sources = {}; ///< by id
   diag::Diagnostics diagnostics = {};
-  void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
+  void report(std::string_view rule, std::string message, const JsonSourceLocation& place, std::string hint = {});
 };
 
 /// One object. A value may be plain or {"value": …, "source": …, "checked": …, "alternatives": […]}.
@@ -111,7 +111,7 @@ public:
   /// Says that a member that must exist is not.
   void require(std::string_view key, std::string_view why);
   void report_value(std::string_view key, std::string message, std::string hint = {});
-  const JsonPlace& place() const;
+  const JsonSourceLocation& place() const;
   const std::string& path() const { return x_path; }
   /// Whether a regular expression must be compiled to see that it is one.
   bool tries_patterns() const { return x_context->checks; }

@@ -73,7 +73,7 @@ constexpr std::size_t k_deepest = 32;
 /// The layers of one profile, depth first.
 class Loader {
 public:
-  Loader(const FindProfile& find, CheckedProfiles check) : x_find(find), x_check(check) {}
+  Loader(const FindProfile& find, ProfileValidationScope check) : x_find(find), x_check(check) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
     // Several layers may extend the same one: it is read once.
@@ -102,7 +102,7 @@ private:
              parsed.root->place, fmt::format("use {}", example_of(JsonKind::object)));
       return std::nullopt;
     }
-    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != CheckedProfiles::all;
+    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileValidationScope::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);
   }
@@ -179,13 +179,13 @@ private:
     x_result.diagnostics.insert(x_result.diagnostics.end(), std::make_move_iterator(list.begin()),
                                 std::make_move_iterator(list.end()));
   }
-  void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
+  void report(std::string_view rule, std::string message, const JsonSourceLocation& place, std::string hint) {
     x_result.diagnostics.push_back({diag::Severity::error, fmt::format("site/{}", rule), std::move(message),
                                     place.span(), std::move(hint)});
   }
 
   const FindProfile& x_find;
-  CheckedProfiles x_check;
+  ProfileValidationScope x_check;
   LayeredProfile x_result;
   std::vector<std::string> x_open;                       // files that are being loaded, for circles
   std::map<std::string, std::optional<JsonNode>> x_done; // what the others gave, by path
@@ -222,7 +222,7 @@ std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t plac
   return std::nullopt;
 }
 
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, CheckedProfiles check) {
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileValidationScope check) {
   Loader loader(find, check);
   auto root = loader.load(file);
   const auto* abstract = root ? root->find("abstract") : nullptr;

@@ -152,8 +152,8 @@ template <> const ObjectSchema<model::Qos>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::PolicyRules>& schema_of() {
-  using T = model::PolicyRules;
+template <> const ObjectSchema<model::SiteLimits>& schema_of() {
+  using T = model::SiteLimits;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::time<&T::min_time_recommended>("min_time_recommended", "Shorter jobs are discouraged."),

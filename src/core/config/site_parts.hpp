@@ -18,11 +18,11 @@ template <> const ObjectSchema<model::NodeType>& schema_of();
 // site_limits.cpp
 template <> const ObjectSchema<model::Partition>& schema_of();
 template <> const ObjectSchema<model::Qos>& schema_of();
-template <> const ObjectSchema<model::PolicyRules>& schema_of();
+template <> const ObjectSchema<model::SiteLimits>& schema_of();
 
 // site_rules.cpp
 template <> const ObjectSchema<model::SbatchOptionRule>& schema_of();
-template <> const ObjectSchema<model::CommonOption>& schema_of();
+template <> const ObjectSchema<model::CommonJobOption>& schema_of();
 template <> const ObjectSchema<model::GpuRequestRule>& schema_of();
 template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of();
 template <> const ObjectSchema<model::LauncherRule>& schema_of();

@@ -167,7 +167,7 @@ void read_always(ObjectReader& root, const MemberSchema& schema, Site& site) {
         site.common_options.push_back({option, origin});
       },
       [&](ObjectReader& object) {
-        auto rule = read_object<model::CommonOption>(object);
+        auto rule = read_object<model::CommonJobOption>(object);
         if (!rule.value.empty()) site.common_options.push_back(std::move(rule));
       });
 }
@@ -232,7 +232,7 @@ constexpr auto request_members() {
                   .kind = MemberKind::objects_or_texts,
                   .about = "Options of every job.",
                   .rule = TextRule::option,
-                  .schema = &M::any_schema<model::CommonOption>},
+                  .schema = &M::any_schema<model::CommonJobOption>},
                  &read_always),
       M::text<&Site::shebang>("shebang", TextRule::shebang, "The script's first line."),
       M::special(

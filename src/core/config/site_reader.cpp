@@ -28,7 +28,7 @@ void check_source_id(const JsonNode& id, ReadContext& context) {
            : fmt::format("add \"{}\" to \"sources\" with its url and the day on which it was read", id.text));
 }
 
-bool is_reported(const ReadContext& context, const JsonPlace& place) {
+bool is_reported(const ReadContext& context, const JsonSourceLocation& place) {
   return std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
     return d.span.line == place.line && d.span.column == place.column && d.span.file == place.span().file;
   });
@@ -68,7 +68,7 @@ void check_about_members(const JsonNode& node, ReadContext& context) {
 
 /// Also texts for users must not move the cursor of a terminal or hide what they say.
 void check_texts(const JsonNode& node, ReadContext& context) {
-  const auto check = [&](std::string_view text, const JsonPlace& place) {
+  const auto check = [&](std::string_view text, const JsonSourceLocation& place) {
     const auto fault = text_fault(text, TextRule::line);
     if (!fault.empty() && !is_reported(context, place))
       context.report("value", fmt::format("this text {}", fault), place, text_advice(TextRule::line));
@@ -147,17 +147,17 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
 
-SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidation check,
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidationMode check,
                          std::string hash) {
   ReadContext context;
-  context.checks = check == ProfileValidation::whole;
+  context.checks = check == ProfileValidationMode::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   read_members(root, schema_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
-  if (check == ProfileValidation::whole) {
+  if (check == ProfileValidationMode::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
     check_unknown_facts(profile, without_readers(schema_of<model::Site>()), context);

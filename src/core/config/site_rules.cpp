@@ -122,8 +122,8 @@ template <> const ObjectSchema<model::SbatchOptionRule>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::CommonOption>& schema_of() {
-  using T = model::CommonOption;
+template <> const ObjectSchema<model::CommonJobOption>& schema_of() {
+  using T = model::CommonJobOption;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("option", TextRule::option, "The option: --network=disable_rdzv_get.")

@@ -75,7 +75,7 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   if (layers.root) {
     auto read =
         read_site(*layers.root, file.built_in ? "built in" : file.path,
-                  layers.checked_by_build ? ProfileValidation::done_by_build : ProfileValidation::whole);
+                  layers.checked_by_build ? ProfileValidationMode::done_by_build : ProfileValidationMode::whole);
     // A place that some layer would have filled is not the mistake.
     if (!layers.whole)
       std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
@@ -133,7 +133,7 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
 }
 
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   CheckedProfiles check) {
+                   ProfileValidationScope check) {
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);

@@ -32,13 +32,13 @@ struct SiteLoad {
   std::vector<std::string> layers;
 };
 /// Which profiles are checked in full while they are read.
-enum class CheckedProfiles {
+enum class ProfileValidationScope {
   all,     ///< those that are compiled in as well: when the program is built
   brought, ///< those that a user brings
 };
 /// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   CheckedProfiles check = CheckedProfiles::brought);
+                   ProfileValidationScope check = ProfileValidationScope::brought);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 
@@ -49,7 +49,7 @@ struct SiteFact {
   std::string source;  ///< id in the profile's sources; for a value without one the file that states it
   std::string checked; ///< YYYY-MM-DD
   std::string note;
-  std::vector<model::AlternativeValue> superseded;
+  std::vector<model::SupersededValue> superseded;
 };
 /// A profile as a list of its facts.
 struct SiteFacts {

@@ -12,7 +12,7 @@
 
 namespace hpcml::diag {
 
-Diagnostic::Diagnostic(Severity level, std::string id, std::string what, Span where, std::string what_next,
+Diagnostic::Diagnostic(Severity level, std::string id, std::string what, SourceLocation where, std::string what_next,
                        std::string document)
     : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)),
       hint(std::move(what_next)), source(std::move(document)) {}
@@ -109,8 +109,8 @@ std::string render_json(const Diagnostics& list) {
   return text + "]\n";
 }
 
-Span span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length) {
-  Span span{file, 1, 1, length};
+SourceLocation span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length) {
+  SourceLocation span{file, 1, 1, length};
   for (std::size_t i = 0; i < std::min(offset, text.size()); ++i) {
     if (text[i] == '\n') {
       ++span.line;

@@ -13,7 +13,7 @@ enum class Severity { error, warning, note };
 
 /// A place in a text. `line` and `column` count from 1; line 0 means "no place". Columns and `length` are in
 /// bytes.
-struct Span {
+struct SourceLocation {
   std::string file;
   unsigned line = 0;
   unsigned column = 0;
@@ -25,14 +25,14 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
   std::string message; ///< what is wrong, one sentence
-  Span span;
+  SourceLocation span;
   std::string hint;   ///< what to do next
   std::string source; ///< the document that states the fact, with the day when it was read
 
   Diagnostic() = default;
   // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that
   // makes a finding
-  Diagnostic(Severity level, std::string id, std::string what, Span where = {}, std::string what_next = {},
+  Diagnostic(Severity level, std::string id, std::string what, SourceLocation where = {}, std::string what_next = {},
              std::string document = {});
 };
 
@@ -48,6 +48,6 @@ std::string render_text(const Diagnostic& diagnostic, std::string_view source, b
 /// One JSON object per diagnostic, in an array.
 std::string render_json(const Diagnostics& list);
 /// The span of `length` bytes at byte `offset` of `text`.
-Span span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
+SourceLocation span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
 
 } // namespace hpcml::diag

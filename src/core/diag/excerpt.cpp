@@ -79,11 +79,11 @@ Window window_around(const std::vector<Cell>& cells, std::size_t caret) {
 
 } // namespace
 
-Excerpt make_excerpt(std::string_view source, const Span& span) {
+Excerpt make_excerpt(std::string_view source, const SourceLocation& span) {
   return span.line == 0 ? Excerpt{} : make_line_excerpt(line_of(source, span.line), span);
 }
 
-Excerpt make_line_excerpt(std::string_view line, const Span& span) {
+Excerpt make_line_excerpt(std::string_view line, const SourceLocation& span) {
   if (span.line == 0 || line.empty()) return {};
   std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
   // Of a line of megabytes only the bytes around the place are looked at.

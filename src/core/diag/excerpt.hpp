@@ -15,6 +15,6 @@ struct Excerpt {
   std::string marks; ///< spaces and carets, as wide as the line at most
 };
 /// The excerpt of `source` at `span`.
-Excerpt make_excerpt(std::string_view source, const Span& span);
+Excerpt make_excerpt(std::string_view source, const SourceLocation& span);
 
 } // namespace hpcml::diag

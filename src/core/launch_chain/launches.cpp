@@ -35,8 +35,8 @@ bool is_in_working_directory(const Argument& word) {
 }
 
 /// From the first byte of `a` to the last of `b`, if they are so.
-diag::Place span(diag::Place a, diag::Place b) {
-  return b.offset >= a.offset ? diag::Place{a.offset, b.offset + b.length - a.offset} : a;
+diag::TextRange span(diag::TextRange a, diag::TextRange b) {
+  return b.offset >= a.offset ? diag::TextRange{a.offset, b.offset + b.length - a.offset} : a;
 }
 
 /// The part of a word after its first `count` bytes.
@@ -343,7 +343,7 @@ private:
 
 } // namespace
 
-std::vector<Launch> find_launches(const shell::CommandView& view) {
+std::vector<Launch> find_launches(const shell::ScriptCommands& view) {
   Chains chains;
   std::vector<Launch> launches;
   std::vector<std::vector<Link>> by_command(view.commands.size()); // of those whose text holds others

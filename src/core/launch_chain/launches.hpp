@@ -11,7 +11,7 @@
 
 #include "core/launch_chain/programs.hpp"
 #include "core/model/launcher_row.hpp"
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 
 namespace hpcml::launch_chain {
 
@@ -19,7 +19,7 @@ namespace hpcml::launch_chain {
 struct GivenOption {
   std::string name; ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
   std::optional<shell::Argument> value; ///< none: it takes none, or none was given
-  diag::Place place;                    ///< the option's word and its value's
+  diag::TextRange place;                    ///< the option's word and its value's
 };
 
 /// One program of a chain: `srun` with its options, then what it starts.
@@ -28,7 +28,7 @@ struct Link {
                            ///< whose name is in `module`
   Role role = Role::other; ///< of `program`
   std::string module;      ///< of `python -m MODULE`
-  diag::Place place;       ///< the program's word
+  diag::TextRange place;       ///< the program's word
   std::vector<GivenOption> options;         ///< of the program itself
   std::vector<shell::Argument> operands;    ///< what is neither program nor option and not the next link: an
                                             ///< image, a script with its arguments
@@ -76,6 +76,6 @@ struct Launch {
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and
 /// for what is after an exit.
-std::vector<Launch> find_launches(const shell::CommandView& view);
+std::vector<Launch> find_launches(const shell::ScriptCommands& view);
 
 } // namespace hpcml::launch_chain

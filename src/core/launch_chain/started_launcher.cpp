@@ -48,7 +48,7 @@ void add_options(const Link& link, StartedLauncher& found) {
 /// written.
 void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   const auto& words = launch.command->words;
-  const auto index_of = [&](diag::Place place) {
+  const auto index_of = [&](diag::TextRange place) {
     std::size_t i = 0;
     while (i < words.size() && words[i].place.offset < place.offset) ++i;
     return i;
@@ -94,7 +94,7 @@ bool may_be_set_elsewhere(const Launch& launch, const Link& launcher) {
 }
 
 /// True if the command reads a text that is not visible in the script: a file or the output of a program.
-bool takes_unseen_text(const shell::CommandView& view, std::size_t index) {
+bool takes_unseen_text(const shell::ScriptCommands& view, std::size_t index) {
   const auto& command = view.commands[index];
   const auto name = command.name();
   if (!name || (*name != "source" && *name != "." && *name != "eval")) return false;
@@ -108,7 +108,7 @@ bool takes_unseen_text(const shell::CommandView& view, std::size_t index) {
 }
 
 /// The first launcher that the text starts.
-std::optional<StartedLauncher> first_of(const shell::CommandView& view, bool is_script) {
+std::optional<StartedLauncher> first_of(const shell::ScriptCommands& view, bool is_script) {
   std::optional<StartedLauncher> first;
   for (const auto& launch : find_launches(view)) {
     if (launch.command->context.substitution) continue;

@@ -85,21 +85,21 @@ struct GpuShape {
 };
 
 /// How binding a GPU's share of cores is. `automatic`: Slurm gives the cores with the GPU.
-enum class CoreSharePolicy { none, recommended, max, fixed, automatic };
+enum class CpusPerGpuPolicy { none, recommended, max, fixed, automatic };
 
 template <>
-inline constexpr std::array<NamedValue<CoreSharePolicy>, 4> k_words<CoreSharePolicy> = {
-    {{"recommended", CoreSharePolicy::recommended},
-     {"max", CoreSharePolicy::max},
-     {"fixed", CoreSharePolicy::fixed},
-     {"auto", CoreSharePolicy::automatic}}};
+inline constexpr std::array<NamedValue<CpusPerGpuPolicy>, 4> k_words<CpusPerGpuPolicy> = {
+    {{"recommended", CpusPerGpuPolicy::recommended},
+     {"max", CpusPerGpuPolicy::max},
+     {"fixed", CpusPerGpuPolicy::fixed},
+     {"auto", CpusPerGpuPolicy::automatic}}};
 
 /// What a node's memory is, where it has several kinds. `sum`: all kinds together.
-enum class MemoryCountMode { unspecified, ram, hbm, sum };
+enum class NodeMemoryKind { unspecified, ram, hbm, sum };
 
 template <>
-inline constexpr std::array<NamedValue<MemoryCountMode>, 3> k_words<MemoryCountMode> = {
-    {{"ram", MemoryCountMode::ram}, {"hbm", MemoryCountMode::hbm}, {"sum", MemoryCountMode::sum}}};
+inline constexpr std::array<NamedValue<NodeMemoryKind>, 3> k_words<NodeMemoryKind> = {
+    {{"ram", NodeMemoryKind::ram}, {"hbm", NodeMemoryKind::hbm}, {"sum", NodeMemoryKind::sum}}};
 
 /// A node type of a site.
 struct NodeType {
@@ -110,8 +110,8 @@ struct NodeType {
   Known<MemSize> memory;                ///< what a job can ask for in total
   std::optional<unsigned> cpus_per_gpu; ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
-  CoreSharePolicy share_policy = CoreSharePolicy::none;
-  MemoryCountMode memory_kind = MemoryCountMode::unspecified; ///< what `memory` is
+  CpusPerGpuPolicy share_policy = CpusPerGpuPolicy::none;
+  NodeMemoryKind memory_kind = NodeMemoryKind::unspecified; ///< what `memory` is
   std::string constraint;              ///< feature expression that selects these nodes: "gpu&hbm80g"
   std::vector<std::string> features;   ///< what Slurm lists for them
   bool multi_node = true;              ///< jobs may span several of them

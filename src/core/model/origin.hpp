@@ -14,7 +14,7 @@ namespace hpcml::model {
 enum class OriginKind { rule, site, config, job_file, environment, flag };
 
 /// Another value that a source gives for the same thing, and why it was not taken.
-struct AlternativeValue {
+struct SupersededValue {
   std::string value;
   std::string source;
   std::string why;
@@ -27,7 +27,7 @@ struct Origin {
   std::string by;
   util::SharedText source = {};  ///< the document, for site facts
   util::SharedText checked = {}; ///< YYYY-MM-DD, when the source was read
-  std::vector<AlternativeValue> superseded = {};
+  std::vector<SupersededValue> superseded = {};
 };
 
 /// A value with its origin.

@@ -37,11 +37,11 @@ inline constexpr std::array<NamedValue<BindCheckAction>, 2> k_words<BindCheckAct
     {{"warn", BindCheckAction::warn}, {"fail", BindCheckAction::fail}}};
 
 /// Who serves the store where the ranks' programs connect: hpcml, rank 0's program, or by what torch it is.
-enum class StoreChoice { automatic, own, env };
+enum class StoreProvider { automatic, own, env };
 
 template <>
-inline constexpr std::array<NamedValue<StoreChoice>, 3> k_words<StoreChoice> = {
-    {{"auto", StoreChoice::automatic}, {"own", StoreChoice::own}, {"env", StoreChoice::env}}};
+inline constexpr std::array<NamedValue<StoreProvider>, 3> k_words<StoreProvider> = {
+    {{"auto", StoreProvider::automatic}, {"own", StoreProvider::own}, {"env", StoreProvider::env}}};
 
 /// Whether GPUs may compute float32 in TF32, which is faster and has ten bits after the point.
 enum class Tf32 { on, off };

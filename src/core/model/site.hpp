@@ -126,7 +126,7 @@ struct ContainerRule {
   std::string enter; ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
   RuleCondition when = {};
   Origin origin;
-  std::vector<AlternativeValue>
+  std::vector<SupersededValue>
       superseded; ///< next to those of the origin, which has e.g. the manual binds that a module replaced
 };
 
@@ -236,7 +236,7 @@ struct StorageRule {
 };
 
 /// What the site asks of jobs next to the limits of partitions.
-struct PolicyRules {
+struct SiteLimits {
   Known<Walltime> min_time_recommended;
   Known<unsigned> max_jobs;           ///< of one user
   Known<unsigned> max_nodes_per_user; ///< of all jobs of one user
@@ -269,7 +269,7 @@ struct Site {
   std::map<std::string, SbatchOptionRule>
       flags; ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task",
              ///< "export", "exclusive", …
-  std::vector<CommonOption> common_options; ///< options of every job: "--exclusive"
+  std::vector<CommonJobOption> common_options; ///< options of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
   GpuRequestRule gpu_request;
   GpuVisibilityRule gpu_visibility;
@@ -298,7 +298,7 @@ struct Site {
   InteractiveRule interactive;
   std::string signal_for_preemption;
   StorageRule storage;
-  PolicyRules policies;
+  SiteLimits policies;
   std::vector<SourceDocument> sources;
   std::vector<std::string> unknown; ///< facts that no source gives
 

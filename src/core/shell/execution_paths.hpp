@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/shell/shell_state.hpp"
 
 namespace hpcml::shell {
@@ -16,11 +16,11 @@ public:
   ExecutionPaths& operator=(const ExecutionPaths&) = delete;
 
 protected:
-  explicit ExecutionPaths(CommandView& view) : x_view(view) {}
+  explicit ExecutionPaths(ScriptCommands& view) : x_view(view) {}
   virtual ~ExecutionPaths() = default;
 
   virtual void walk(const SyntaxNode& node) = 0;
-  virtual void walk_arithmetic(const std::string& text, Place place) = 0;
+  virtual void walk_arithmetic(const std::string& text, TextRange place) = 0;
   void in_subshell(const std::function<void()>& body);
   void on_both_paths(const std::function<void()>& body);
   bool use_budget(std::size_t cost);
@@ -29,7 +29,7 @@ protected:
   /// Something ran that cannot be read and may have set any variable: a sourced file.
   void obscure_state();
 
-  CommandView& x_view;
+  ScriptCommands& x_view;
   ShellState x_state;
   CommandContext x_context;
   std::vector<std::vector<ShellState>*> x_loops;   ///< where break and continue leave their states

@@ -13,7 +13,7 @@ protected:
 
   std::optional<long long> evaluate(std::string_view text) const override;
   bool is_stale(std::string_view name) const override;
-  virtual void set_value(const std::string& name, Value value, bool append, Place place) = 0;
+  virtual void set_value(const std::string& name, Value value, bool append, TextRange place) = 0;
 
 private:
   void expand_parameter(const WordPart& part, Fields& fields) override;

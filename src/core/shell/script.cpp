@@ -59,7 +59,7 @@ struct FindUnread {
 
 struct FindLongTexts {
   std::string_view text;
-  std::vector<Place> list;
+  std::vector<TextRange> list;
   void see(const SyntaxNode& /*node*/) {}
   void see(const Word& word) {
     if (word.place.offset < text.size() &&
@@ -82,10 +82,10 @@ std::vector<UnparsedText> unread_parts(const SyntaxNode& node) {
   return std::move(find.list);
 }
 
-std::vector<Place> long_texts(const SyntaxNode& node, std::string_view file) {
+std::vector<TextRange> long_texts(const SyntaxNode& node, std::string_view file) {
   FindLongTexts find{file, {}};
   Visit(find).node(node);
-  std::sort(find.list.begin(), find.list.end(), [](Place a, Place b) { return a.offset < b.offset; });
+  std::sort(find.list.begin(), find.list.end(), [](TextRange a, TextRange b) { return a.offset < b.offset; });
   return std::move(find.list);
 }
 

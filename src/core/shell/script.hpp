@@ -14,9 +14,9 @@ namespace hpcml::shell {
 
 /// A part of the text that was not understood, and why.
 struct UnparsedText {
-  Place place; ///< from the command's beginning
+  TextRange place; ///< from the command's beginning
   std::string why;
-  Place failed_at = {}; ///< where bash stops; length 0: at the end of the text
+  TextRange failed_at = {}; ///< where bash stops; length 0: at the end of the text
 };
 
 /// A script as a tree.
@@ -31,6 +31,6 @@ Script read_script(std::string text);
 std::vector<UnparsedText> unread_parts(const SyntaxNode& node);
 /// Here-documents and words that go over several lines, in order: what looks like a comment in them is text.
 /// `file` is what read_script got.
-std::vector<Place> long_texts(const SyntaxNode& node, std::string_view file);
+std::vector<TextRange> long_texts(const SyntaxNode& node, std::string_view file);
 
 } // namespace hpcml::shell

@@ -49,7 +49,7 @@ protected:
   std::string_view peek_word() const;
   bool take_word(std::string_view word);
   void expect_word(std::string_view word, std::string_view of);
-  Place place_from(std::size_t begin) const { return x_source.place_of(begin, x_at); }
+  TextRange place_from(std::size_t begin) const { return x_source.place_of(begin, x_at); }
 
   const SourceText& x_source;
   const std::string& x_text;

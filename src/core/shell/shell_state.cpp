@@ -17,7 +17,7 @@ void ShellState::set(Variable variable) {
   slot = std::make_shared<const Variable>(std::move(variable));
 }
 
-void ShellState::forget(const std::string& name, Place where, bool array) {
+void ShellState::forget(const std::string& name, TextRange where, bool array) {
   const auto* old = find(name);
   Variable variable;
   if (old) variable = *old;
@@ -28,7 +28,7 @@ void ShellState::forget(const std::string& name, Place where, bool array) {
   set(std::move(variable));
 }
 
-void ShellState::forget_all(Place where) {
+void ShellState::forget_all(TextRange where) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : *variables) names.push_back(name);
   for (const auto& name : names) forget(name, where);
@@ -121,7 +121,7 @@ void join(ShellState& state, const ShellState& branch) {
   join_maps(state.functions, branch.functions,
             [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
   join_maps(state.files, branch.files,
-            [](const HereDocumentScript& a, const HereDocumentScript& b) { return a.text == b.text; });
+            [](const HereDocumentFile& a, const HereDocumentFile& b) { return a.text == b.text; });
   // What only one path made local is restored to something unknown.
   for (std::size_t i = 0; i < state.frames.size() && i < branch.frames.size(); ++i) {
     const auto unknown = [](const std::string& name) {

@@ -20,7 +20,7 @@ struct FunctionState {
 };
 
 /// A script that a here-document wrote.
-struct HereDocumentScript {
+struct HereDocumentFile {
   std::shared_ptr<const SourceText> text;
   bool on_all_paths = true;
 };
@@ -33,7 +33,7 @@ struct ShellState {
   CopyOnWrite<std::map<std::string, VariableRef, std::less<>>>
       variables; ///< what is not in here comes from outside
   CopyOnWrite<std::map<std::string, FunctionState, std::less<>>> functions;
-  CopyOnWrite<std::map<std::string, HereDocumentScript, std::less<>>> files;
+  CopyOnWrite<std::map<std::string, HereDocumentFile, std::less<>>> files;
   std::vector<std::map<std::string, VariableRef>> frames; ///< per call: what `local` hid
   std::optional<std::vector<Argument>> positional;        ///< nothing: not known
   bool no_glob = false;
@@ -46,8 +46,8 @@ struct ShellState {
   const Variable* find(std::string_view name) const;
   void set(Variable variable);
   /// Nothing is known of the variable any more.
-  void forget(const std::string& name, Place where, bool array = false);
-  void forget_all(Place where);
+  void forget(const std::string& name, TextRange where, bool array = false);
+  void forget_all(TextRange where);
   /// Known values are unknown from here on, as something unseen may have set the variables; what is exported
   /// stays so.
   void obscure_all();

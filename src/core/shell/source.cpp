@@ -10,7 +10,7 @@ std::uint32_t SourceText::place_of(std::size_t offset) const {
   return places[std::min(offset, places.size() - 1)];
 }
 
-Place SourceText::place_of(std::size_t begin, std::size_t end) const {
+TextRange SourceText::place_of(std::size_t begin, std::size_t end) const {
   const auto first = place_of(begin);
   if (end <= begin) return {first, 0};
   const auto last = place_of(end - 1);
@@ -24,14 +24,14 @@ const RuntimePlaceholder* SourceText::hole_at(std::size_t offset) const {
   return found != holes.end() && found->offset == offset ? &*found : nullptr;
 }
 
-void SourceText::add(std::string_view more, Place from) {
+void SourceText::add(std::string_view more, TextRange from) {
   const bool same = more.size() == from.length;
   for (std::size_t i = 0; i < more.size(); ++i)
     places.push_back(static_cast<std::uint32_t>(from.offset + (same ? i : 0)));
   text += more;
 }
 
-void SourceText::add_hole(const std::string& reason, Place from) {
+void SourceText::add_hole(const std::string& reason, TextRange from) {
   holes.push_back({text.size(), reason});
   places.push_back(from.offset);
   text += k_hole;

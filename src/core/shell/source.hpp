@@ -28,10 +28,10 @@ struct SourceText {
   std::vector<RuntimePlaceholder> holes = {}; ///< in order
 
   std::uint32_t place_of(std::size_t offset) const;
-  Place place_of(std::size_t begin, std::size_t end) const;
+  TextRange place_of(std::size_t begin, std::size_t end) const;
   const RuntimePlaceholder* hole_at(std::size_t offset) const;
-  void add(std::string_view more, Place from);
-  void add_hole(const std::string& reason, Place from);
+  void add(std::string_view more, TextRange from);
+  void add_hole(const std::string& reason, TextRange from);
 };
 
 /// The text with line ends as bash requires them; what was before a line feed keeps its place.

@@ -32,8 +32,8 @@ bool takes_anything(const SyntaxNode& arm) {
 
 } // namespace
 
-CommandView make_view(const Script& script) {
-  CommandView view;
+ScriptCommands make_view(const Script& script) {
+  ScriptCommands view;
   view.commands.reserve(script.program.children.size());
   SymbolicInterpreter(view).walk_script(script);
   return view;
@@ -196,7 +196,7 @@ void SymbolicInterpreter::walk_for(const SyntaxNode& node) {
 }
 
 /// A body that may run any number of times: followed in silence until it changes nothing more, then recorded.
-void SymbolicInterpreter::repeat(Place place, const std::function<void()>& body) {
+void SymbolicInterpreter::repeat(TextRange place, const std::function<void()>& body) {
   const auto outer = x_context;
   const auto was_ended = x_state.ended, guarded = x_state.guarded;
   x_context.loop = x_context.condition = true;
@@ -228,7 +228,7 @@ void SymbolicInterpreter::define_function(const SyntaxNode& node) {
 }
 
 /// Forgets what an arithmetic text may set.
-void SymbolicInterpreter::walk_arithmetic(const std::string& text, Place place) {
+void SymbolicInterpreter::walk_arithmetic(const std::string& text, TextRange place) {
   bool sets = text.find("++") != std::string::npos || text.find("--") != std::string::npos;
   for (std::size_t i = 0; i < text.size() && !sets; ++i)
     sets = text[i] == '=' &&

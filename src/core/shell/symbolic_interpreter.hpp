@@ -9,7 +9,7 @@ namespace hpcml::shell {
 /// Goes through a script as bash would, on all paths, and notes each command in a view.
 class SymbolicInterpreter final : public CommandInterpreter {
 public:
-  explicit SymbolicInterpreter(CommandView& view) : CommandInterpreter(view) {}
+  explicit SymbolicInterpreter(ScriptCommands& view) : CommandInterpreter(view) {}
   void walk_script(const Script& script);
 
 private:
@@ -20,9 +20,9 @@ private:
   void walk_branch(const SyntaxNode& node);
   void walk_choice(const SyntaxNode& node);
   void walk_for(const SyntaxNode& node);
-  void walk_arithmetic(const std::string& text, Place place) override;
+  void walk_arithmetic(const std::string& text, TextRange place) override;
   void define_function(const SyntaxNode& node);
-  void repeat(Place place, const std::function<void()>& body);
+  void repeat(TextRange place, const std::function<void()>& body);
 
   std::vector<const SyntaxNode*> x_functions; ///< in the order of their definitions
 };

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/diag/place.hpp"
+#include "core/diag/text_range.hpp"
 
 namespace hpcml::shell {
 
 /// A place in the script's file, also for text inside `bash -c '…'` and here-documents.
-using diag::Place;
+using diag::TextRange;
 
 struct SyntaxNode;
 struct ParameterExpansion;
@@ -22,7 +22,7 @@ struct WordPart {
   enum class Kind : std::uint8_t { literal, parameter, command, process, arithmetic, hole };
   Kind kind = Kind::literal;
   bool quoted = false; ///< neither split nor matched against files
-  Place place;
+  TextRange place;
   std::string text; ///< literal: without its quotes; everything else: as written, "${X:-4}"
   std::unique_ptr<ParameterExpansion> parameter; ///< of Kind::parameter
   std::unique_ptr<SyntaxNode> body;              ///< of Kind::command and Kind::process
@@ -30,7 +30,7 @@ struct WordPart {
 
 /// A word as written: its parts follow each other.
 struct Word {
-  Place place;
+  TextRange place;
   std::vector<WordPart> parts;
 };
 
@@ -45,7 +45,7 @@ struct ParameterExpansion {
 
 /// NAME=VALUE, NAME+=VALUE, NAME[SUBSCRIPT]=VALUE or NAME=(ELEMENTS).
 struct Assignment {
-  Place place;
+  TextRange place;
   std::string name;
   std::string subscript;
   bool append = false;
@@ -64,7 +64,7 @@ struct HereDocument {
 
 /// Where a command reads from or writes to.
 struct Redirect {
-  Place place;
+  TextRange place;
   std::string fd; ///< as written, often empty
   std::string op; ///< "<", ">", ">>", "<<", "<<-", "<<<", "&>", …
   Word target;
@@ -96,14 +96,14 @@ struct SyntaxNode {
   Kind kind = Kind::simple;
   ListOperator link = ListOperator::next;
   bool timed = false;
-  Place place;
+  TextRange place;
   std::string text;
   std::vector<Assignment> assignments; ///< before the first word
   std::vector<Word> words;
   std::vector<Assignment> declared; ///< after `export`, `declare`, `local`, `readonly`
   std::vector<Redirect> redirects;
   std::vector<SyntaxNode> children;
-  Place failed_at; ///< of unread: what bash stops at; the end of the text where something is never closed
+  TextRange failed_at; ///< of unread: what bash stops at; the end of the text where something is never closed
 };
 
 } // namespace hpcml::shell

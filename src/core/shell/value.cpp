@@ -47,14 +47,14 @@ Value scalar_value(Argument word) {
   return value;
 }
 
-Argument known_argument(std::string text, Place place) {
+Argument known_argument(std::string text, TextRange place) {
   Argument word;
   word.place = place;
   word.pieces.push_back({true, std::move(text), place});
   return word;
 }
 
-Argument unknown_argument(std::string reason, Place place, bool many) {
+Argument unknown_argument(std::string reason, TextRange place, bool many) {
   Argument word;
   word.place = place;
   word.many = many;

@@ -16,7 +16,7 @@ namespace hpcml::shell {
 struct ArgumentPiece {
   bool known = true;
   std::string text;
-  Place place;
+  TextRange place;
 };
 
 /// One word as the program will get it.
@@ -25,7 +25,7 @@ struct Argument {
   bool many = false; ///< may become no word or several
   bool caveat =
       false; ///< as long as what ran in between (a sourced file, `module`, `eval`) left the variable alone
-  Place place;
+  TextRange place;
 
   bool known() const;
   /// The word; what is not known is in it as it was written.
@@ -56,7 +56,7 @@ struct Variable {
   bool array = false;      ///< is or may be an array: `NAME=x` sets its first element only
   bool attributes = false; ///< integer, lower case, reference, …: what is assigned is not what comes out
   unsigned changes = 0;    ///< ShellState::changes when it was set
-  Place set_at;
+  TextRange set_at;
 };
 
 using VariableRef = std::shared_ptr<const Variable>;
@@ -64,7 +64,7 @@ using VariableRef = std::shared_ptr<const Variable>;
 using Exports = std::vector<VariableRef>;
 
 Value scalar_value(Argument word);
-Argument known_argument(std::string text, Place place);
-Argument unknown_argument(std::string reason, Place place, bool many);
+Argument known_argument(std::string text, TextRange place);
+Argument unknown_argument(std::string reason, TextRange place, bool many);
 
 } // namespace hpcml::shell

@@ -62,7 +62,7 @@ void VariableAssigner::run_declaration(const SyntaxNode& node, const Command& co
 }
 
 void VariableAssigner::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
-                               bool local, bool append, Place place) {
+                               bool local, bool append, TextRange place) {
   if (local) {
     make_local(name);
     if (const auto* outer = x_state.find(name)) { // a new variable: only `exported` is inherited
@@ -140,7 +140,7 @@ void VariableAssigner::set_element(const Assignment& assignment) {
   set_value(assignment.name, std::move(value), false, assignment.place);
 }
 
-void VariableAssigner::set_value(const std::string& name, Value value, bool append, Place place) {
+void VariableAssigner::set_value(const std::string& name, Value value, bool append, TextRange place) {
   Variable variable;
   const auto* old = x_state.find(name);
   const bool known = old != nullptr;

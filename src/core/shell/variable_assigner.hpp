@@ -13,11 +13,11 @@ protected:
 
   void run_declaration(const SyntaxNode& node, const Command& command, const std::string& name);
   void declare(const std::string& name, std::optional<Value> value, const std::string& flags, bool local,
-               bool append, Place place);
+               bool append, TextRange place);
   void make_local(const std::string& name);
   void assign(const Assignment& assignment);
   Value value_of(const Assignment& assignment);
-  void set_value(const std::string& name, Value value, bool append, Place place) override;
+  void set_value(const std::string& name, Value value, bool append, TextRange place) override;
   void set_element(const Assignment& assignment);
 
   std::vector<Value> x_declared; ///< the values of the command that is being followed, `export A=…`

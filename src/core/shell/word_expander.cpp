@@ -152,7 +152,7 @@ void WordExpander::expand_part(const WordPart& part, Fields& fields, bool first)
 }
 
 /// Text from an expansion: split at spaces unless it is quoted.
-void WordExpander::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
+void WordExpander::add_known(Fields& fields, const std::string& text, TextRange place, bool quoted) {
   if (fields.size > k_longest || !use_budget(text.size()))
     return add_unknown(fields, "a text of more than 64 KiB", place, true);
   fields.size += text.size();
@@ -177,7 +177,7 @@ void WordExpander::add_known(Fields& fields, const std::string& text, Place plac
   }
 }
 
-void WordExpander::add_unknown(Fields& fields, const std::string& reason, Place place, bool many) {
+void WordExpander::add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many) {
   if (!use_budget(reason.size() + 16)) return;
   fields.started = true;
   fields.current.many = fields.current.many || (many && fields.split);
@@ -186,7 +186,7 @@ void WordExpander::add_unknown(Fields& fields, const std::string& reason, Place 
 }
 
 /// The value of a variable, or an element of an array.
-void WordExpander::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
+void WordExpander::add_argument(Fields& fields, const Argument& word, TextRange place, bool quoted, bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
     if (piece.known)
@@ -207,7 +207,7 @@ void WordExpander::end_word(Fields& fields) {
     const bool pattern =
         text.find_first_of("*?(") != std::string::npos || text.find(']', text.find('[')) != std::string::npos;
     if (fields.glob && pattern && !x_state.no_glob) {
-      word.pieces = {{false, text, word.pieces.empty() ? Place{} : word.pieces.front().place}};
+      word.pieces = {{false, text, word.pieces.empty() ? TextRange{} : word.pieces.front().place}};
       word.many = true;
     }
     // "${a[@]}$b" with nothing in either may be no word at all: that depends on where the quotes are.

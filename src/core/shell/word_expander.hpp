@@ -26,9 +26,9 @@ protected:
   Argument expand_single(const Word& word);
   void expand_part(const WordPart& part, Fields& fields, bool first);
   void expand_parts(const std::vector<WordPart>& parts, Fields& fields);
-  void add_known(Fields& fields, const std::string& text, Place place, bool quoted);
-  void add_unknown(Fields& fields, const std::string& reason, Place place, bool many);
-  void add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat);
+  void add_known(Fields& fields, const std::string& text, TextRange place, bool quoted);
+  void add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many);
+  void add_argument(Fields& fields, const Argument& word, TextRange place, bool quoted, bool caveat);
   void end_word(Fields& fields);
 
   virtual void expand_parameter(const WordPart& part, Fields& fields) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The evaluation: its parts in their order.
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 
 namespace hpcml::site_rules {
 
@@ -13,7 +13,7 @@ std::optional<SiteRule> unavailable_reason(const model::Site& site) {
 PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,
                                  const ResourceRequest& demand) {
   PolicyViolations violations;
-  RuleEvaluation job{site, placement, demand, violations};
+  PolicyEvaluationContext job{site, placement, demand, violations};
   if (const auto closed = unavailable_reason(site))
     job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
   if (demand.elsewhere) return violations; // with its own rules

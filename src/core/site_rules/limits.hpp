@@ -41,8 +41,8 @@ unsigned usable_cores(const model::NodeType& node);
 /// True if the site does not give `requested` where the share is `share`: over a share that is the most, or
 /// other than a fixed one.
 template <class T> bool breaks_share(const model::NodeType& node, const T& requested, const T& share) {
-  return (node.share_policy == model::CoreSharePolicy::max && requested > share) ||
-         (node.share_policy == model::CoreSharePolicy::fixed && requested != share);
+  return (node.share_policy == model::CpusPerGpuPolicy::max && requested > share) ||
+         (node.share_policy == model::CpusPerGpuPolicy::fixed && requested != share);
 }
 
 /// What is wrong with a number of GPUs: it is none of those that the site lists, a part of one of several

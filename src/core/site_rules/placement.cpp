@@ -66,14 +66,14 @@ void take_default(ResolvedPlacement& placement, const model::Site& site, const R
     chosen = site.default_partition(
         [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
   if (!chosen) return;
-  placement.chosen_by = PartitionChoice::profile;
+  placement.chosen_by = PartitionOriginKind::profile;
   if (request && !chosen->is_default && chosen->nameable) {
     // Two types of GPU nodes and no default: a guess might send the job to hardware that was not requested.
     if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
-      placement.chosen_by = PartitionChoice::none;
+      placement.chosen_by = PartitionOriginKind::none;
       return;
     }
-    placement.chosen_by = PartitionChoice::only_with_type;
+    placement.chosen_by = PartitionOriginKind::only_with_type;
   }
   placement.partitions.push_back(chosen);
   placement.sure =
@@ -85,7 +85,7 @@ void choose_partitions(ResolvedPlacement& placement, const model::Site& site, co
     if (const auto* partition = site.find_partition(name)) placement.partitions.push_back(partition);
   placement.sure = !demand.partitions.empty() && placement.partitions.size() == demand.partitions.size();
   if (!placement.sure) placement.partitions.clear(); // one that the profile does not know may take the job
-  if (!demand.partitions.empty()) placement.chosen_by = PartitionChoice::job;
+  if (!demand.partitions.empty()) placement.chosen_by = PartitionOriginKind::job;
   const auto policy = sbatch_option_rule(site, "partition", placement.facts).policy;
   const bool request = demand.stage == RequestStage::request;
   if (request && !demand.partitions.empty() && policy == model::OptionPolicy::forbidden)

@@ -12,13 +12,13 @@
 namespace hpcml::site_rules {
 
 /// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
-enum class PartitionChoice { none, job, profile, only_with_type };
+enum class PartitionOriginKind { none, job, profile, only_with_type };
 
 /// What the profile states about the job's place. What it does not state is empty or null: then nothing is
 /// evaluated.
 struct ResolvedPlacement {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job
-  PartitionChoice chosen_by = PartitionChoice::none;
+  PartitionOriginKind chosen_by = PartitionOriginKind::none;
   std::vector<std::string> choices; ///< partitions that suit the job and that it may name
   bool sure = false; ///< the job certainly goes to one of `partitions`, and their limits hold for it
   std::vector<const model::NodeType*> kinds; ///< all of these partitions, or of the site where it has none

@@ -40,11 +40,11 @@ std::optional<model::ContainerEngine> engine_of_option(std::string_view name) {
   return engine ? engine->engine : std::nullopt;
 }
 
-PluginOption plugin_option(const model::Site* site, std::string_view name) {
-  if (site && is_site_option(*site, name)) return PluginOption::brought;
+PluginOptionStatus plugin_option(const model::Site* site, std::string_view name) {
+  if (site && is_site_option(*site, name)) return PluginOptionStatus::brought;
   const bool possible =
       engine_of_option(name) || (!is_near_option(name) && name.find(':') == std::string_view::npos);
-  return possible ? PluginOption::possible : PluginOption::none;
+  return possible ? PluginOptionStatus::possible : PluginOptionStatus::none;
 }
 
 } // namespace hpcml::site_rules

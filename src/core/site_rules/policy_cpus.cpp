@@ -2,7 +2,7 @@
 // CPUs and memory of a node, and the shares of them that go with GPUs.
 #include "core/site_rules/gpu_names.hpp"
 #include "core/site_rules/limits.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 
 namespace hpcml::site_rules {
 namespace {
@@ -17,9 +17,9 @@ struct Room {
 };
 
 /// Of the largest of the nodes; nothing where one is not known.
-std::optional<Room> largest(const RuleEvaluation& job) {
+std::optional<Room> largest(const PolicyEvaluationContext& job) {
   Room room;
-  const bool one_thread = job.demand.threads_per_core == 1 || job.demand.cpu_unit == CpuUnit::cores;
+  const bool one_thread = job.demand.threads_per_core == 1 || job.demand.cpu_unit == RequestCpuUnit::cores;
   for (const auto* node : job.nodes()) {
     const long cores = node->cpu.cores;
     if (cores == 0) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<Room> largest(const RuleEvaluation& job) {
 }
 
 /// Whether a violation states that the job asks for more than a node has.
-bool exceeds_node(RuleEvaluation& job) {
+bool exceeds_node(PolicyEvaluationContext& job) {
   const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);
   if (!room || job.demand.overcommit) return false;
@@ -43,7 +43,7 @@ bool exceeds_node(RuleEvaluation& job) {
     return true;
   };
   if (requested > room->most) return add(SiteRule::cpus_over, job.certainty(), room->most);
-  const bool cores = job.demand.cpu_unit == CpuUnit::cores;
+  const bool cores = job.demand.cpu_unit == RequestCpuUnit::cores;
   // Up to the number of cores a script most likely counts cores.
   if (requested <= room->known && room->usable < room->cores && requested > room->usable &&
       (cores || requested <= room->cores || requested > room->usable * (room->known / room->cores)))
@@ -52,11 +52,11 @@ bool exceeds_node(RuleEvaluation& job) {
 }
 
 /// Whether a number of CPUs that is asked for with GPUs breaks the site's share, is much, or is little.
-void evaluate_cpu_share(RuleEvaluation& job, const model::NodeType& node) {
+void evaluate_cpu_share(PolicyEvaluationContext& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   const auto& placement = job.placement;
   if (!node.cpus_per_gpu || demand.cpus_per_node == 0) return;
-  const bool cores = demand.cpu_unit == CpuUnit::cores;
+  const bool cores = demand.cpu_unit == RequestCpuUnit::cores;
   const unsigned gpus = demand.gpus_per_node;
   const unsigned share = *node.cpus_per_gpu * gpus;
   const auto requested = static_cast<unsigned>(demand.cpus_of_tasks);
@@ -80,7 +80,7 @@ void evaluate_cpu_share(RuleEvaluation& job, const model::NodeType& node) {
   job.add(rule, certainty, requested, share, node.origin).node = &node;
 }
 
-void evaluate_memory_share(RuleEvaluation& job, const model::NodeType& node) {
+void evaluate_memory_share(PolicyEvaluationContext& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   if (!node.mem_per_gpu || !demand.mem || demand.mem->mib() == 0 || job.placement.owns_nodes() ||
       !sbatch_option_rule(job.site, "mem", job.placement.facts).takes())
@@ -98,7 +98,7 @@ void evaluate_memory_share(RuleEvaluation& job, const model::NodeType& node) {
 
 } // namespace
 
-void evaluate_cpus(RuleEvaluation& job) {
+void evaluate_cpus(PolicyEvaluationContext& job) {
   const auto& demand = job.demand;
   const bool too_many = exceeds_node(job);
   const auto nodes = job.nodes();
@@ -111,7 +111,7 @@ void evaluate_cpus(RuleEvaluation& job) {
   evaluate_memory_share(job, *nodes.front());
 }
 
-void evaluate_memory(RuleEvaluation& job) {
+void evaluate_memory(PolicyEvaluationContext& job) {
   const auto& demand = job.demand;
   const auto requested = demand.memory_of_node();
   const model::NodeType* most = nullptr;

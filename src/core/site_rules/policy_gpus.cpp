@@ -3,7 +3,7 @@
 #include "core/site_rules/gpu_names.hpp"
 
 #include "core/site_rules/limits.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 #include <fmt/format.h>
 
 namespace hpcml::site_rules {
@@ -15,7 +15,7 @@ bool has_gpus(const model::NodeType* node) { return node->gpu.has_value(); }
 
 /// True if the job names no partition and gets one of those that the profile describes, of which it does not
 /// state which.
-bool is_unplaced(const RuleEvaluation& job) {
+bool is_unplaced(const PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   return !job.is_request() && demand.partitions.empty() && placement.kinds.empty() &&
          demand.features.empty() && site.other_partitions.empty();
@@ -31,7 +31,7 @@ std::vector<const model::NodeType*> gpu_nodes(const model::Site& site) {
 
 /// Where the job may land; a script for a partition that the profile does not know is compared with the nodes
 /// with the named type of GPU, one without a partition with all that have GPUs.
-std::vector<const model::NodeType*> candidates(const RuleEvaluation& job) {
+std::vector<const model::NodeType*> candidates(const PolicyEvaluationContext& job) {
   auto nodes = job.nodes();
   const auto& type = job.demand.gpu_type;
   const bool unplaced = type.empty() && is_unplaced(job);
@@ -43,7 +43,7 @@ std::vector<const model::NodeType*> candidates(const RuleEvaluation& job) {
 
 /// The one of the nodes that has the most GPUs; nothing where one is not known, or has parts of GPUs that are
 /// counted.
-const model::NodeType* richest(const RuleEvaluation& job, const std::vector<const model::NodeType*>& nodes) {
+const model::NodeType* richest(const PolicyEvaluationContext& job, const std::vector<const model::NodeType*>& nodes) {
   const model::NodeType* most = nullptr;
   for (const auto* node : nodes) {
     if (!node->gpu) continue;
@@ -54,7 +54,7 @@ const model::NodeType* richest(const RuleEvaluation& job, const std::vector<cons
 }
 
 /// Whether no node of the job's partitions has a GPU.
-bool is_for_cpus(const RuleEvaluation& job) {
+bool is_for_cpus(const PolicyEvaluationContext& job) {
   const auto& partitions = job.placement.partitions;
   const auto nodes = job.nodes();
   if (job.is_request() && !nodes.empty()) return std::none_of(nodes.begin(), nodes.end(), has_gpus);
@@ -63,7 +63,7 @@ bool is_for_cpus(const RuleEvaluation& job) {
                      [](const auto* partition) { return partition->cpu_only; });
 }
 
-void evaluate_room(RuleEvaluation& job) {
+void evaluate_room(PolicyEvaluationContext& job) {
   const auto& demand = job.demand;
   if (is_for_cpus(job)) {
     const auto nodes = job.nodes();
@@ -91,7 +91,7 @@ void evaluate_room(RuleEvaluation& job) {
   if (violation) violation->node = node;
 }
 
-void evaluate_counts(RuleEvaluation& job) {
+void evaluate_counts(PolicyEvaluationContext& job) {
   const auto& demand = job.demand;
   const auto nodes = job.nodes();
   if (!job.is_request() && (nodes.empty() || !nodes.front()->gpu)) return;
@@ -111,7 +111,7 @@ void evaluate_counts(RuleEvaluation& job) {
   }
 }
 
-void evaluate_total(RuleEvaluation& job) {
+void evaluate_total(PolicyEvaluationContext& job) {
   const auto& placement = job.placement;
   const auto gpus = placement.facts.gpu_count;
   if (placement.partitions.size() > 1) return;
@@ -125,7 +125,7 @@ void evaluate_total(RuleEvaluation& job) {
 }
 
 /// Whether it asks for a feature that none of the profile's nodes is known to have: it may be for others.
-bool wants_other_nodes(const RuleEvaluation& job) {
+bool wants_other_nodes(const PolicyEvaluationContext& job) {
   const auto& nodes = job.placement.nodes;
   return std::any_of(job.demand.features.begin(), job.demand.features.end(), [&](const auto& feature) {
     return std::none_of(nodes.begin(), nodes.end(), [&](const auto* node) {
@@ -135,7 +135,7 @@ bool wants_other_nodes(const RuleEvaluation& job) {
 }
 
 /// Whether the job, which has no GPUs, is where jobs with GPUs belong.
-bool misses_gpus(const RuleEvaluation& job, const model::GpuRequestRule& rule) {
+bool misses_gpus(const PolicyEvaluationContext& job, const model::GpuRequestRule& rule) {
   const auto& [site, placement, demand, violations] = job;
   const auto& partitions = placement.partitions;
   const bool any_cpu = std::any_of(partitions.begin(), partitions.end(),
@@ -152,7 +152,7 @@ bool misses_gpus(const RuleEvaluation& job, const model::GpuRequestRule& rule) {
   return for_gpus && (rule.must_request || (!nodes.empty() && !placement.owns_nodes()));
 }
 
-void evaluate_idle(RuleEvaluation& job) {
+void evaluate_idle(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   const auto nodes = job.nodes();
   const unsigned requested = demand.gpus_per_node;
@@ -169,7 +169,7 @@ void evaluate_idle(RuleEvaluation& job) {
 }
 
 /// The job names no type of GPU although the site requires or recommends it.
-void add_missing_type(RuleEvaluation& job, const model::GpuRequestRule& rule,
+void add_missing_type(PolicyEvaluationContext& job, const model::GpuRequestRule& rule,
                       const std::vector<const model::NodeType*>& nodes) {
   const bool request = job.is_request();
   // Of the one type that there is a job gets GPUs whether it names it or not.
@@ -183,7 +183,7 @@ void add_missing_type(RuleEvaluation& job, const model::GpuRequestRule& rule,
 }
 
 /// Whether none of the nodes that may have the job has GPUs of the type that it names.
-bool has_unknown_type(const RuleEvaluation& job) {
+bool has_unknown_type(const PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   if (is_unplaced(job)) {
     const auto all = gpu_nodes(site);
@@ -192,7 +192,7 @@ bool has_unknown_type(const RuleEvaluation& job) {
   return !placement.type_exists && (job.is_request() || !placement.nodes.empty());
 }
 
-void evaluate_type(RuleEvaluation& job) {
+void evaluate_type(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   if (is_for_cpus(job)) return; // no type would help there
   if (!demand.gpu_type.empty()) {
@@ -211,7 +211,7 @@ void evaluate_type(RuleEvaluation& job) {
 
 } // namespace
 
-void evaluate_gpus(RuleEvaluation& job) {
+void evaluate_gpus(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   if (demand.gpus_per_node == 0) {
     const auto& rule = gpu_rule(site, placement.facts);

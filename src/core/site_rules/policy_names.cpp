@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // QoS and features.
 #include "core/site_rules/limits.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::site_rules {
@@ -13,7 +13,7 @@ bool has_option(const ResourceRequest& demand, const std::string& option) {
   return name == "exclusive" ? demand.exclusive : demand.has(name);
 }
 
-void evaluate_qos(RuleEvaluation& job) {
+void evaluate_qos(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   if (demand.qos.empty()) return;
   const auto* qos = placement.qos;
@@ -34,7 +34,7 @@ void evaluate_qos(RuleEvaluation& job) {
       job.add(SiteRule::qos_needs, Confidence::definite, 0, 0, qos->origin).name = option;
 }
 
-void evaluate_features(RuleEvaluation& job) {
+void evaluate_features(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   const auto& signs = site.constraint_operators;
   for (const std::string sign : {"&", "|"})
@@ -51,7 +51,7 @@ void evaluate_features(RuleEvaluation& job) {
 
 } // namespace
 
-void evaluate_names(RuleEvaluation& job) {
+void evaluate_names(PolicyEvaluationContext& job) {
   evaluate_qos(job);
   evaluate_features(job);
 }

@@ -2,7 +2,7 @@
 // The partition that is named, and numbers of nodes and jobs.
 #include "core/site_rules/limits.hpp"
 
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 #include "core/util/text.hpp"
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ using model::Limits;
 
 /// The node types that can have the job: Slurm takes nodes of several where they are in one partition. What
 /// the script of a request will name, those of other kinds have not.
-std::vector<const model::NodeType*> kinds_for(const RuleEvaluation& job) {
+std::vector<const model::NodeType*> kinds_for(const PolicyEvaluationContext& job) {
   auto kinds = job.placement.nodes;
   const auto* planned = job.placement.planned;
   const bool typed = gpu_rule(job.site, job.placement.facts).type == model::OptionPolicy::required;
@@ -36,7 +36,7 @@ unsigned count_nodes(const std::vector<const model::NodeType*>& kinds) {
   return all;
 }
 
-void evaluate_place(RuleEvaluation& job) {
+void evaluate_place(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   const auto* partition = placement.partition();
@@ -70,7 +70,7 @@ std::optional<PolicyViolation> evaluate_partition_name(const model::Site& site, 
                          util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
 }
 
-void evaluate_partition(RuleEvaluation& job) {
+void evaluate_partition(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   if (demand.partitions.empty()) return;
   const auto& rule = sbatch_option_rule(site, "partition", placement.facts);
@@ -95,7 +95,7 @@ void evaluate_partition(RuleEvaluation& job) {
   }
 }
 
-void evaluate_nodes(RuleEvaluation& job) {
+void evaluate_nodes(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "core/site_rules/option_pattern.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::site_rules {
@@ -32,7 +32,7 @@ bool is_given(const ResourceRequest& demand, const std::string& name) {
 }
 
 /// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first as well.
-const model::SbatchOptionRule& rule_of(const RuleEvaluation& job, const std::string& name, bool& sure) {
+const model::SbatchOptionRule& rule_of(const PolicyEvaluationContext& job, const std::string& name, bool& sure) {
   auto facts = job.placement.facts;
   if (first_that_holds(job.site.flag(name), facts)) return sbatch_option_rule(job.site, name, facts);
   for (const auto* partition : job.placement.partitions) {
@@ -43,7 +43,7 @@ const model::SbatchOptionRule& rule_of(const RuleEvaluation& job, const std::str
   return sbatch_option_rule(job.site, name, job.placement.facts);
 }
 
-void evaluate_form(RuleEvaluation& job, const std::string& name, const model::SbatchOptionRule& rule) {
+void evaluate_form(PolicyEvaluationContext& job, const std::string& name, const model::SbatchOptionRule& rule) {
   const auto value = job.demand.text(name);
   if (value.empty() || !rule.takes()) return;
   const auto add = [&](SiteRule what, Confidence certainty) {
@@ -70,7 +70,7 @@ bool has_suffix(const model::SbatchOptionRule& rule, const std::string& value) {
   return rule.suffix.empty() || value.ends_with(rule.suffix);
 }
 
-void evaluate_options(RuleEvaluation& job) {
+void evaluate_options(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   for (const auto& [name, any] : site.flags) {
     bool sure = true;

@@ -2,7 +2,7 @@
 // Limits of time.
 #include "core/site_rules/limits.hpp"
 
-#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/policy_evaluation_context.hpp"
 #include <fmt/format.h>
 
 namespace hpcml::site_rules {
@@ -17,7 +17,7 @@ struct Longest {
 };
 
 /// The longest that any of the job's partitions allows; nothing where one of them has no known limit.
-std::optional<Longest> longest(const RuleEvaluation& job) {
+std::optional<Longest> longest(const PolicyEvaluationContext& job) {
   const auto* qos = job.placement.qos;
   if (qos && qos->max_time) return Longest{qos->max_time->value, "QoS " + qos->name, qos->max_time->origin};
   std::optional<Longest> most;
@@ -36,7 +36,7 @@ unsigned long long seconds_of(model::Walltime time) {
   return static_cast<unsigned long long>(time.seconds().count());
 }
 
-void evaluate_most(RuleEvaluation& job) {
+void evaluate_most(PolicyEvaluationContext& job) {
   const auto& demand = job.demand;
   const auto& time = demand.least_time ? demand.least_time : demand.time; // Slurm shortens the job to fit
   const auto* partition = job.placement.partition();
@@ -56,7 +56,7 @@ void evaluate_most(RuleEvaluation& job) {
 
 } // namespace
 
-void evaluate_time(RuleEvaluation& job) {
+void evaluate_time(PolicyEvaluationContext& job) {
   const auto& [site, placement, demand, violations] = job;
   evaluate_most(job);
   if (!demand.time || placement.partitions.size() > 1) return;

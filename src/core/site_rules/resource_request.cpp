@@ -151,7 +151,7 @@ ResourceRequest demand_of(const model::JobSpec& job) {
   demand.gpus_per_node = job.gpus_per_node ? job.gpus_per_node->value : 0;
   demand.gpus_on_node = demand.gpus_per_node;
   demand.gpus_in_all = std::uint64_t{demand.nodes} * demand.gpus_per_node;
-  demand.cpu_unit = CpuUnit::cores;
+  demand.cpu_unit = RequestCpuUnit::cores;
   demand.cpus_requested = job.cpus_per_task.has_value();
   if (job.mem) {
     demand.mem = job.mem->value;

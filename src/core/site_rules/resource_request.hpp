@@ -26,7 +26,7 @@ enum class RequestStage {
 };
 
 /// What CPUs of a demand are.
-enum class CpuUnit { slurm, cores };
+enum class RequestCpuUnit { slurm, cores };
 
 /// One component of a job. Members that are not specified are empty, 0 or unset.
 struct ResourceRequest {
@@ -55,7 +55,7 @@ struct ResourceRequest {
   long cpus_of_tasks = 0;      ///< of the tasks of one node, where they are counted
   bool cpus_requested = false; ///< the number of CPUs per task is specified
   long threads_per_core = 0;   ///< 0: any
-  CpuUnit cpu_unit = CpuUnit::slurm;
+  RequestCpuUnit cpu_unit = RequestCpuUnit::slurm;
   bool overcommit = false;
   std::uint64_t memory_mib = 0; ///< that one node must offer
   std::uint64_t mem_per_cpu_mib = 0, mem_per_gpu_mib = 0;

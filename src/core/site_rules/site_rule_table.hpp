@@ -29,7 +29,7 @@ enum class PlanningStep {
 };
 
 /// Which violations the job filter of an emulated site rejects.
-enum class JobFilterEnforcement {
+enum class FilterRejectionScope {
   none, ///< advice, or a rule that Slurm's own configuration has
   all,
   definite,
@@ -39,7 +39,7 @@ enum class JobFilterEnforcement {
 };
 
 /// The severity of a finding in a script.
-enum class ScriptSeverity {
+enum class SeveritySource {
   of_rule,   ///< that of the rule of `hpcml check`
   certainty, ///< by how certain the violation is
 };
@@ -60,8 +60,8 @@ struct SiteRuleRow {
       request_code; ///< code of the finding in a request; after "/" the name of the option follows
   PlanningStep step;
   diag::Severity request_severity;
-  ScriptSeverity script_severity;
-  JobFilterEnforcement enforcement;
+  SeveritySource script_severity;
+  FilterRejectionScope enforcement;
   /// Options of a script that the finding points at: the first one that it has. None: the violation's option.
   std::array<std::string_view, 5> options;
   std::string (*sentence)(const ViolationContext&);

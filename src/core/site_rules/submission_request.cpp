@@ -5,8 +5,8 @@
 
 namespace hpcml::site_rules {
 
-Submission submission_of(const model::Site& site, const JobFacts& facts) {
-  Submission submission;
+SubmitMethod submission_of(const model::Site& site, const JobFacts& facts) {
+  SubmitMethod submission;
   for (const auto& host : site.submit.hosts)
     if (applies(host.when, facts)) submission.hosts.push_back(host.value);
   const auto& commands = site.submit.commands;

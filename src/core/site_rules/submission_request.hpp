@@ -10,11 +10,11 @@
 namespace hpcml::site_rules {
 
 /// What holds for one job.
-struct Submission {
+struct SubmitMethod {
   std::vector<std::string> hosts;                  ///< login nodes that take it; empty: all
   const model::ConditionalText* command = nullptr; ///< where it is not sbatch
 };
 /// How the site takes a job of these facts.
-Submission submission_of(const model::Site& site, const JobFacts& facts);
+SubmitMethod submission_of(const model::Site& site, const JobFacts& facts);
 
 } // namespace hpcml::site_rules

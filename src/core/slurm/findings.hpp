@@ -9,11 +9,11 @@
 
 #include "core/diag/diagnostic.hpp"
 #include "core/diag/line_table.hpp"
-#include "core/diag/place.hpp"
+#include "core/diag/text_range.hpp"
 
 namespace hpcml::slurm {
 
-using diag::Place;
+using diag::TextRange;
 
 /// What is wrong at a place of the script.
 struct LocatedFinding {
@@ -21,17 +21,17 @@ struct LocatedFinding {
   std::string code;
   std::string message;
   std::string hint;
-  Place place;
+  TextRange place;
 };
 
 /// The findings about one text, all of them, in the order in which they were found.
 class LocatedFindings {
 public:
   LocatedFindings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
-  void error(Place place, std::string code, std::string message, std::string hint = {}) {
+  void error(TextRange place, std::string code, std::string message, std::string hint = {}) {
     x_placed.push_back({diag::Severity::error, std::move(code), std::move(message), std::move(hint), place});
   }
-  void warning(Place place, std::string code, std::string message, std::string hint = {}) {
+  void warning(TextRange place, std::string code, std::string message, std::string hint = {}) {
     x_placed.push_back(
         {diag::Severity::warning, std::move(code), std::move(message), std::move(hint), place});
   }

@@ -258,7 +258,7 @@ private:
   const std::vector<HeaderWord>& x_words;
   SpanNarrowingVersion x_version;
   LocatedFindings& x_findings;
-  Place x_place;
+  TextRange x_place;
   std::size_t x_at = 0;
   std::vector<OptionSetting> x_settings;
 };

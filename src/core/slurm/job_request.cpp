@@ -30,9 +30,9 @@ std::uint64_t JobOptions::gpus_per_node() const {
   return by_gres > 0 ? by_gres : gpus("gpus-per-node");
 }
 
-Place JobOptions::place(std::string_view option) const {
+TextRange JobOptions::place(std::string_view option) const {
   const auto found = settings.find(option);
-  return found == settings.end() ? Place{} : found->second.place;
+  return found == settings.end() ? TextRange{} : found->second.place;
 }
 
 namespace {

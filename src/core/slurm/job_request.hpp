@@ -53,7 +53,7 @@ struct JobOptions {
   /// GPUs per node by --gres or --gpus-per-node; where both ask, --gres counts.
   std::uint64_t gpus_per_node() const;
   /// Where the option is.
-  Place place(std::string_view option) const;
+  TextRange place(std::string_view option) const;
 };
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that

@@ -63,8 +63,8 @@ util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view
   return choice;
 }
 
-NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice) {
-  NodeExclusion left;
+ExcludeListUpdate leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice) {
+  ExcludeListUpdate left;
   auto exclude = choice.excluded;
   const auto remaining = [&](const std::vector<std::string>& nodes) {
     return static_cast<std::size_t>(

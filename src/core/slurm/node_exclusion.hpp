@@ -21,7 +21,7 @@ struct NodeCandidates {
   unsigned needed = 1;               ///< how many nodes the job has
 };
 
-struct NodeExclusion {
+struct ExcludeListUpdate {
   std::vector<std::string> exclude;     ///< the job's whole list from now on; empty: nothing changes
   std::vector<std::string> words;       ///< a sentence for each node, for messages
   std::vector<std::string> before = {}; ///< the list until now
@@ -34,6 +34,6 @@ std::string partition_of(std::string_view job);
 
 /// Nodes that the job excludes already are not reported again. What its partition does not know, what the job
 /// names in --nodelist, and what would leave it too few nodes, is not omitted, and that is reported.
-NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice);
+ExcludeListUpdate leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice);
 
 } // namespace hpcml::slurm

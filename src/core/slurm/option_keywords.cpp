@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/slurm/option_reading.hpp"
+#include "core/slurm/option_parse_context.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 
@@ -20,53 +20,53 @@ bool is_one_of(const std::string& text, std::initializer_list<string_view> words
 
 } // namespace
 
-bool read_exclusive(OptionReading& r) {
+bool read_exclusive(OptionParseContext& r) {
   if (is_one_of(r.text, {"", "exclusive", "oversubscribe", "user", "mcs"})) return true;
   if (is_one_of(r.text, {"allocation"})) return r.version >= Version::v26_05;
   return is_one_of(r.text, {"topo"}) && r.version >= Version::v24_05;
 }
 
 /// Only the first letter is looked at.
-bool read_open_mode(OptionReading& r) {
+bool read_open_mode(OptionParseContext& r) {
   return !r.text.empty() && std::string_view("aAtT").find(r.text[0]) != std::string_view::npos;
 }
-bool read_no_kill(OptionReading& r) { return is_one_of(r.text, {"", "set", "off", "no"}); }
-bool read_yes_no(OptionReading& r) { return is_one_of(r.text, {"yes", "no"}); }
+bool read_no_kill(OptionParseContext& r) { return is_one_of(r.text, {"", "set", "off", "no"}); }
+bool read_yes_no(OptionParseContext& r) { return is_one_of(r.text, {"yes", "no"}); }
 
-bool read_requeue(OptionReading& r) {
+bool read_requeue(OptionParseContext& r) {
   r.request.expedites = r.request.expedites || is_one_of(r.text, {"expedite"});
   return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05;
 }
 
-bool read_oom_kill_step(OptionReading& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
+bool read_oom_kill_step(OptionParseContext& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
 
 /// Seconds to wait and how: "10L".
-bool read_get_user_env(OptionReading& r) {
+bool read_get_user_env(OptionParseContext& r) {
   char* end = nullptr;
   (void)std::strtol(r.text.c_str(), &end, 10);
   return *end == '\0' || std::string_view("sSlL").find(*end) != std::string_view::npos;
 }
 
 /// A number of 16 bits of which the last two stand for none.
-bool read_small_count(OptionReading& r) {
+bool read_small_count(OptionParseContext& r) {
   const auto count = r.text.empty() ? 0 : parse_count(r.text, 0);
   if (count) r.request.counts[r.setting.option] = *count;
   return count && *count < 65535;
 }
 
-bool read_hint(OptionReading& r) {
+bool read_hint(OptionParseContext& r) {
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
     return is_one_of(part, {"compute_bound", "memory_bound", "multithread", "nomultithread"});
   });
 }
 
-bool read_wait_all_nodes(OptionReading& r) {
+bool read_wait_all_nodes(OptionParseContext& r) {
   const auto count = r.text.empty() ? 0 : parse_count(r.text, 0);
   return count && *count <= 1;
 }
 
-bool read_nice(OptionReading& r) {
+bool read_nice(OptionParseContext& r) {
   if (r.text.empty()) {
     r.request.counts["nice"] = 100;
     return true;
@@ -79,7 +79,7 @@ bool read_nice(OptionReading& r) {
 }
 
 /// Per part a number, or one after a known name; what is around it is passed over.
-bool read_acctg_freq(OptionReading& r) {
+bool read_acctg_freq(OptionParseContext& r) {
   const auto has_number = [](const std::string& text) {
     char* end = nullptr;
     return std::strtol(text.c_str(), &end, 10) != -1 && end != text.c_str();
@@ -96,14 +96,14 @@ bool read_acctg_freq(OptionReading& r) {
 }
 
 /// A known word anywhere in the text will do.
-bool read_profile(OptionReading& r) {
+bool read_profile(OptionParseContext& r) {
   const std::string lower = util::to_lower(r.text);
   static constexpr string_view words[] = {"all", "none", "energy", "task", "lustre", "network"};
   return std::any_of(std::begin(words), std::end(words),
                      [&](string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-bool read_propagate(OptionReading& r) {
+bool read_propagate(OptionParseContext& r) {
   static constexpr string_view limits[] = {"AS",      "CORE",   "CPU",   "DATA", "FSIZE",
                                            "MEMLOCK", "NOFILE", "NPROC", "RSS",  "STACK"};
   if (r.text.empty() || r.text == "NONE" || r.text == "ALL") return true;
@@ -118,7 +118,7 @@ bool read_propagate(OptionReading& r) {
   });
 }
 
-bool read_gres_flags(OptionReading& r) {
+bool read_gres_flags(OptionParseContext& r) {
   if (r.version < Version::v23_11) return is_one_of(r.text, {"disable-binding", "enforce-binding"});
   std::set<std::string> flags;
   for (const auto& part : util::split(util::to_lower(r.text), ','))
@@ -132,26 +132,26 @@ bool read_gres_flags(OptionReading& r) {
          !both("multiple-tasks-per-sharing", "one-task-per-sharing");
 }
 
-bool read_gpu_bind(OptionReading& r) { return is_gpu_bind(r.text, r.version); }
+bool read_gpu_bind(OptionParseContext& r) { return is_gpu_bind(r.text, r.version); }
 
-bool read_tres_bind(OptionReading& r) { return is_tres_bind(r.text, r.version); }
+bool read_tres_bind(OptionParseContext& r) { return is_tres_bind(r.text, r.version); }
 
-bool read_mem_bind(OptionReading& r) { return is_mem_bind(r.text, r.version); }
+bool read_mem_bind(OptionParseContext& r) { return is_mem_bind(r.text, r.version); }
 
 /// The variable has the number alone; the time is in another one.
-bool read_switches(OptionReading& r) {
+bool read_switches(OptionParseContext& r) {
   const bool alone = r.setting.source == OptionSource::environment;
   return parse_count(alone ? r.text : r.text.substr(0, r.text.find('@')), 1).has_value();
 }
 
-bool read_cpu_freq(OptionReading& r) { return parse_cpu_frequency(r.text, r.version).has_value(); }
+bool read_cpu_freq(OptionParseContext& r) { return parse_cpu_frequency(r.text, r.version).has_value(); }
 
-bool read_gpu_freq(OptionReading& r) { return is_gpu_freq(r.text); }
+bool read_gpu_freq(OptionParseContext& r) { return is_gpu_freq(r.text); }
 
-bool read_distribution(OptionReading& r) { return is_distribution(r.text, r.version); }
+bool read_distribution(OptionParseContext& r) { return is_distribution(r.text, r.version); }
 
 /// A name or a number of a user or group; who there is only the machine knows.
-bool read_user(OptionReading& r) {
+bool read_user(OptionParseContext& r) {
   const bool number =
       !r.text.empty() && (r.text[0] == '-' || r.text[0] == '+' || (r.text[0] >= '0' && r.text[0] <= '9'));
   if (number) return parse_count(r.text, 0).has_value();
@@ -160,9 +160,9 @@ bool read_user(OptionReading& r) {
 }
 
 /// A star marks what accounting chose by itself.
-bool read_wckey(OptionReading& r) { return !r.text.starts_with("*") || r.version < Version::v25_05; }
+bool read_wckey(OptionParseContext& r) { return !r.text.starts_with("*") || r.version < Version::v25_05; }
 
-bool read_mem_update(OptionReading& r) {
+bool read_mem_update(OptionParseContext& r) {
   const auto at = r.text.find('@');
   if (at == std::string::npos) return false;
   const auto margin = parse_count(r.text.substr(0, at), 1);
@@ -170,7 +170,7 @@ bool read_mem_update(OptionReading& r) {
   return margin && *margin <= 65535 && delay && delay->minutes.value_or(0) > 0 && *delay->minutes <= 65535;
 }
 
-bool read_priority(OptionReading& r) {
+bool read_priority(OptionParseContext& r) {
   const long long priority = std::strtoll(r.text.c_str(), nullptr, 10);
   return is_one_of(r.text, {"top"}) || (priority >= 0 && priority < 4294967294LL);
 }

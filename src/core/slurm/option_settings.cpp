@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  Place current_place() const { return x_words[x_at].place; }
+  TextRange current_place() const { return x_words[x_at].place; }
 
   void report_operand(const HeaderWord& word) {
     if (x_source == OptionSource::script)
@@ -61,22 +61,22 @@ private:
                        fmt::format("the script '{}' does not exist", word.text));
   }
 
-  void add(const std::string& option, std::optional<std::string> value, Place place) {
+  void add(const std::string& option, std::optional<std::string> value, TextRange place) {
     x_settings.push_back({option, std::move(value), place, x_source});
   }
 
   /// The next word as the value; no matter what it looks like, as getopt takes it.
   void add_with_next(const Option& option, const std::string& shown) {
-    const Place place = current_place();
+    const TextRange place = current_place();
     if (x_at + 1 >= x_words.size()) {
       x_findings.error(place, "slurm/value-missing", fmt::format("{} needs a value", shown),
                        fmt::format("use {} VALUE", shown));
       return;
     }
     ++x_at;
-    const Place value = current_place();
+    const TextRange value = current_place();
     add(option.name, x_words[x_at].text,
-        place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
+        place.length == 0 ? value : TextRange{place.offset, value.offset + value.length - place.offset});
   }
 
   void read_long(string_view text) {

@@ -18,7 +18,7 @@ enum class OptionSource { script, environment, command_line };
 struct OptionSetting {
   std::string option; ///< full name, no dashes
   std::optional<std::string> value;
-  Place place = {};
+  TextRange place = {};
   OptionSource source = OptionSource::script;
   bool off = false; ///< a variable that takes an option without a value back ("SBATCH_OVERCOMMIT=no")
 };

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "core/slurm/option_reading.hpp"
+#include "core/slurm/option_parse_context.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 using std::string_view;
 
-using Reader = bool (*)(OptionReading&);
+using Reader = bool (*)(OptionParseContext&);
 
 struct Form {
   ValueKind kind;
@@ -24,7 +24,7 @@ struct Form {
   string_view hint;
 };
 
-template <long Least> bool read_count(OptionReading& r) {
+template <long Least> bool read_count(OptionParseContext& r) {
   // As strtol: no number is 0.
   const auto count = Least == 0 && r.text.empty() ? 0 : parse_count(r.text, Least);
   if (count && *count == 0x7fffffffL && r.version >= Version::v23_02) return false;
@@ -32,26 +32,26 @@ template <long Least> bool read_count(OptionReading& r) {
   return count.has_value();
 }
 
-bool read_time(OptionReading& r) {
+bool read_time(OptionParseContext& r) {
   const auto limit = parse_time_limit(r.text);
   if (limit) r.request.times[r.setting.option] = *limit;
   return limit.has_value();
 }
 
-bool read_memory(OptionReading& r) {
+bool read_memory(OptionParseContext& r) {
   const auto memory = parse_memory_mb(r.text);
   if (memory) r.request.memory_mb[r.setting.option] = *memory;
   return memory.has_value();
 }
 
-bool read_nodes(OptionReading& r) {
+bool read_nodes(OptionParseContext& r) {
   const auto nodes = parse_node_count(r.text, r.version);
   // "-1" (a maximum alone) of 1 is one node.
   if (nodes) r.request.nodes = nodes;
   return nodes.has_value();
 }
 
-bool store_gres(OptionReading& r, std::optional<std::vector<GresItem>> items) {
+bool store_gres(OptionParseContext& r, std::optional<std::vector<GresItem>> items) {
   if (!items) return false;
   if (items->empty())
     r.request.gres.erase(r.setting.option);
@@ -60,18 +60,18 @@ bool store_gres(OptionReading& r, std::optional<std::vector<GresItem>> items) {
   return true;
 }
 
-bool read_gres(OptionReading& r) { return store_gres(r, parse_gres(r.text, r.version)); }
-bool read_gpus(OptionReading& r) { return store_gres(r, parse_gpus(r.text, r.version)); }
-bool read_gpus_per_task(OptionReading& r) { return store_gres(r, parse_gpus_per_task(r.text, r.version)); }
+bool read_gres(OptionParseContext& r) { return store_gres(r, parse_gres(r.text, r.version)); }
+bool read_gpus(OptionParseContext& r) { return store_gres(r, parse_gpus(r.text, r.version)); }
+bool read_gpus_per_task(OptionParseContext& r) { return store_gres(r, parse_gpus_per_task(r.text, r.version)); }
 
-bool read_tres_per_task(OptionReading& r) {
+bool read_tres_per_task(OptionParseContext& r) {
   r.request.tres_per_task = parse_tres_per_task(r.text, r.version);
   return r.request.tres_per_task.has_value();
 }
 
-bool read_array(OptionReading& r) { return r.text.empty() || is_array(r.text, 4000001); }
+bool read_array(OptionParseContext& r) { return r.text.empty() || is_array(r.text, 4000001); }
 
-bool read_signal(OptionReading& r) {
+bool read_signal(OptionParseContext& r) {
   const bool at_reservation = r.request.signal && r.request.signal->at_reservation;
   r.request.signal = parse_signal(r.text, r.version);
   if (r.request.signal && at_reservation)
@@ -79,7 +79,7 @@ bool read_signal(OptionReading& r) {
   return r.request.signal.has_value();
 }
 
-bool read_mail_type(OptionReading& r) {
+bool read_mail_type(OptionParseContext& r) {
   const auto types = parse_mail_types(r.text);
   // Up to 24.11 several options add up; NONE takes nothing back that an earlier one asked for.
   if (!r.request.mail_types.empty() && r.version >= Version::v25_05) r.request.mail_types.clear();
@@ -91,21 +91,21 @@ bool read_mail_type(OptionReading& r) {
   return types.has_value();
 }
 
-bool read_dependency(OptionReading& r) {
+bool read_dependency(OptionParseContext& r) {
   const auto dependencies = parse_dependencies(r.text, r.version);
   if (dependencies) r.request.dependencies = *dependencies;
   return dependencies.has_value();
 }
 
-bool read_features(OptionReading& r) {
+bool read_features(OptionParseContext& r) {
   const auto names = parse_features(r.text, r.version);
   if (names && r.setting.option == "constraint") r.request.features = *names;
   return names.has_value();
 }
 
-bool read_begin(OptionReading& r) { return parse_moment(r.text, r.version).has_value(); }
+bool read_begin(OptionParseContext& r) { return parse_moment(r.text, r.version).has_value(); }
 
-bool read_geometry(OptionReading& r) {
+bool read_geometry(OptionParseContext& r) {
   static constexpr string_view names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
   for (const auto name : names) r.request.counts.erase(std::string(name));
   const auto numbers = parse_geometry(r.text);
@@ -204,7 +204,7 @@ std::optional<std::string> read_value(const OptionSetting& setting, SpanNarrowin
       std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
   if (form == std::end(k_forms)) return std::nullopt;
   const std::string text = setting.value.value_or("");
-  OptionReading reading{setting, text, version, request};
+  OptionParseContext reading{setting, text, version, request};
   if (form->read(reading)) return std::nullopt;
   return fmt::format("use {}", form->hint);
 }

@@ -14,7 +14,7 @@ namespace hpcml::slurm {
 /// A word of a directive after quotes and escapes, and the bytes that it was written with.
 struct HeaderWord {
   std::string text;
-  Place place;
+  TextRange place;
 };
 
 /// Whose directive a line is: sbatch obeys the others' too.

@@ -182,14 +182,14 @@ bool is_unreachable(std::string_view message) {
                      [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
 }
 
-SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
+SanitizedEnvironment make_submit_environment(const util::EnvSnapshot& env,
                                           const std::vector<std::string>& options) {
-  SubmitEnvironment result;
+  SanitizedEnvironment result;
   const bool inside = env.get("SLURM_JOB_ID").has_value();
   for (const auto& [name, value] : env.variables()) {
     if (contradicts(name, options))
       result.left_out.push_back(name + "=" + value);
-    else if (!inside || use_of_variable(name) != VariableUse::job)
+    else if (!inside || use_of_variable(name) != SlurmVariableKind::job)
       result.env.set(name, value);
   }
   return result;

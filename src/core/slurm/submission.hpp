@@ -36,13 +36,13 @@ util::Error explain_refusal(std::string_view err);
 bool is_unreachable(std::string_view message);
 
 /// The environment to run sbatch in, and what was omitted of it because it would change the script's meaning.
-struct SubmitEnvironment {
+struct SanitizedEnvironment {
   util::EnvSnapshot env;
   std::vector<std::string> left_out; ///< "SBATCH_PARTITION=debug"
 };
 /// `options`: the names ("--partition") of the script's directives. SBATCH_* variables beat directives, and a
 /// job that is submitted from inside another one inherits its SLURM_* variables.
-SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
+SanitizedEnvironment make_submit_environment(const util::EnvSnapshot& env,
                                           const std::vector<std::string>& options);
 
 /// What the signs of a log's pattern stand for.

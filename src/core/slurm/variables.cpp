@@ -5,16 +5,16 @@
 
 namespace hpcml::slurm {
 
-VariableUse use_of_variable(std::string_view name) {
+SlurmVariableKind use_of_variable(std::string_view name) {
   for (const std::string_view own : {"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT"})
-    if (name == own) return VariableUse::client;
+    if (name == own) return SlurmVariableKind::client;
   for (const std::string_view own : {"SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
-    if (name == own) return VariableUse::command;
+    if (name == own) return SlurmVariableKind::command;
   for (const std::string_view prefix : {"SBATCH_", "SALLOC_", "SINFO_", "SQUEUE_", "SCONTROL_", "SCANCEL_"})
-    if (name.starts_with(prefix)) return VariableUse::command;
+    if (name.starts_with(prefix)) return SlurmVariableKind::command;
   for (const std::string_view prefix : {"SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_"})
-    if (name.starts_with(prefix)) return VariableUse::job;
-  return VariableUse::none;
+    if (name.starts_with(prefix)) return SlurmVariableKind::job;
+  return SlurmVariableKind::none;
 }
 
 } // namespace hpcml::slurm

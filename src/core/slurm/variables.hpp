@@ -8,13 +8,13 @@
 namespace hpcml::slurm {
 
 /// What a variable is to Slurm.
-enum class VariableUse {
+enum class SlurmVariableKind {
   none,    ///< nothing
   job,     ///< Slurm or MPI set it in a job, for that job only: "SLURM_NTASKS", "PMI_RANK"
   command, ///< a user's default for an option or output of a command: "SBATCH_PARTITION", "SQUEUE_FORMAT"
   client,  ///< how all commands find their cluster and write times: "SLURM_CONF"
 };
 /// By the variable's name.
-VariableUse use_of_variable(std::string_view name);
+SlurmVariableKind use_of_variable(std::string_view name);
 
 } // namespace hpcml::slurm

@@ -11,7 +11,7 @@
 namespace hpcml::topo {
 
 /// A request in the other tools' terms; each policy reads what its tool knows.
-struct ExternalToolRequest {
+struct EmulatedToolRequest {
   std::string policy; ///< one of compat_policies()
   unsigned ranks = 1;
   model::IdSet allowed = {};     ///< CPUs that the processes may use; empty: all but the reserved ones
@@ -33,7 +33,7 @@ struct ExternalToolRequest {
 };
 
 /// What the other tool would do.
-struct ExternalToolPlan {
+struct EmulatedToolPlan {
   AffinityPlan plan;
   std::vector<unsigned> threads; ///< threads per rank if the tool sets them (mpibind)
 };
@@ -44,6 +44,6 @@ std::vector<std::string> compat_policies();
 
 /// The bindings that the tool of `request.policy` would make. An error where the other tool fails as well, or
 /// where the policy has no such name.
-util::Result<ExternalToolPlan> plan_compat(const Node& node, const ExternalToolRequest& request);
+util::Result<EmulatedToolPlan> plan_compat(const Node& node, const EmulatedToolRequest& request);
 
 } // namespace hpcml::topo

@@ -28,19 +28,19 @@ public:
       : x_node(node), x_plan(plan), x_seen(seen), x_marks(node, seen) {}
 
   std::string draw() {
-    std::vector<SvgBox> boxes;
+    std::vector<SvgFragment> boxes;
     const auto& shape = x_node.cpus;
     for (const CpuDomain& package : shape.packages) {
-      std::vector<SvgBox> inner = numa_boxes(package.cpus);
+      std::vector<SvgFragment> inner = numa_boxes(package.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && !p.numa && p.package == package.id; }));
       boxes.push_back(frame(fmt::format("package {}", package.id), row(inner)));
     }
     if (shape.packages.empty()) boxes = numa_boxes(shape.all());
     append(boxes, bars([](const Place& p) { return !p.l3 && !p.numa && !p.package; }));
-    const SvgBox all = row(boxes);
-    SvgBox page;
+    const SvgFragment all = row(boxes);
+    SvgFragment page;
     page.add(all, k_pad, k_pad + k_head);
-    const SvgBox rest = column(with_links({legend()}));
+    const SvgFragment rest = column(with_links({legend()}));
     page.add(rest, k_pad, all.height + 2 * k_pad + k_head);
     const std::string name = x_node.name.empty() ? "node" : x_node.name;
     const int width = std::max({all.width, rest.width, width_of(name)}) + 2 * k_pad,
@@ -68,7 +68,7 @@ private:
       "fill:#aaa}.free{fill:#"
       "555;stroke:#777}.rank{stroke:#ccc}.off{stroke:#f66}.link{stroke:#6bf}}</style>\n";
 
-  static void append(std::vector<SvgBox>& boxes, SvgBox box) {
+  static void append(std::vector<SvgFragment>& boxes, SvgFragment box) {
     if (box.width > 0) boxes.push_back(std::move(box));
   }
 
@@ -79,8 +79,8 @@ private:
 
   /// Draws the GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would
   /// hide the drawing; GPUs that are all linked alike are reported in the legend.
-  SvgBox links() const {
-    SvgBox box;
+  SvgFragment links() const {
+    SvgFragment box;
     if (x_node.links.empty() || is_linked_alike(x_node)) return box;
     struct Arc {
       const GpuLink& link;
@@ -127,16 +127,16 @@ private:
     return frame("links between GPUs, thicker ones are wider", box);
   }
 
-  std::vector<SvgBox> with_links(std::vector<SvgBox> boxes) const {
-    if (SvgBox box = links(); box.width > 0) boxes.insert(boxes.begin(), std::move(box));
+  std::vector<SvgFragment> with_links(std::vector<SvgFragment> boxes) const {
+    if (SvgFragment box = links(); box.width > 0) boxes.insert(boxes.begin(), std::move(box));
     return boxes;
   }
 
-  std::vector<SvgBox> numa_boxes(const IdSet& inside) {
-    std::vector<SvgBox> boxes;
+  std::vector<SvgFragment> numa_boxes(const IdSet& inside) {
+    std::vector<SvgFragment> boxes;
     for (const CpuDomain& numa : x_node.cpus.numa) {
       if (!numa.cpus.is_subset_of(inside)) continue;
-      std::vector<SvgBox> inner = cache_boxes(numa.cpus);
+      std::vector<SvgFragment> inner = cache_boxes(numa.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && p.numa == numa.id; }));
       append(inner, wrong_memory(numa.id));
       boxes.push_back(
@@ -145,13 +145,13 @@ private:
     return boxes.empty() ? cache_boxes(inside) : boxes;
   }
 
-  std::vector<SvgBox> cache_boxes(const IdSet& inside) {
-    std::vector<SvgBox> boxes;
+  std::vector<SvgFragment> cache_boxes(const IdSet& inside) {
+    std::vector<SvgFragment> boxes;
     IdSet covered;
     for (const CpuDomain& l3 : x_node.cpus.l3) {
       if (!l3.cpus.is_subset_of(inside)) continue;
       covered = covered | l3.cpus;
-      std::vector<SvgBox> inner = {cores(l3.cpus)};
+      std::vector<SvgFragment> inner = {cores(l3.cpus)};
       append(inner, bars([&](const Place& p) { return p.l3 == l3.id; }));
       boxes.push_back(frame("L3 " + std::to_string(l3.id), column(inner)));
     }
@@ -159,8 +159,8 @@ private:
     return boxes;
   }
 
-  SvgBox cores(const IdSet& inside) {
-    SvgBox box;
+  SvgFragment cores(const IdSet& inside) {
+    SvgFragment box;
     std::vector<IdSet> list;
     for (const IdSet& core : x_node.cpus.core_threads)
       if (core.is_subset_of(inside)) list.push_back(core);
@@ -226,7 +226,7 @@ private:
 
   /// Adds a bar with a text and, below it, its details. `why` the bar is marked is a tooltip. Also without
   /// it a bar can differ from the plan.
-  static void add_bar(SvgBox& box, const std::string& text, const std::string& details,
+  static void add_bar(SvgFragment& box, const std::string& text, const std::string& details,
                       const std::vector<unsigned>& ranks, bool differs, const std::string& why = {}) {
     if (!why.empty()) box.body += "<g><title>" + escape(why) + "</title>";
     differs = differs || !why.empty();
@@ -245,8 +245,8 @@ private:
     box.height += height + k_gap;
   }
 
-  SvgBox wrong_memory(unsigned numa) const {
-    SvgBox box;
+  SvgFragment wrong_memory(unsigned numa) const {
+    SvgFragment box;
     const auto users = x_marks.users_of_memory(numa);
     if (!users.empty())
       add_bar(box, fmt::format("memory of NUMA {} for {}", numa, ranks_text(users, "")), "", users, true,
@@ -262,8 +262,8 @@ private:
     return details;
   }
 
-  template <class Here> SvgBox bars(const Here& is_inside) const {
-    SvgBox box;
+  template <class Here> SvgFragment bars(const Here& is_inside) const {
+    SvgFragment box;
     for (const Gpu& gpu : x_node.gpus) {
       if (!is_inside(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       const auto planned = users_of(gpu.place.index, x_plan.ranks, &model::PlannedRankBinding::local_rank),
@@ -303,10 +303,10 @@ private:
     });
   }
 
-  SvgBox legend() const {
-    std::vector<SvgBox> keys;
+  SvgFragment legend() const {
+    std::vector<SvgFragment> keys;
     const auto add = [&](const std::string& kind, const std::string& fill, const std::string& text) {
-      SvgBox box;
+      SvgFragment box;
       box.body = rect(0, 0, 14, 14, "class=\"" + kind + "\"" + fill) + label(20, 11, text, "key");
       box.height = 14;
       box.width = 20 + width_of(text);
@@ -325,9 +325,9 @@ private:
     if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");
     if (!x_seen.empty()) add("free off", "", "not as planned, or wrong: point at it");
     int widest = 0;
-    for (const SvgBox& key : keys) widest = std::max(widest, key.width);
-    for (SvgBox& key : keys) key.width = widest; // columns
-    SvgBox all = row(keys);
+    for (const SvgFragment& key : keys) widest = std::max(widest, key.width);
+    for (SvgFragment& key : keys) key.width = widest; // columns
+    SvgFragment all = row(keys);
     const std::string numbers = "The number of a core is its first CPU.";
     all.body += label(0, all.height + 20, numbers, "key");
     all.height += 24;

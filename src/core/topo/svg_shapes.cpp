@@ -9,7 +9,7 @@
 
 namespace hpcml::topo {
 
-void SvgBox::add(const SvgBox& inner, int x, int y) {
+void SvgFragment::add(const SvgFragment& inner, int x, int y) {
   body += "<g transform=\"translate(" + std::to_string(x) + "," + std::to_string(y) + ")\">\n" + inner.body +
           "</g>\n";
 }
@@ -55,8 +55,8 @@ std::string label(int x, int y, const std::string& text, const char* kind) {
 
 int width_of(const std::string& text) { return 13 * static_cast<int>(text.size()) / 2; }
 
-SvgBox frame(const std::string& title, const SvgBox& inner) {
-  SvgBox box;
+SvgFragment frame(const std::string& title, const SvgFragment& inner) {
+  SvgFragment box;
   box.width = std::max(inner.width, width_of(title)) + 2 * k_pad;
   box.height = inner.height + k_pad + k_head;
   box.body = rect(0, 0, box.width, box.height, "class=\"box\"") + label(k_pad, 13, title, "dim");
@@ -64,10 +64,10 @@ SvgBox frame(const std::string& title, const SvgBox& inner) {
   return box;
 }
 
-SvgBox row(const std::vector<SvgBox>& boxes) {
-  SvgBox all;
+SvgFragment row(const std::vector<SvgFragment>& boxes) {
+  SvgFragment all;
   int widest = 1;
-  for (const SvgBox& box : boxes) widest = std::max(widest, box.width + k_pad);
+  for (const SvgFragment& box : boxes) widest = std::max(widest, box.width + k_pad);
   const std::size_t fit = std::max<std::size_t>(1, static_cast<std::size_t>((k_page + k_pad) / widest));
   const std::size_t rows = (boxes.size() + fit - 1) / fit;
   const std::size_t columns = rows > 0 ? (boxes.size() + rows - 1) / rows : 1;
@@ -86,9 +86,9 @@ SvgBox row(const std::vector<SvgBox>& boxes) {
   return all;
 }
 
-SvgBox column(const std::vector<SvgBox>& boxes) {
-  SvgBox all;
-  for (const SvgBox& box : boxes) {
+SvgFragment column(const std::vector<SvgFragment>& boxes) {
+  SvgFragment all;
+  for (const SvgFragment& box : boxes) {
     const int y = all.height + (all.height > 0 ? k_pad : 0);
     all.add(box, 0, y);
     all.width = std::max(all.width, box.width);

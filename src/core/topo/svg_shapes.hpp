@@ -12,11 +12,11 @@ constexpr int k_gap = 4, k_pad = 10, k_head = 18;
 constexpr int k_page = 380; ///< width of a page, as on a phone: wider boxes are placed below each other
 
 /// A piece of a drawing with its size.
-struct SvgBox {
+struct SvgFragment {
   int width = 0, height = 0;
   std::string body;
   /// Draws another box at this place.
-  void add(const SvgBox& inner, int x, int y);
+  void add(const SvgFragment& inner, int x, int y);
 };
 
 /// Hues far apart for neighbouring ranks, light enough for dark text; as #rrggbb, which every viewer knows.
@@ -30,10 +30,10 @@ std::string label(int x, int y, const std::string& text, const char* kind);
 /// About how wide a label of this text is.
 int width_of(const std::string& text);
 /// A box around another one, with a title.
-SvgBox frame(const std::string& title, const SvgBox& inner);
+SvgFragment frame(const std::string& title, const SvgFragment& inner);
 /// Returns boxes next to each other, in rows of equal numbers if the page is too narrow.
-SvgBox row(const std::vector<SvgBox>& boxes);
+SvgFragment row(const std::vector<SvgFragment>& boxes);
 /// Boxes below each other.
-SvgBox column(const std::vector<SvgBox>& boxes);
+SvgFragment column(const std::vector<SvgFragment>& boxes);
 
 } // namespace hpcml::topo

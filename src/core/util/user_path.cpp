@@ -8,7 +8,7 @@
 
 namespace hpcml::util {
 
-UserDirectories user_places(const EnvSnapshot& env) {
+PathBaseDirectories user_places(const EnvSnapshot& env) {
   std::error_code failed;
   const auto current_directory = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
@@ -18,7 +18,7 @@ UserDirectories user_places(const EnvSnapshot& env) {
   return {env.get_or("HOME", ""), same ? shells : current_directory};
 }
 
-Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
+Result<std::string> absolute_path(std::string_view text, const PathBaseDirectories& places) {
   if (text.empty()) return Error{"an empty path ('') was given", "set a path, or remove the option"};
   if (text.front() == '/') return std::string(text);
   if (text.front() == '$')

@@ -12,17 +12,17 @@
 namespace hpcml::util {
 
 /// Where a user's paths start: their home and the directory they work in.
-struct UserDirectories {
+struct PathBaseDirectories {
   std::string home;                ///< empty: unknown
   std::filesystem::path directory; ///< absolute
 };
 /// $HOME, and the working directory under the name that the shell has for it ($PWD) as long as that is the
 /// same directory.
-UserDirectories user_places(const EnvSnapshot& env);
+PathBaseDirectories user_places(const EnvSnapshot& env);
 /// "~" and "~/x" from the home directory, relative paths from the working directory, both without "." and
 /// ".."; an absolute path unchanged. An error for an empty text, for the home of another user ("~name/x")
 /// and for a variable ("$SCRATCH/x").
-Result<std::string> absolute_path(std::string_view text, const UserDirectories& places);
+Result<std::string> absolute_path(std::string_view text, const PathBaseDirectories& places);
 
 /// NAME of "$NAME/x" or "${NAME}/x", a path that a job's own shell expands; empty for any other text, also
 /// for one with more of the shell's characters.

@@ -150,8 +150,8 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
   torch.version = found.text;
   torch.place = found.place;
   torch.why = found.why;
-  torch.kind = found.kind == find_torch::TorchFound::Kind::found  ? TorchBuild::Kind::found
-               : found.kind == find_torch::TorchFound::Kind::none ? TorchBuild::Kind::none
+  torch.kind = found.kind == find_torch::TorchLookupResult::Kind::found  ? TorchBuild::Kind::found
+               : found.kind == find_torch::TorchLookupResult::Kind::none ? TorchBuild::Kind::none
                                                                   : TorchBuild::Kind::unknown;
   if (torch.kind != TorchBuild::Kind::found) return torch;
   const auto directory = fs::path(torch.place).parent_path();

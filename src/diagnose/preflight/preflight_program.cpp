@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Kind = find_torch::TorchFound::Kind;
+using Kind = find_torch::TorchLookupResult::Kind;
 
 std::string working_directory() {
   std::error_code ignored;

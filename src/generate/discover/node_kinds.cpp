@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/util/text.hpp"
-#include "generate/discover/gpu_kind.hpp"
+#include "generate/discover/gpu_architecture.hpp"
 
 namespace hpcml::discover {
 

@@ -118,7 +118,7 @@ void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& typ
 
 } // namespace
 
-GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
+GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
   auto found = find_gpu_kind(kind.gpu_type);
   for (const auto& feature : kind.features)
     if (found.vendor == GpuVendor::unknown) found = find_gpu_kind(feature);

@@ -4,7 +4,7 @@
 
 #include "core/config/json_tree.hpp"
 #include "core/config/text_rule.hpp"
-#include "generate/discover/gpu_kind.hpp"
+#include "generate/discover/gpu_architecture.hpp"
 #include "generate/discover/profile.hpp"
 
 namespace hpcml::discover {
@@ -16,7 +16,7 @@ inline bool is_name(const std::string& text) {
 
 /// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions
 /// were asked.
-GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
+GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 /// A node type as an entry of "node_types".
 config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileInput& request,

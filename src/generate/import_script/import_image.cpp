@@ -43,7 +43,7 @@ public:
       refuse_unnamed();
       return check_hidden_engines();
     }
-    const diag::Place place = image->word.place;
+    const diag::TextRange place = image->word.place;
     const auto text = image->word.text();
     const auto source = image->word.known() || !(image->of_family || names_image_file(text))
                             ? std::nullopt
@@ -129,7 +129,7 @@ private:
         const auto& engine = model::row_of(rule.engine);
         return engine.words.name == old.words.name || (!old.family.empty() && engine.family == old.family);
       });
-      const diag::Place place{found.begin, found.end - found.begin};
+      const diag::TextRange place{found.begin, found.end - found.begin};
       if (x_porting.is_of_new_site()) continue;
       if (!same && old.of_sites)
         x_porting.error(place, "port/container",
@@ -175,7 +175,7 @@ private:
                  !image->by_option && image->engine && !image->engine->family.empty()};
   }
 
-  void take(const std::string& image, diag::Place place) {
+  void take(const std::string& image, diag::TextRange place) {
     x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
     x_porting.note(place, "port/container",
                    fmt::format("the script for {} runs the program in the image of the old script, '{}'",
@@ -197,7 +197,7 @@ private:
   }
 
   /// Reports an image that is made for other GPUs or processors, as far as its name and flags show.
-  void evaluate(const std::string& image, diag::Place place) {
+  void evaluate(const std::string& image, diag::TextRange place) {
     const auto* node = target_node(x_porting);
     if (!node) return;
     const auto lower = util::to_lower(image);
@@ -239,7 +239,7 @@ private:
 
   struct Mount {
     std::string text;
-    diag::Place place;
+    diag::TextRange place;
   };
 
   void replace_image(const std::optional<Image>& image) {
@@ -297,7 +297,7 @@ private:
     }
   }
 
-  void report_lost_binds(const std::string& text, diag::Place place) {
+  void report_lost_binds(const std::string& text, diag::TextRange place) {
     for (const auto& mount : util::split(util::replace_all(text, ";", ","), ','))
       if (!mount.empty())
         x_porting.warn(place, "port/container",
@@ -390,7 +390,7 @@ private:
 
   /// A bind that the plan cannot write, because its path is relative or because it mounts a part of an image
   /// file, stays as the script has it if the engine reads it the same way.
-  void add_known_bind(FoundLaunch& found, const std::string& text, diag::Place place,
+  void add_known_bind(FoundLaunch& found, const std::string& text, diag::TextRange place,
                       const EngineRow& engine) {
     std::vector<std::string> plain;
     for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
@@ -410,7 +410,7 @@ private:
   }
 
   /// Binds with plain paths belong to the request: the plan knows them.
-  void add_mounts(const std::string& text, diag::Place place) {
+  void add_mounts(const std::string& text, diag::TextRange place) {
     for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
       if (mount.empty()) continue;
       auto parts = util::split(mount, ':');

@@ -305,19 +305,19 @@ private:
     }
   }
 
-  std::optional<diag::Place> find_kept(std::string_view word) const {
+  std::optional<diag::TextRange> find_kept(std::string_view word) const {
     const bool kept = std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
       return text.find(word) != std::string::npos;
     });
     return kept ? std::optional(place_of_text(word)) : std::nullopt;
   }
-  diag::Place place_of_variable(const std::string& name) const {
+  diag::TextRange place_of_variable(const std::string& name) const {
     const auto place = place_of_text("$" + name);
     return place.length > 0 ? place : place_of_text("${" + name);
   }
-  diag::Place place_of_text(std::string_view word) const {
+  diag::TextRange place_of_text(std::string_view word) const {
     const auto at = x_porting.text.find(word);
-    return at == std::string_view::npos ? diag::Place{} : diag::Place{at, word.size()};
+    return at == std::string_view::npos ? diag::TextRange{} : diag::TextRange{at, word.size()};
   }
 
   ImportState& x_porting;

@@ -157,7 +157,7 @@ bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size
 }
 
 /// srun reads its programs from a file, which holds the old layout's ranks: whether the line is such a one.
-bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) {
+bool refuse_list(ImportState& porting, const Launch& launch, diag::TextRange place) {
   const auto& words = launch.command->words;
   if (launch.step() &&
       std::any_of(words.begin(), words.end(), [](const auto& word) { return word.text() == ":"; })) {
@@ -178,12 +178,12 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) 
 
 /// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
 /// variables stay, if they make both; else it is refused.
-void keep_expansions(ImportState& porting, const Launch& launch, const shell::CommandView& view,
+void keep_expansions(ImportState& porting, const Launch& launch, const shell::ScriptCommands& view,
                      const ProgramCommandText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
-  const auto kept = program_text(porting.text, *first.launch, view, VariableExpansion::kept, why);
-  const auto kept_text = program_text(porting.text, launch, view, VariableExpansion::kept, why);
+  const auto kept = program_text(porting.text, *first.launch, view, VariableExpansionMode::kept, why);
+  const auto kept_text = program_text(porting.text, launch, view, VariableExpansionMode::kept, why);
   if (kept && kept_text && kept->source == kept_text->source) {
     first.program.source = kept->source;
     return;
@@ -263,10 +263,10 @@ private:
 
 /// The launch's program; nothing, and reported, if it is ambiguous.
 std::optional<ProgramCommandText> read_program(ImportState& porting, const Launch& launch,
-                                               const shell::CommandView& view, diag::Place place) {
+                                               const shell::ScriptCommands& view, diag::TextRange place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
   std::string why = "the program that this line starts is known only when the script runs";
-  auto program = program_text(porting.text, launch, view, VariableExpansion::written_out, why);
+  auto program = program_text(porting.text, launch, view, VariableExpansionMode::written_out, why);
   if (!program) {
     porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
     return std::nullopt;
@@ -310,7 +310,7 @@ std::string shown_command(const FoundLaunch& found) {
 }
 
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
-                                       const shell::CommandView& view, const shell::SyntaxNode& tree,
+                                       const shell::ScriptCommands& view, const shell::SyntaxNode& tree,
                                        const SizeEvaluator& sizes) {
   std::vector<FoundLaunch> found;
   const ProgramSelection selection(porting, launches, sizes);

@@ -311,7 +311,7 @@ private:
   const slurm::JobOptions& x_request;
   model::JobSpec& x_job;
   std::vector<std::string> x_planned; ///< options whose values the plan chooses
-  diag::Place x_planned_at;
+  diag::TextRange x_planned_at;
 };
 
 } // namespace

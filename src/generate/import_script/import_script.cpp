@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/model/mpi_ranks.hpp"
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
@@ -95,7 +95,7 @@ std::string foreign_shell(std::string_view text) {
 }
 
 /// Reports why no program is imported, at the first srun whose program is unknown.
-void report_no_program(ImportState& porting, const shell::CommandView& view) {
+void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {
   for (const auto& command : view.commands)
     if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
                                                 [](const auto& word) { return !word.known(); }))
@@ -211,7 +211,7 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
 }
 
 /// What the script does, without its numbers of ranks and its programs.
-void record_intent(ImportState& porting, const shell::CommandView& view, const shell::SyntaxNode& program) {
+void record_intent(ImportState& porting, const shell::ScriptCommands& view, const shell::SyntaxNode& program) {
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
   if (job.container) intent.image = job.container->value;
@@ -269,7 +269,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     name_directory(found);
     porting.result.intent.steps.push_back(
         {util::join(found.program.command, " "),
-         found.in_batch ? StepRepetition::in_batch : runs_of(found.program)});
+         found.in_batch ? StepMultiplicity::in_batch : runs_of(found.program)});
     drop_requested_settings(porting, found);
   }
   auto& job = porting.result.job;

@@ -12,7 +12,7 @@
 namespace hpcml::import_script {
 namespace {
 
-diag::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
+diag::TextRange place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
 
 /// GPUs that a list of visible ones in the script counts: "0,1,2,3".
 unsigned listed_gpus(const FoundLaunch& found) {

@@ -43,13 +43,13 @@ struct ImportState {
   std::optional<NewLayout> new_layout = {}; ///< nothing: the request chooses it, or the site
   diag::LineTable lines = diag::LineTable(text);
 
-  void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+  void note(diag::TextRange place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
   }
-  void warn(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+  void warn(diag::TextRange place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::warning, place, std::move(code), std::move(message), std::move(hint));
   }
-  void error(diag::Place place, std::string code, std::string message, std::string hint = {}) {
+  void error(diag::TextRange place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
   }
   /// Whether the script was written for the new site: what it loads there, it loads there now.
@@ -62,7 +62,7 @@ struct ImportState {
   }
 
 private:
-  void add(diag::Severity severity, diag::Place place, std::string code, std::string message,
+  void add(diag::Severity severity, diag::TextRange place, std::string code, std::string message,
            std::string hint) {
     result.findings.push_back(
         {severity, std::move(code), std::move(message), lines.span_at(file, place), std::move(hint)});
@@ -138,7 +138,7 @@ std::string shown_command(const FoundLaunch& found);
 
 /// Returns the programs to start in the new script, in order; reports commands that cannot be split.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
-                                       const shell::CommandView& view, const shell::SyntaxNode& tree,
+                                       const shell::ScriptCommands& view, const shell::SyntaxNode& tree,
                                        const SizeEvaluator& sizes);
 /// Fills the request from the directives.
 void port_request(ImportState& porting, const slurm::JobOptions& request);

@@ -55,11 +55,11 @@ std::string gpus_text(const JobIntent& intent) {
   return std::to_string(intent.gpus_per_rank());
 }
 
-std::string runs_text(StepRepetition runs) {
+std::string runs_text(StepMultiplicity runs) {
   switch (runs) {
-  case StepRepetition::in_batch: return "in the batch script";
-  case StepRepetition::once: return "once";
-  case StepRepetition::per_node: return "once on each node";
+  case StepMultiplicity::in_batch: return "in the batch script";
+  case StepMultiplicity::once: return "once";
+  case StepMultiplicity::per_node: return "once on each node";
   default: return "once per rank";
   }
 }
@@ -79,7 +79,7 @@ std::vector<IntentStep> steps_of(const model::Plan& plan, const std::vector<Inte
         planned.push_back({util::join(piece.launch.command, " "), runs_of(piece.launch)});
   auto next = planned.begin();
   for (const auto& step : before)
-    if (step.runs == StepRepetition::in_batch)
+    if (step.runs == StepMultiplicity::in_batch)
       steps.push_back(step);
     else if (next != planned.end())
       steps.push_back(*next++);
@@ -162,10 +162,10 @@ diag::Diagnostics find_added_options(const std::string& file, const JobIntent& b
   return notes;
 }
 
-StepRepetition runs_of(const model::ImportedLaunch& launch) {
-  return launch.once       ? StepRepetition::once
-         : launch.per_node ? StepRepetition::per_node
-                           : StepRepetition::per_rank;
+StepMultiplicity runs_of(const model::ImportedLaunch& launch) {
+  return launch.once       ? StepMultiplicity::once
+         : launch.per_node ? StepMultiplicity::per_node
+                           : StepMultiplicity::per_rank;
 }
 
 JobIntent intent_of(const model::Plan& plan, const JobIntent& before) {

@@ -12,16 +12,16 @@
 namespace hpcml::import_script {
 
 /// How often a job runs a program.
-enum class StepRepetition { in_batch, once, per_node, per_rank };
+enum class StepMultiplicity { in_batch, once, per_node, per_rank };
 
 /// A program that the job starts, and how often.
 struct IntentStep {
   std::string program;
-  StepRepetition runs = StepRepetition::per_rank;
+  StepMultiplicity runs = StepMultiplicity::per_rank;
 };
 
 /// How often a step runs the program.
-StepRepetition runs_of(const model::ImportedLaunch& launch);
+StepMultiplicity runs_of(const model::ImportedLaunch& launch);
 
 /// What a job does.
 struct JobIntent {

@@ -23,7 +23,7 @@ bool is_starter(const Link& link) {
   return link.role != check::Role::other || model::find_launcher(link.program) || link.program == "numactl";
 }
 
-std::size_t end_of(diag::Place place) { return std::size_t{place.offset} + place.length; }
+std::size_t end_of(diag::TextRange place) { return std::size_t{place.offset} + place.length; }
 
 /// Returns the place after the link's last word, so that settings before the next program (`env X=1 python`)
 /// belong to the program.
@@ -73,7 +73,7 @@ struct Siblings {
   std::string heavy; ///< the first that must not run once per rank
 };
 
-Siblings siblings_of(const Launch& launch, const shell::CommandView& view) {
+Siblings siblings_of(const Launch& launch, const shell::ScriptCommands& view) {
   static constexpr std::array<std::string_view, 17> k_light = {
       ".",     "cd",       "conda", "date", "declare", "echo",   "export", "hostname", "module",
       "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
@@ -108,8 +108,8 @@ std::size_t first_place(const std::vector<Argument>& words) {
 
 class WordPorter {
 public:
-  WordPorter(std::string_view text, const Launch& launch, const shell::CommandView& view,
-             VariableExpansion expansions)
+  WordPorter(std::string_view text, const Launch& launch, const shell::ScriptCommands& view,
+             VariableExpansionMode expansions)
       : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
 
   std::optional<ProgramCommandText> port(std::string& why) {
@@ -219,7 +219,7 @@ private:
       const auto& word = x_words[i];
       const auto& counts = places.at(word.place.offset);
       const bool plain =
-          x_expansions == VariableExpansion::written_out && counts.of_program > 1 && counts.all_known;
+          x_expansions == VariableExpansionMode::written_out && counts.of_program > 1 && counts.all_known;
       if (!command.parent && word.place.length > 0 && counts.of_command == counts.of_program && !plain) {
         if (i == 0 || x_words[i - 1].place.offset != word.place.offset)
           source.emplace_back(x_text.substr(word.place.offset, word.place.length));
@@ -290,8 +290,8 @@ private:
 
   std::string_view x_text;
   const Launch& x_launch;
-  const shell::CommandView& x_view;
-  VariableExpansion x_expansions;
+  const shell::ScriptCommands& x_view;
+  VariableExpansionMode x_expansions;
   std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
   std::vector<Argument> x_words;
 };
@@ -320,7 +320,7 @@ bool runs_numactl(const shell::Command& command) {
 }
 
 std::optional<ProgramCommandText> program_text(std::string_view text, const Launch& launch,
-                                               const shell::CommandView& view, VariableExpansion expansions,
+                                               const shell::ScriptCommands& view, VariableExpansionMode expansions,
                                                std::string& why) {
   return WordPorter(text, launch, view, expansions).port(why);
 }

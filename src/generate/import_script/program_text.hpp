@@ -19,7 +19,7 @@ struct ProgramCommandText {
 };
 
 /// What becomes of a variable all of whose words are known and the program's.
-enum class VariableExpansion {
+enum class VariableExpansionMode {
   written_out, ///< the new script has its words
   kept,        ///< the new script has the variable, whose words change
 };
@@ -27,7 +27,7 @@ enum class VariableExpansion {
 /// Returns the launch's program; nothing if only the running job knows it, or, with `why`, if it cannot be
 /// started once per rank.
 std::optional<ProgramCommandText> program_text(std::string_view text, const check::Launch& launch,
-                                               const shell::CommandView& view, VariableExpansion expansions,
+                                               const shell::ScriptCommands& view, VariableExpansionMode expansions,
                                                std::string& why);
 
 /// Returns a word whose value is unknown, with its variables, so that bash expands it again.

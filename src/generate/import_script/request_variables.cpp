@@ -59,7 +59,7 @@ public:
 private:
   bool is_requested(const std::string& name) const { return x_porting.chosen.variables.count(name) > 0; }
 
-  std::string_view text_of(diag::Place place) const {
+  std::string_view text_of(diag::TextRange place) const {
     return x_porting.text.substr(place.offset, place.length);
   }
 
@@ -70,7 +70,7 @@ private:
                    fmt::format("remove this line from the script to use --env {}", name));
   }
 
-  void report(diag::Place place, const std::vector<std::string>& names) {
+  void report(diag::TextRange place, const std::vector<std::string>& names) {
     std::vector<std::string> fresh; // `A=1` and `export A` are one change
     const bool has_value = text_of(place).find('=') != std::string_view::npos;
     for (const auto& name : names)
@@ -198,7 +198,7 @@ std::vector<std::string> without_requested(const ImportState& porting, std::vect
 
 void drop_requested_settings(ImportState& porting, FoundLaunch& found) {
   auto& program = found.program;
-  const diag::Place place{found.begin, found.end - found.begin};
+  const diag::TextRange place{found.begin, found.end - found.begin};
   for (const auto& [name, value] : porting.chosen.variables) {
     use_value(found, name, value);
     bool dropped = drop_after_env(program.source, name);

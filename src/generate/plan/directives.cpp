@@ -57,7 +57,7 @@ plan_memory(const RequestWithLayout& input, const SiteViolations& violations, St
   }
   if (!input.node()) return std::nullopt;
   const model::NodeType& node = *input.node();
-  if (node.share_policy == model::CoreSharePolicy::automatic && layout.gpus_per_node > 0) {
+  if (node.share_policy == model::CpusPerGpuPolicy::automatic && layout.gpus_per_node > 0) {
     diagnostics.note(
         fmt::format("the script sets no --mem, because memory comes with the GPUs on {}", input.site.name),
         node.origin);

@@ -27,8 +27,8 @@ void report_no_default(const RequestWithPlacement& input, StepDiagnostics& diagn
 }
 
 /// A MIG instance brings its own share of the node.
-MigInstanceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
-  MigInstanceShare share;
+MigRequestDefaults share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
+  MigRequestDefaults share;
   if (!place.slice) return share;
   const auto* node = place.node();
   const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
@@ -141,12 +141,12 @@ StepResult<Placement> plan_placement(const Request& request) {
     place.qos = site_rules::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
   }
   const RequestWithPlacement input(request, placement);
-  if (place.chosen_by == site_rules::PartitionChoice::only_with_type)
+  if (place.chosen_by == site_rules::PartitionOriginKind::only_with_type)
     diagnostics.note(
         fmt::format("using partition {}, the only one with GPUs of type {}: no --partition is needed",
                     place.partition()->name, job.gpu_type->value),
         place.partition()->origin);
-  if (place.chosen_by == site_rules::PartitionChoice::none && !place.choices.empty())
+  if (place.chosen_by == site_rules::PartitionOriginKind::none && !place.choices.empty())
     report_no_default(input, diagnostics);
   evaluate_node(input, diagnostics);
   const auto* node = place.node();

@@ -342,13 +342,13 @@ void check_known(StepDiagnostics& diagnostics, const model::Site& site, const st
       diagnostics.warning(
           "usage/" + flag, what,
           fmt::format("use --{}, or check that a plugin of the site adds {}", *near, option.name));
-  } else if (plugin == site_rules::PluginOption::none) {
+  } else if (plugin == site_rules::PluginOptionStatus::none) {
     diagnostics.error("usage/" + flag,
                       fmt::format("Slurm itself has no option '{}', and {} has no plugin that adds it",
                                   option.name, site.name),
                       near ? fmt::format("use --{}, or remove {}", *near, option.name)
                            : fmt::format("remove {}: sbatch would reject the job", option.name));
-  } else if (plugin == site_rules::PluginOption::possible) {
+  } else if (plugin == site_rules::PluginOptionStatus::possible) {
     diagnostics.warning(
         "usage/" + flag, what,
         near ? fmt::format("use --{}, or check that a plugin of the site adds {}", *near, option.name)

@@ -12,7 +12,7 @@
 namespace hpcml::plan {
 
 /// What a MIG instance brings of its node to a request that does not count it.
-struct MigInstanceShare {
+struct MigRequestDefaults {
   model::Known<unsigned> gpus_per_node;
   model::Known<unsigned> cpus_per_task;
   model::Known<model::MemSize> mem;
@@ -27,7 +27,7 @@ struct Placement {
   std::string gpu_type; ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
-  MigInstanceShare share = {};
+  MigRequestDefaults share = {};
 };
 
 /// Places the request.

@@ -16,7 +16,7 @@ namespace hpcml::plan {
 namespace {
 
 /// The node types that this one may be.
-std::vector<const model::NodeType*> candidates(const model::Site& site, const NodeFacts& facts) {
+std::vector<const model::NodeType*> candidates(const model::Site& site, const StepNodeFacts& facts) {
   std::vector<const model::NodeType*> types;
   if (const auto* promised = site.find_node_type(facts.job.node_type)) return {promised};
   if (const auto* partition = site.find_partition(facts.partition)) {
@@ -30,7 +30,7 @@ std::vector<const model::NodeType*> candidates(const model::Site& site, const No
 
 /// The profile's node type that this one is; none where its cores are others: reserved cores and GPU places
 /// of another kind would be worse than none.
-StepResult<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts& facts) {
+StepResult<const model::NodeType*> find_kind(const model::Site& site, const StepNodeFacts& facts) {
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
   for (const auto* type : candidates(site, facts)) {
@@ -54,7 +54,7 @@ StepResult<const model::NodeType*> find_kind(const model::Site& site, const Node
 }
 
 /// The GPUs to plan with: live locality where the node shows it, else the profile's, by the same indices.
-std::vector<model::GpuLocality> gpu_places(const NodeFacts& facts, const model::NodeType* node) {
+std::vector<model::GpuLocality> gpu_places(const StepNodeFacts& facts, const model::NodeType* node) {
   std::vector<model::GpuLocality> places = facts.live_gpus;
   const bool known = std::any_of(places.begin(), places.end(), [](const auto& p) { return p.numa || p.l3; });
   if (!node || !node->gpu) return places;
@@ -114,7 +114,7 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
-StepResult<Placement> place_node(const model::Site& site, const NodeFacts& facts) {
+StepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts) {
   StepResult<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
   auto& placement = result.value;
   if (const auto* partition = site.find_partition(facts.partition))
@@ -133,7 +133,7 @@ model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& li
   return node ? node->cpu.reserved & live.all() : model::IdSet();
 }
 
-Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+Layout lay_out_node(const model::Site& site, const Placement& placement, const StepNodeFacts& facts,
                     const RankOptions& request) {
   Layout layout;
   auto& numbers = layout.numbers;
@@ -153,7 +153,7 @@ Layout lay_out_node(const model::Site& site, const Placement& placement, const N
   return layout;
 }
 
-NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+NodePlan plan_node(const model::Site& site, const Placement& placement, const StepNodeFacts& facts,
                    const RankOptions& request) {
   NodePlan plan;
   plan.request = request;

@@ -16,7 +16,7 @@ namespace hpcml::plan {
 
 /// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset:
 /// evaluated from the live node.
-struct DeclaredJob {
+struct ScriptJobFacts {
   std::optional<unsigned> gpus_per_node;
   std::string node_type;
   std::string gpu_type;
@@ -24,7 +24,7 @@ struct DeclaredJob {
 };
 
 /// Facts about the ranks of one node, read from the step's variables and the live node.
-struct NodeFacts {
+struct StepNodeFacts {
   unsigned world_size = 1;
   unsigned local_world_size = 1;
   unsigned node_count = 1;
@@ -39,7 +39,7 @@ struct NodeFacts {
   topo::NearestNics nics = {};                             ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                                  ///< the step has all CPUs of the node
-  DeclaredJob job = {};
+  ScriptJobFacts job = {};
 };
 
 /// What was asked for each rank.
@@ -75,17 +75,17 @@ struct RankPlan {
 
 /// Where the job is that this node works for, with what speaks against the profile's word on such nodes.
 /// Only what the node shows and what the script promised count.
-StepResult<Placement> place_node(const model::Site& site, const NodeFacts& facts);
+StepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts);
 
 /// Returns the CPUs of this node that the site reserves, as far as its profile describes them.
 model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live);
 
 /// The job's numbers and facts: as its script promised them, else as this node shows them.
-Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+Layout lay_out_node(const model::Site& site, const Placement& placement, const StepNodeFacts& facts,
                     const RankOptions& request);
 
 /// The plan of a node from what it shows. Its cost grows with the number of ranks, and no faster.
-NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+NodePlan plan_node(const model::Site& site, const Placement& placement, const StepNodeFacts& facts,
                    const RankOptions& request);
 
 /// One rank of the node. A rank that the node has no core for gets no binding.

@@ -139,7 +139,7 @@ void add_core_directives(const RequestWithLaunch& input, StepResult<Directives>&
         input.partition()->origin);
     return;
   }
-  if (input.node() && input.node()->share_policy == model::CoreSharePolicy::automatic &&
+  if (input.node() && input.node()->share_policy == model::CpusPerGpuPolicy::automatic &&
       layout.gpus_per_node > 0 && !input.cpus_per_task()) {
     all_threads();
     result.remarks.note("--cpus-per-task is not written into the script, because Slurm gives cores with the "

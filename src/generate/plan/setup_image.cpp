@@ -19,7 +19,7 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_image(const SetupWithNodes& input, SetupKind kind) {
+StepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind) {
   StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   way.kind = kind;

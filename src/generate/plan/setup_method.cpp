@@ -27,7 +27,7 @@ SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupWithNodes& input, StepDiagnostics& diagnostics) {
+SetupKind kind_of(const SetupWithTargetNodes& input, StepDiagnostics& diagnostics) {
   if (input.spec.kind) return *input.spec.kind;
   if (input.job.conda) return SetupKind::conda;
   if (input.job.venv) {
@@ -39,7 +39,7 @@ SetupKind kind_of(const SetupWithNodes& input, StepDiagnostics& diagnostics) {
 }
 
 /// The site's first recipe of that way for these nodes.
-const model::PythonPackageRule* find_recipe(const SetupWithNodes& input, SetupKind kind,
+const model::PythonPackageRule* find_recipe(const SetupWithTargetNodes& input, SetupKind kind,
                                             std::optional<PythonPackageSource> way) {
   const auto facts = input.facts(kind);
   for (const auto& rule : input.site.python)
@@ -51,7 +51,7 @@ const model::PythonPackageRule* find_recipe(const SetupWithNodes& input, SetupKi
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_method(const SetupWithNodes& input) {
+StepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input) {
   StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   const auto kind = kind_of(input, diagnostics);

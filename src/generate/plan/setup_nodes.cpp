@@ -82,8 +82,8 @@ void report_no_nodes(const SetupRequest& input, StepDiagnostics& diagnostics) {
 
 } // namespace
 
-StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
-  StepResult<SetupNodes> result;
+StepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input) {
+  StepResult<SetupTargetNodes> result;
   auto& [nodes, diagnostics] = result;
   if (input.job.partition)
     if (const auto unknown = site_rules::evaluate_partition_name(input.site, input.job.partition->value)) {

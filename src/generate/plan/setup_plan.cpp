@@ -6,11 +6,11 @@
 
 namespace hpcml::plan {
 
-SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) {
+SetupResult plan_setup(const SetupOptions& spec, const model::JobSpec& job, const model::Site& site) {
   StepDiagnostics diagnostics;
   const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
   const auto nodes = unwrap(find_setup_nodes(request), diagnostics);
-  const SetupWithNodes on_nodes(request, nodes);
+  const SetupWithTargetNodes on_nodes(request, nodes);
   const auto way = unwrap(choose_setup_method(on_nodes), diagnostics);
   const SetupWithMethod by_way(on_nodes, way);
   auto place = unwrap(choose_environment_path(by_way), diagnostics);

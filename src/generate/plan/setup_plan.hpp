@@ -36,7 +36,7 @@ namespace hpcml::plan {
 using model::SetupKind;
 
 /// What a user asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
-struct SetupSpec {
+struct SetupOptions {
   std::optional<SetupKind> kind; ///< unset: what the site recommends
   std::string
       packages;       ///< requirement words or a requirements file; empty: torch, or what the site recommends
@@ -96,6 +96,6 @@ struct SetupResult {
   diag::Diagnostics diagnostics; ///< "usage/…" (exit 2), "request/…" (exit 4), as of make_plan
 };
 /// The plan of an environment for the jobs of `job` on the site.
-SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site);
+SetupResult plan_setup(const SetupOptions& spec, const model::JobSpec& job, const model::Site& site);
 
 } // namespace hpcml::plan

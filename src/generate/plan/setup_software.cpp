@@ -9,7 +9,7 @@ namespace hpcml::plan {
 
 namespace {
 
-void add_setup_modules(SetupSoftware& software, const std::vector<std::string>& modules,
+void add_setup_modules(SetupBuildEnvironment& software, const std::vector<std::string>& modules,
                        const model::Origin& origin) {
   for (const auto& text : modules) {
     const bool is_path = text.starts_with("use:");
@@ -19,7 +19,7 @@ void add_setup_modules(SetupSoftware& software, const std::vector<std::string>& 
 
 /// Downloads do not fit into a home's quota. On a login node there is no job whose variables could name the
 /// place.
-void place_downloads(const SetupWithMethod& input, SetupSoftware& software) {
+void place_downloads(const SetupWithMethod& input, SetupBuildEnvironment& software) {
   const auto& storage = input.site.storage;
   if (input.way.squashed || input.way.kind == SetupKind::container ||
       storage.scratch.find("$SLURM") != std::string::npos ||
@@ -33,8 +33,8 @@ void place_downloads(const SetupWithMethod& input, SetupSoftware& software) {
 
 } // namespace
 
-StepResult<SetupSoftware> plan_setup_software(const SetupWithMethod& input) {
-  StepResult<SetupSoftware> result;
+StepResult<SetupBuildEnvironment> plan_setup_software(const SetupWithMethod& input) {
+  StepResult<SetupBuildEnvironment> result;
   auto& [software, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   const auto* image_rule = input.way.image_rule;

@@ -5,7 +5,7 @@
 
 namespace hpcml::plan {
 
-site_rules::JobFacts SetupWithNodes::facts(SetupKind kind) const {
+site_rules::JobFacts SetupWithTargetNodes::facts(SetupKind kind) const {
   site_rules::JobFacts facts;
   facts.gpus = is_for_gpus();
   facts.container = kind == SetupKind::container;
@@ -15,7 +15,7 @@ site_rules::JobFacts SetupWithNodes::facts(SetupKind kind) const {
   return facts;
 }
 
-bool SetupWithNodes::is_module_image(SetupKind kind) const {
+bool SetupWithTargetNodes::is_module_image(SetupKind kind) const {
   if (kind != SetupKind::container || !job.container) return false;
   return !images.empty() && !images.front()->image_variable.empty();
 }

@@ -17,7 +17,7 @@ namespace hpcml::plan {
 
 /// What is asked for, of which site.
 struct SetupRequest {
-  const SetupSpec& spec;
+  const SetupOptions& spec;
   const model::JobSpec& job;
   const model::Site& site;
   ContainerRules images = {}; ///< the site's rules for the request's image
@@ -28,17 +28,17 @@ struct SetupRequest {
 };
 
 /// The nodes that the environment is for, and what they have in common.
-struct SetupNodes {
+struct SetupTargetNodes {
   std::vector<const model::NodeType*> types;
   WheelTarget target;
 };
-StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input);
+StepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps after it.
-struct SetupWithNodes : SetupRequest {
-  SetupWithNodes(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
+struct SetupWithTargetNodes : SetupRequest {
+  SetupWithTargetNodes(const SetupRequest& request, const SetupTargetNodes& all) : SetupRequest(request), nodes(all) {}
 
-  const SetupNodes& nodes;
+  const SetupTargetNodes& nodes;
 
   /// What the profile's conditional rules ask; nothing is known of the number of nodes.
   site_rules::JobFacts facts(SetupKind kind) const;
@@ -53,18 +53,18 @@ struct SetupMethod {
   std::optional<SquashfsSetup> squashed = {};       ///< it is on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
-StepResult<SetupMethod> choose_setup_method(const SetupWithNodes& input);
+StepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input);
 /// Part of the above: a virtual environment on top of the request's image.
-StepResult<SetupMethod> choose_setup_image(const SetupWithNodes& input, SetupKind kind);
+StepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind);
 
 /// A request whose way is chosen, for the steps after it.
-struct SetupWithMethod : SetupWithNodes {
-  SetupWithMethod(const SetupWithNodes& input, const SetupMethod& how) : SetupWithNodes(input), way(how) {}
+struct SetupWithMethod : SetupWithTargetNodes {
+  SetupWithMethod(const SetupWithTargetNodes& input, const SetupMethod& how) : SetupWithTargetNodes(input), way(how) {}
 
   const SetupMethod& way;
 
-  site_rules::JobFacts facts() const { return SetupWithNodes::facts(way.kind); }
-  bool is_module_image() const { return SetupWithNodes::is_module_image(way.kind); }
+  site_rules::JobFacts facts() const { return SetupWithTargetNodes::facts(way.kind); }
+  bool is_module_image() const { return SetupWithTargetNodes::is_module_image(way.kind); }
 };
 
 /// Where the environment is.
@@ -95,7 +95,7 @@ struct PackageIndex {
 StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place);
 
 /// What is loaded and set for the making of it.
-struct SetupSoftware {
+struct SetupBuildEnvironment {
   model::ModulesReset modules_reset = model::ModulesReset::none;
   std::vector<model::PlannedModule> modules;
   std::vector<model::PlannedEnv> downloads;  ///< where pip and uv keep what they have fetched
@@ -103,6 +103,6 @@ struct SetupSoftware {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-StepResult<SetupSoftware> plan_setup_software(const SetupWithMethod& input);
+StepResult<SetupBuildEnvironment> plan_setup_software(const SetupWithMethod& input);
 
 } // namespace hpcml::plan

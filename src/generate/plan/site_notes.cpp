@@ -118,9 +118,9 @@ void note_node(const RequestWithSoftware& input, const Directives& directives, S
                                  "--sbatch={} requests them as well",
                                  cpu.reserved.to_list(), cpu.reserved_override),
                      node->origin);
-  const bool hbm = node->memory_kind == model::MemoryCountMode::hbm;
+  const bool hbm = node->memory_kind == model::NodeMemoryKind::hbm;
   const char* memory = hbm ? "HBM" : "HBM and the processors' memory together";
-  if (node->memory && (hbm || node->memory_kind == model::MemoryCountMode::sum))
+  if (node->memory && (hbm || node->memory_kind == model::NodeMemoryKind::sum))
     diagnostics.note(fmt::format("the memory that --mem can request on node type {}, {}, is {}", node->id,
                                  node->memory->value.to_slurm(), memory),
                      node->memory->origin);

@@ -210,7 +210,7 @@ std::string SiteViolations::hint(const PolicyViolation& violation) const {
 
 void SiteViolations::report_one(const PolicyViolation& violation, StepDiagnostics& diagnostics) const {
   // If the profile has no rule for the share, more cores take nothing from other jobs.
-  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::CoreSharePolicy::none)
+  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::CpusPerGpuPolicy::none)
     return;
   add_finding(diagnostics, violation, describe(violation), hint(violation));
 }

@@ -16,9 +16,9 @@ ScriptLines component_lines() {
                   reasons}};
 }
 
-Step component_step(const ScriptStep& first) {
-  Step all;
-  const auto add = [&](const ScriptStep& step, std::size_t number) {
+JobStepLine component_step(const JobStepInput& first) {
+  JobStepLine all;
+  const auto add = [&](const JobStepInput& step, std::size_t number) {
     auto groups = launch_groups(step);
     const auto component = ScriptWord::literal("--het-group=" + std::to_string(number));
     auto& start = groups.front(); // "srun …"

@@ -76,7 +76,7 @@ ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
   return lines;
 }
 
-Step ported_step(const ScriptStep& step) {
+JobStepLine ported_step(const JobStepInput& step) {
   if (step.program.per_node)
     return single_step(step, per_node_words(step.plan),
                        "a step of the old script with one process on each node");

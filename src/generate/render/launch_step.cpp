@@ -22,14 +22,14 @@ void add(ScriptWords& words, const char* option, const std::string& value) {
 }
 
 /// Whether the step runs in an image that has other files than the host.
-bool hides_host(const ScriptStep& step) {
+bool hides_host(const JobStepInput& step) {
   const auto& container = step.plan.container;
   return container && !step.program.on_host && !model::row_of(container->engine).keeps_host;
 }
 
 } // namespace
 
-std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
+std::vector<ScriptWords> launch_groups(const JobStepInput& step) {
   const auto& plan = step.plan;
   ScriptWords program{ScriptWord::expression("\"$HPCML\"")};
   for (const auto& directory : plan.sites_dirs) add(program, "--sites-dir", directory);

@@ -44,7 +44,7 @@ std::string to_text(const CommandLine& line) { return wrap_words(line.words); }
 
 /// Each group starts a line, or continues that of the one before it if both fit; what starts the tasks is on
 /// its own.
-std::string to_text(const Step& line) {
+std::string to_text(const JobStepLine& line) {
   constexpr std::size_t k_columns = 108; // with " \\" at the end
   std::string text;
   ScriptWords open; // of the last line

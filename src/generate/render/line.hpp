@@ -51,7 +51,7 @@ struct CommandLine {
 };
 
 /// A job step: groups of words, one group per line of the script.
-struct Step {
+struct JobStepLine {
   std::vector<ScriptWords> groups;
   Reasons reasons;
 };
@@ -68,7 +68,7 @@ struct Verbatim {
   Reasons reasons;
 };
 
-using ScriptLine = std::variant<Directive, Export, ModuleLine, CommandLine, Step, Comment, Verbatim>;
+using ScriptLine = std::variant<Directive, Export, ModuleLine, CommandLine, JobStepLine, Comment, Verbatim>;
 using ScriptLines = std::vector<ScriptLine>;
 
 /// Returns the line as it is written to the script, without the line break at its end.

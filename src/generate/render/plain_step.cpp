@@ -222,7 +222,7 @@ std::string task_variable(const model::Plan& plan, const std::string& name, cons
   return plan.launcher.by_srun() ? "$" + variable : "${" + variable + ":?}";
 }
 
-std::vector<ScriptWords> plain_groups(const ScriptStep& step) {
+std::vector<ScriptWords> plain_groups(const JobStepInput& step) {
   const auto& plan = step.plan;
   std::vector<ScriptWords> groups{step_words(step)};
   TaskVariables variables;

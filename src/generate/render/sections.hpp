@@ -58,23 +58,23 @@ std::string task_rank(const model::Plan& plan);
 /// A variable with a number of the task, likewise: the step's own, or Slurm's `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// One step of a script: what it runs as the plan says.
-struct ScriptStep {
+struct JobStepInput {
   const model::Plan& plan;
   const model::ImportedLaunch& program;      ///< of a ported script with its text and its options
   const std::vector<std::string>& step_args; ///< what the launcher gets
 };
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
-ScriptWords step_words(const ScriptStep& step);
+ScriptWords step_words(const JobStepInput& step);
 /// Returns what is between the launcher and the program, one group per line: shells that set variables, the
 /// container, a shell that activates the environment in it. `last` starts the program.
-std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariables& variables = {},
+std::vector<ScriptWords> wrapper_groups(const JobStepInput& step, const TaskVariables& variables = {},
                                         const std::string& last = "exec \"$@\"");
 /// The last words of the step's command: `words`, or their text in the script that is ported.
 ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words);
 /// Returns a step without the setup of ranks, for the program alone; `start` starts its tasks.
-Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
+JobStepLine single_step(const JobStepInput& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.
-Step program_step(const ScriptStep& step);
+JobStepLine program_step(const JobStepInput& step);
 /// The options of a step on the healthy ones of the job's nodes; empty where the job has no spare ones.
 ScriptWords healthy_node_words(const model::Plan& plan);
 /// True if the header counts one task per node and a step has all nodes: their number is then that of the
@@ -84,7 +84,7 @@ bool has_one_task_per_node(const model::Plan& plan);
 Reasons step_reasons(const model::Plan& plan);
 /// The step over all components of a heterogeneous job: one `srun` for all, each component with its own
 /// options and, where it has one, its own program.
-Step component_step(const ScriptStep& first);
+JobStepLine component_step(const JobStepInput& first);
 /// Returns the lines before a step of several components, which unset variables of the first component.
 ScriptLines component_lines();
 /// Returns the lines before a step that binds with masks.
@@ -94,8 +94,8 @@ ScriptWords per_node_words(const model::Plan& plan);
 /// Returns the old script's own commands, with new launches in place of the old ones.
 ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args);
 /// The step of a script with `hpcml launch`, and of a plain one.
-std::vector<ScriptWords> launch_groups(const ScriptStep& step);
-std::vector<ScriptWords> plain_groups(const ScriptStep& step);
+std::vector<ScriptWords> launch_groups(const JobStepInput& step);
+std::vector<ScriptWords> plain_groups(const JobStepInput& step);
 
 /// All lines of the script in order, ready to print or to explain.
 ScriptLines make_script(const model::Plan& plan);

@@ -214,7 +214,7 @@ ScriptWords program_words(const model::ImportedLaunch& program, const std::vecto
 namespace {
 
 /// Agents of an elastic job outlive a lost node.
-void add_no_kill(ScriptWords& words, const ScriptStep& step) {
+void add_no_kill(ScriptWords& words, const JobStepInput& step) {
   const auto& launcher = step.plan.launcher;
   if (launcher.has_own_agent() && launcher.least_nodes > 0 && !gives(step.step_args, "--no-kill"))
     words.push_back(ScriptWord::literal("--no-kill"));
@@ -222,7 +222,7 @@ void add_no_kill(ScriptWords& words, const ScriptStep& step) {
 
 } // namespace
 
-ScriptWords step_words(const ScriptStep& step) {
+ScriptWords step_words(const JobStepInput& step) {
   const auto& plan = step.plan;
   const auto& extra = step.step_args;
   ScriptWords words{ScriptWord::literal(plan.launcher.step)};
@@ -251,7 +251,7 @@ ScriptWords step_words(const ScriptStep& step) {
   return words;
 }
 
-std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariables& variables,
+std::vector<ScriptWords> wrapper_groups(const JobStepInput& step, const TaskVariables& variables,
                                         const std::string& last) {
   const auto& plan = step.plan;
   const char* name = plan.launcher.choice.is_agent() ? "node" : "rank";
@@ -328,7 +328,7 @@ ScriptLines make_container(const model::Plan& plan) {
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
-Step single_step(const ScriptStep& step, ScriptWords start, const char* why) {
+JobStepLine single_step(const JobStepInput& step, ScriptWords start, const char* why) {
   std::vector<ScriptWords> groups{std::move(start)};
   if (step.plan.launcher.by_srun()) {
     ScriptWords options;
@@ -352,21 +352,21 @@ ScriptLines mask_lines(const model::Plan& plan) {
       reasons}};
 }
 
-Step program_step(const ScriptStep& step) {
+JobStepLine program_step(const JobStepInput& step) {
   if (!step.plan.components.empty() && !step.program.once) return component_step(step);
   const auto& launcher = step.plan.launcher;
   return step.program.once ? single_step(step,
                                          literals({launcher.step, "--nodes=1", "--ntasks=1",
                                                    "--ntasks-per-node=1", "--cpu-bind=none"}),
                                          "a step that is to run once: one process on the first node")
-                           : Step{launcher.choice.is_hpcml() ? launch_groups(step) : plain_groups(step),
+                           : JobStepLine{launcher.choice.is_hpcml() ? launch_groups(step) : plain_groups(step),
                                   step_reasons(step.plan)};
 }
 
 namespace {
 
 /// What starts the ranks of hpcml launch, and what binds them: readers find options for both in the step.
-ScriptLines describe_step(const ScriptStep& step) {
+ScriptLines describe_step(const JobStepInput& step) {
   const auto& plan = step.plan;
   if (!plan.launcher.choice.is_hpcml() || step.program.once || !plan.components.empty()) return {};
   const auto* cores =
@@ -396,7 +396,7 @@ ScriptLines describe_step(const ScriptStep& step) {
   return lines;
 }
 
-ScriptLines one_step(const ScriptStep& script_step, bool is_first = true) {
+ScriptLines one_step(const JobStepInput& script_step, bool is_first = true) {
   const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
   auto lines = is_first ? describe_step(script_step) : ScriptLines{};
   for (auto& line : over_components ? component_lines() : mask_lines(script_step.plan))

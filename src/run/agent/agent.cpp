@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "run/agent/agent_loop.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/reach_srun.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/supervisor.hpp"
@@ -62,7 +62,7 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
 
 int run_agent(const AgentRequest& request, const launch::RuntimeContext& context) {
   auto planned = launch::resolve_ranks(request.launch, context);
-  if (const auto* failure = std::get_if<launch::LaunchFailure>(&planned))
+  if (const auto* failure = std::get_if<launch::LauncherFailure>(&planned))
     return launch::report_failure(*failure, context.env);
   const auto mask = block_signals();
   const auto outcome = run(request, context, std::get<launch::ResolvedLaunch>(std::move(planned)), mask);

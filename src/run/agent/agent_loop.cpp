@@ -19,7 +19,7 @@
 #include "run/agent/stop_messages.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/join_rendezvous.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/report_bad_node.hpp"
 #include "run/launch/separate_worlds.hpp"
@@ -81,7 +81,7 @@ AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& 
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (x_rendezvous.link->place().empty() || !x_request.heartbeat.is_on()) return;
-  auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_context.host);
+  auto watchdog = AgentLivenessWatchdog::start(x_request.heartbeat, x_context.host);
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
@@ -187,7 +187,7 @@ void AgentLoop::send_event(AgentEvent event) {
 }
 
 /// Reports a failure of this agent like that of a rank, because a run has only one first failure.
-void AgentLoop::fail(const launch::LaunchFailure& failure) {
+void AgentLoop::fail(const launch::LauncherFailure& failure) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
   event.failure.of_launcher = true;
@@ -227,7 +227,7 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   x_rendezvous.link->keep_alive();
   auto prepared = launch::prepare_ranks(x_request.launch, x_context, world, std::exchange(x_planned, {}));
   x_rendezvous.link->keep_alive();
-  if (const auto* failure = std::get_if<launch::LaunchFailure>(&prepared)) return fail(*failure), false;
+  if (const auto* failure = std::get_if<launch::LauncherFailure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
   // The new holds are taken before the old ones are released, so that kept caches always have a holder.

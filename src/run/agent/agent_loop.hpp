@@ -54,7 +54,7 @@ private:
   std::optional<model::FailureClass> report_class() const;
   void note_bad_node(const std::string& node, const std::string& why);
   void note_lost(const AgentCommand& order);
-  void fail(const launch::LaunchFailure& failure);
+  void fail(const launch::LauncherFailure& failure);
   void open_record(const AgentCommand& order);
   void note(const RecordEvent& event);
   void send_event(AgentEvent event);
@@ -71,7 +71,7 @@ private:
   RunDirectory x_directory;
   std::string x_run_id;
   sigset_t x_mask;
-  std::unique_ptr<AgentWatchdog> x_watchdog; ///< if there are several nodes
+  std::unique_ptr<AgentLivenessWatchdog> x_watchdog; ///< if there are several nodes
   int x_signals = -1;
   std::optional<RunRecord> x_record;
   std::optional<Attempt> x_attempt;

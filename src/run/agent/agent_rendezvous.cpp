@@ -8,7 +8,7 @@
 #include "core/util/log.hpp"
 #include "run/agent/coordinator_service.hpp"
 #include "run/launch/job_key.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/resolve/rendezvous_ports.hpp"
 
@@ -127,7 +127,7 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
                      const FirstNodePlace& first, const HeartbeatOptions& heartbeat,
                      std::chrono::seconds join_timeout, std::chrono::seconds answer,
                      const std::function<bool()>& is_over) {
-  CoordinatorSearch search;
+  CoordinatorSearchOptions search;
   search.key = key_to_prove(channel);
   search.name = first.name;
   search.heartbeat = heartbeat;
@@ -158,7 +158,7 @@ util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequ
                                    const std::function<bool()>& is_over) {
   TRY(const auto served, start_service(rules, channel, addresses, first.ports));
   registration.leads = true;
-  CoordinatorSearch search;
+  CoordinatorSearchOptions search;
   search.key = key_to_prove(channel);
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;

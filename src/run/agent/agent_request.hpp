@@ -15,7 +15,7 @@
 namespace hpcml::agent {
 
 /// Rendezvous endpoint of agents outside a Slurm step.
-struct RendezvousEndpoint {
+struct RendezvousParameters {
   std::string host;                       ///< a name or number of the node that serves
   std::uint16_t port = 0;                 ///< 0 on one node: any
   std::string run_id;                     ///< the same for all agents of a run
@@ -34,7 +34,7 @@ struct AgentRequest {
   std::string role = "default"; ///< ROLE_NAME
   unsigned min_nodes = 0;       ///< 0: all of the step
   unsigned max_nodes = 0;
-  std::optional<RendezvousEndpoint> place; ///< unset: the step's, or this machine alone
+  std::optional<RendezvousParameters> place; ///< unset: the step's, or this machine alone
   std::string key_file = {}; ///< with `place`: of the agents' key; empty: HPCML_JOB_SECRET, else the user's
 };
 

@@ -32,22 +32,22 @@ RegisterReply CoordinatorService::reply_to(store::ClientId client, const Registe
   return reply;
 }
 
-bool CoordinatorService::on_message(store::ClientId client, const store::Message& message,
+bool CoordinatorService::on_message(store::ClientId client, const store::TcpStoreMessage& message,
                                     store::AnswerSink& answers, store::Time) {
-  using store::StoreOperation;
+  using store::StoreOpcode;
   const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
-  if (message.op == StoreOperation::compare_set && key == k_register_key) {
+  if (message.op == StoreOpcode::compare_set && key == k_register_key) {
     const auto registration =
         unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
     const auto reply = registration
                            ? reply_to(client, *registration, now)
                            : RegisterReply{"does not support the agents of this version of hpcml", false};
     answers.message(client, pack_reply(reply));
-  } else if (message.op == StoreOperation::set && key == k_event_key) {
+  } else if (message.op == StoreOpcode::set && key == k_event_key) {
     if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
       x_coordinator.on_event(client, *event, now);
-  } else if (message.op == StoreOperation::get && key == k_order_key) {
+  } else if (message.op == StoreOpcode::get && key == k_order_key) {
     x_polling.insert(client);
   } else {
     return false;

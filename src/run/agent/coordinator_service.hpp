@@ -27,7 +27,7 @@ public:
                      std::string open_secret = {});
 
   void authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time now) override;
-  bool on_message(store::ClientId client, const store::Message& message, store::AnswerSink& answers,
+  bool on_message(store::ClientId client, const store::TcpStoreMessage& message, store::AnswerSink& answers,
                   store::Time now) override;
   void left(store::ClientId client, const std::string& peer, const std::string& why,
             store::Time now) override;

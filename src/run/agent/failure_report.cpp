@@ -123,7 +123,7 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
     report.push_back(lines[i].empty() ? "" : "    " + shown(lines[i]));
 }
 
-std::string what_happens_next(const failures::RankFailure& note, const AfterFailure& after) {
+std::string what_happens_next(const failures::RankFailure& note, const RestartDecision& after) {
   if (after.restart > 0) return describe_restart(after.restart, after.max_restarts, after.pause);
   Lines parts;
   if (note.of_launcher)
@@ -155,7 +155,7 @@ std::string render_failed_rank(const failures::RankFailure& note, unsigned world
                            note.cut_short ? "failed" : launch::describe_end(note.status), note.seconds));
 }
 
-std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after) {
+std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& after) {
   Lines report = {render_failed_rank(note, after.world_size)};
   if (note.out_of_memory)
     report.push_back(fmt::format("  {}", shown(note.memory.empty()

@@ -11,7 +11,7 @@
 namespace hpcml::agent {
 
 /// What the agents do about a failure.
-struct AfterFailure {
+struct RestartDecision {
   unsigned world_size = 1;       ///< of the ranks that were running
   unsigned restart = 0;          ///< number of the restart that follows, from 1; 0: none
   unsigned max_restarts = 0;     ///< --max-restarts
@@ -21,7 +21,7 @@ struct AfterFailure {
 /// At most 60 lines of at most 400 characters, control characters shown and not sent: who failed and how, out
 /// of memory or not, its message, its traceback, the last lines of its standard error that are not in that,
 /// what to do, and what happens next.
-std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after);
+std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& after);
 /// Returns " after a pause of 4 s"; an empty text if there is none.
 std::string describe_pause(std::chrono::seconds pause);
 /// Returns "all ranks are restarted after a pause of 4 s (restart 1 of 3)".

@@ -8,7 +8,7 @@
 
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/store/client.hpp"
 #include "run/store/hpcml_protocol.hpp"
 
@@ -59,7 +59,7 @@ private:
 
 class FarLink : public CoordinatorConnection {
 public:
-  FarLink(store::Client client, const CoordinatorSearch& search, std::string open_secret)
+  FarLink(store::Client client, const CoordinatorSearchOptions& search, std::string open_secret)
       : x_client(std::move(client)), x_own(search.own), x_name(search.name),
         x_open_secret(std::move(open_secret)), x_heartbeat(search.heartbeat, util::now_with_suspend()) {
     x_client.put_get(k_order_key);
@@ -103,7 +103,7 @@ public:
     return heartbeat_due();
   }
   bool was_away() const override { return x_heartbeat.was_away(); }
-  void set_watchdog(AgentWatchdog* watchdog) override { x_watchdog = watchdog; }
+  void set_watchdog(AgentLivenessWatchdog* watchdog) override { x_watchdog = watchdog; }
   void announce_wait() override {
     if (x_watchdog != nullptr) x_watchdog->pause();
   }
@@ -131,12 +131,12 @@ private:
   bool x_own;
   std::string x_name, x_open_secret;
   HeartbeatTimer x_heartbeat;
-  AgentWatchdog* x_watchdog = nullptr;
+  AgentLivenessWatchdog* x_watchdog = nullptr;
   bool x_silent = false; ///< the coordinator has not answered for the timeout
 };
 
 std::optional<store::Credentials> credentials_of(const RegisterRequest& registration,
-                                                 const CoordinatorSearch& search) {
+                                                 const CoordinatorSearchOptions& search) {
   if (!search.key) return std::nullopt;
   return store::Credentials{*search.key,
                             {store::PeerRole::agent, registration.job,
@@ -154,7 +154,7 @@ std::string describe_other(const std::string& answer, const std::string& place) 
 /// Returns the answer of one endpoint to a registration. If it was registered, a closed connection counts as
 /// the loss of this agent, so that the connection is kept while waiting.
 util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
-                                    const CoordinatorSearch& search, Clock::time_point deadline) {
+                                    const CoordinatorSearchOptions& search, Clock::time_point deadline) {
   client.put_compare_set(k_register_key, {}, pack_registration(registration));
   const auto begin = Clock::now();
   for (;;) {
@@ -175,7 +175,7 @@ std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& r
 }
 
 std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
-find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search) {
+find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOptions& search) {
   const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
   auto word = seconds(20);

@@ -12,7 +12,7 @@
 
 #include "core/util/result.hpp"
 #include "run/agent/agent_protocol.hpp"
-#include "run/agent/agent_watchdog.hpp"
+#include "run/agent/agent_liveness_watchdog.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/store/store_search.hpp"
 
@@ -36,7 +36,7 @@ public:
   /// have started again without its ranks.
   virtual bool was_away() const { return false; }
   /// Shows this process to its watchdog by each heartbeat.
-  virtual void set_watchdog(AgentWatchdog*) {}
+  virtual void set_watchdog(AgentLivenessWatchdog*) {}
   /// This process works at something that takes long: its watchdog expects nothing until the next heartbeat.
   virtual void announce_wait() {}
   /// Returns why the connection was lost; empty while it exists.
@@ -52,7 +52,7 @@ std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& r
                                                      const RegisterRequest& registration);
 
 /// Options of the search for the coordinator.
-struct CoordinatorSearch {
+struct CoordinatorSearchOptions {
   std::vector<store::StoreAddress> places;
   std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any coordinator is accepted
   std::chrono::seconds join_timeout{600};
@@ -72,6 +72,6 @@ struct CoordinatorError {
 
 /// Connects to the coordinator of the run that `registration` names.
 std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
-find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search);
+find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOptions& search);
 
 } // namespace hpcml::agent

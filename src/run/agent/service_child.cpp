@@ -3,7 +3,7 @@
 #include "run/agent/coordinator_service.hpp"
 
 #include "core/util/log.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/store/session_gate.hpp"
 
 namespace hpcml::agent {

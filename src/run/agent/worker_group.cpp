@@ -15,7 +15,7 @@
 #include "run/agent/failure_order.hpp"
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/read_stacks.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/resolve/rank_report.hpp"
 
 namespace hpcml::agent {

@@ -12,7 +12,7 @@
 #include "core/util/text.hpp"
 #include "run/batch/batch_process.hpp"
 #include "run/batch/job_time.hpp"
-#include "run/batch/script_steps.hpp"
+#include "run/batch/step_processes.hpp"
 #include "run/launch/save_request.hpp"
 
 namespace hpcml::batch {

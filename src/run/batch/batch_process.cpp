@@ -23,7 +23,7 @@
 #include "run/batch/run_cause.hpp"
 #include "run/batch/saved_job.hpp"
 #include "run/batch/script_environment.hpp"
-#include "run/batch/script_steps.hpp"
+#include "run/batch/step_processes.hpp"
 
 namespace hpcml::batch {
 

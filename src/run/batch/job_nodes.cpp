@@ -34,7 +34,7 @@ std::vector<std::string> check_words(const BatchRequest& request, const std::str
   return words;
 }
 
-void report_choice(const slurm::NodeChoice& choice, unsigned need) {
+void report_choice(const slurm::HealthyNodeSelection& choice, unsigned need) {
   for (const auto& [node, why] : choice.bad)
     util::log_warning(fmt::format("{0} is not used, because it is faulty: {1}\n"
                                   "hint: request a repair of {0} from the site's administrators",
@@ -67,9 +67,9 @@ util::Result<std::vector<node_health::BadNode>> read_bad_nodes(const std::string
   return node_health::parse_bad_nodes(text);
 }
 
-util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& commands, const std::string& job,
+util::Result<slurm::ExcludeListUpdate> find_exclusion(const slurm::Commands& commands, const std::string& job,
                                                   const std::vector<node_health::BadNode>& bad) {
-  if (bad.empty()) return slurm::NodeExclusion{};
+  if (bad.empty()) return slurm::ExcludeListUpdate{};
   const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
   if (!record.ok()) return util::Error{fmt::format("{}: {}", record.command(), record.why_not)};
   const auto partition = slurm::partition_of(record.output.out);
@@ -81,7 +81,7 @@ util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& command
   return exclusion;
 }
 
-bool concerns(const std::string& nodes, const slurm::NodeExclusion& exclusion) {
+bool concerns(const std::string& nodes, const slurm::ExcludeListUpdate& exclusion) {
   const auto list = model::Hostlist::parse(nodes);
   if (!list) return false;
   const auto holds = [](const auto& all, const std::string& node) {

@@ -7,7 +7,7 @@
 
 #include "core/node_health/bad_node_file.hpp"
 #include "core/slurm/commands.hpp"
-#include "core/slurm/node_choice.hpp"
+#include "core/slurm/healthy_node_selection.hpp"
 #include "core/slurm/node_exclusion.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
@@ -19,11 +19,11 @@ namespace hpcml::batch {
 util::Result<std::vector<node_health::BadNode>> read_bad_nodes(const std::string& file);
 
 /// The exclude list of a job with its bad nodes added. Errors if Slurm does not answer.
-util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& commands, const std::string& job,
+util::Result<slurm::ExcludeListUpdate> find_exclusion(const slurm::Commands& commands, const std::string& job,
                                                   const std::vector<node_health::BadNode>& bad);
 
 /// True if one of the nodes of hostlist `nodes` is to be excluded and was not before.
-bool concerns(const std::string& nodes, const slurm::NodeExclusion& exclusion);
+bool concerns(const std::string& nodes, const slurm::ExcludeListUpdate& exclusion);
 
 /// True if Slurm reports a node of a hostlist as down, failed or without an answer; false if slurmctld does
 /// not answer.

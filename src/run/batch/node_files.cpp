@@ -121,7 +121,7 @@ private:
   std::string x_directory, x_environment;
 };
 
-void add_step_options(const PerNodeTasks& tasks, const util::EnvSnapshot& env, Words& words) {
+void add_step_options(const PerNodeStep& tasks, const util::EnvSnapshot& env, Words& words) {
   auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
   auto list = env.get_or(k_nodes_variable, "");
   if (!tasks.nodes.empty()) {
@@ -145,7 +145,7 @@ std::string stage_directory(const std::string& base, unsigned restarts, const ut
                      env.get_or("SLURM_JOB_ID", "0"), restarts);
 }
 
-Words on_each_node(const PerNodeTasks& tasks, const Words& command, const util::EnvSnapshot& env) {
+Words on_each_node(const PerNodeStep& tasks, const Words& command, const util::EnvSnapshot& env) {
   Words words;
   for (const auto& word : util::split(tasks.launcher, ' '))
     if (!word.empty()) words.push_back(word);

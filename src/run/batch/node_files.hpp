@@ -26,7 +26,7 @@ struct StageRequest {
 std::string stage_directory(const std::string& base, unsigned restarts, const util::EnvSnapshot& env);
 
 /// One task on each of some nodes of the job.
-struct PerNodeTasks {
+struct PerNodeStep {
   std::string launcher = "srun";       ///< others than srun are used as given
   std::vector<std::string> nodes = {}; ///< empty: those that run the program
   /// The tasks of other nodes continue when one fails, or its node.
@@ -35,7 +35,7 @@ struct PerNodeTasks {
 
 /// A command in such tasks. Reads the job's size and its healthy nodes from `env`. A step of srun shares the
 /// nodes with other steps and takes no GPUs of a job that counts them in total.
-std::vector<std::string> on_each_node(const PerNodeTasks& tasks, const std::vector<std::string>& command,
+std::vector<std::string> on_each_node(const PerNodeStep& tasks, const std::vector<std::string>& command,
                                       const util::EnvSnapshot& env);
 
 /// Runs the commands that make the directory and fill it, with their output in the job's log. Errors name the

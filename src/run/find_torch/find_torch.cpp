@@ -106,7 +106,7 @@ std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& 
   return needs;
 }
 
-using Kind = TorchFound::Kind;
+using Kind = TorchLookupResult::Kind;
 
 constexpr std::size_t k_most_of_a_version_file = 16 << 10;
 
@@ -147,15 +147,15 @@ public:
   }
 };
 
-TorchFound not_found(Kind kind, std::string why) {
-  TorchFound found;
+TorchLookupResult not_found(Kind kind, std::string why) {
+  TorchLookupResult found;
   found.kind = kind;
   found.why = std::move(why);
   return found;
 }
 
-TorchFound found_at(const std::string& text, const std::string& place) {
-  TorchFound found;
+TorchLookupResult found_at(const std::string& text, const std::string& place) {
+  TorchLookupResult found;
   const auto version = parse_torch_version(text);
   if (!version) return not_found(Kind::unknown, fmt::format("{} contains no torch version", place));
   found.kind = Kind::found;
@@ -178,7 +178,7 @@ std::optional<std::string> quoted_behind(const std::string& text, std::string_vi
 }
 
 /// Returns the torch that Python imports from `directory`, or nothing if Python searches the next one.
-std::optional<TorchFound> torch_in(const std::string& directory, const FileView& files) {
+std::optional<TorchLookupResult> torch_in(const std::string& directory, const FileView& files) {
   const auto package = directory + "/torch";
   const bool is_package = files.exists(package + "/__init__.py");
   if (is_package) {
@@ -193,7 +193,7 @@ std::optional<TorchFound> torch_in(const std::string& directory, const FileView&
 
 /// Returns a torch whose files are elsewhere, as pip records it: torch-2.8.0.dist-info without a package in
 /// the same directory.
-std::optional<TorchFound> noted_torch(const std::string& directory, const std::vector<std::string>& names) {
+std::optional<TorchLookupResult> noted_torch(const std::string& directory, const std::vector<std::string>& names) {
   for (const auto& name : names)
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
       if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
@@ -207,9 +207,9 @@ std::optional<TorchFound> noted_torch(const std::string& directory, const std::v
   return std::nullopt;
 }
 
-TorchFound torch_of_python(const std::string& program, const std::vector<std::string>& words,
+TorchLookupResult torch_of_python(const std::string& program, const std::vector<std::string>& words,
                            const util::EnvSnapshot& env, const std::string& cwd, const FileView& files) {
-  std::optional<TorchFound> found;
+  std::optional<TorchLookupResult> found;
   const auto line = read_python_line(words, env, cwd, files);
   const auto see = [&](const std::string& directory, const std::vector<std::string>* names) {
     found = names ? noted_torch(directory, *names) : torch_in(directory, files);
@@ -223,7 +223,7 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
 
 } // namespace
 
-std::optional<TorchFound> torch_around(const std::string& directory, const FileView& files) {
+std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileView& files) {
   const auto parent = directory + "/..";
   if (const auto text = files.read(parent + "/version.py", k_most_of_a_version_file))
     if (const auto version = quoted_behind(*text, "__version__"))
@@ -239,7 +239,7 @@ std::optional<TorchFound> torch_around(const std::string& directory, const FileV
 
 namespace {
 
-TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
+TorchLookupResult torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
   const auto needs = read_elf_needs(program, files);
   if (!needs) return not_found(Kind::unknown, fmt::format("the libraries of {} cannot be read", program));
   std::string library;
@@ -413,7 +413,7 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
 
 } // namespace
 
-TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
+TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files) {
   if (command.empty()) return not_found(Kind::unknown, "no command given");
   auto started = find_program_words(command, env, cwd, files);

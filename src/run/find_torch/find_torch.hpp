@@ -41,7 +41,7 @@ struct TorchVersion {
 std::optional<TorchVersion> parse_torch_version(const std::string& text);
 
 /// The torch of a command.
-struct TorchFound {
+struct TorchLookupResult {
   enum class Kind {
     found,
     none,   ///< a program without torch: a Python without it, or a program that is not linked with it
@@ -56,11 +56,11 @@ struct TorchFound {
 
 /// Returns the version of torch near one of its libraries: in the package of pip, the LibTorch archive or
 /// the directories of conda.
-std::optional<TorchFound> torch_around(const std::string& directory, const FileView& files);
+std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileView& files);
 
 /// Returns the torch that `command` imports or is linked with, in a rank's environment `env` and working
 /// directory `cwd`.
-TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
+TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files = live_files());
 
 } // namespace hpcml::find_torch

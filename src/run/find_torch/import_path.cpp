@@ -52,7 +52,7 @@ Installation find_installation(const std::string& program, const FileView& files
 
 class Walk {
 public:
-  Walk(const PythonCommandLine& line, const util::EnvSnapshot& env, const FileView& files,
+  Walk(const PythonImportOptions& line, const util::EnvSnapshot& env, const FileView& files,
        const DirectoryVisitor& see)
       : x_line(line), x_env(env), x_files(files), x_see(see) {}
 
@@ -109,7 +109,7 @@ public:
   }
 
 private:
-  const PythonCommandLine& x_line;
+  const PythonImportOptions& x_line;
   const util::EnvSnapshot& x_env;
   const FileView& x_files;
   const DirectoryVisitor& x_see;
@@ -178,9 +178,9 @@ std::string follow_links(std::string path, const FileView& files) {
   return path;
 }
 
-PythonCommandLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+PythonImportOptions read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                                    const std::string& cwd, const FileView& files) {
-  PythonCommandLine line;
+  PythonImportOptions line;
   bool safe = false;
   std::optional<std::string> script;
   bool runs_elsewhere = false; // -m or -c: Python imports from the directory in which it is started
@@ -213,7 +213,7 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
   return line;
 }
 
-std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
+std::string visit_import_directories(const std::string& program, const PythonImportOptions& line,
                                      const util::EnvSnapshot& env, const std::string& cwd,
                                      const FileView& files, const DirectoryVisitor& see) {
   Walk walk(line, env, files, see);

@@ -134,7 +134,7 @@ util::Status bind_rank(const RankSetup& setup) {
   return util::Success{};
 }
 
-LaunchFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
+LauncherFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
   const auto program = util::find_program(command.front(), env);
   if (!program) {
     if (const auto file = unexecutable(command.front(), env))
@@ -182,7 +182,7 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
   set_container_variables(setup, request);
   leave_world_watch(setup, request);
   reset_save_signal(find_save_signal(context.env));
-  LaunchFailure failure = exec_command(request.command, setup.env);
+  LauncherFailure failure = exec_command(request.command, setup.env);
   failure.rank = location_of(setup.world.layout, context.host);
   failure.host = context.host;
   return report_failure(failure, context.env);

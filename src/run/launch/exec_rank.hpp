@@ -8,7 +8,7 @@
 
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/launch_context.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/resolve/rank_setup.hpp"
 #include "run/store/store_activity.hpp"
 
@@ -22,7 +22,7 @@ util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::Planned
 util::Status bind_rank(const RankSetup& setup);
 
 /// Replaces this process by `command`; returns only with the reason why it could not.
-LaunchFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
+LauncherFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
 /// Binds, checks, joins the rendezvous, reports and execs the program of a rank. `activity` is touched after
 /// the rendezvous. Returns only on failure, with the exit code.

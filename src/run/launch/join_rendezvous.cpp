@@ -10,7 +10,7 @@
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/job_key.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
 #include "run/launch/serve_ranks.hpp"
@@ -90,7 +90,7 @@ private:
   store::StoreSearchResult search_at(const store::JoinRequest& who, std::vector<StoreAddress> places,
                                      std::size_t likely, Clock::time_point deadline,
                                      bool stop_on_refusal = false) const {
-    store::StoreSearch search;
+    store::StoreSearchOptions search;
     search.credentials = find_rank_credentials(x_setup.world);
     search.places = std::move(places);
     search.likely = likely;
@@ -227,13 +227,13 @@ private:
     return util::Success{};
   }
 
-  void apply_alone(const store::RendezvousDecision& decision) {
+  void apply_alone(const store::MasterEndpoint& decision) {
     apply_decision(x_setup, x_request, decision,
                    serves_programs(decision) ? store::place_text(decision.address, decision.port)
                                              : std::string());
   }
 
-  static bool serves_programs(const store::RendezvousDecision& decision) {
+  static bool serves_programs(const store::MasterEndpoint& decision) {
     return decision.agent_store != store::AgentStoreUse::unset;
   }
 

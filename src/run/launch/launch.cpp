@@ -47,10 +47,10 @@ LaunchDecision resolve_here(const LaunchRequest& request, const RuntimeContext& 
   if (auto fault = check_request(request)) return std::move(*fault);
   auto node = read_node(request);
   if (!node) return LaunchError{"node", node.error()};
-  return resolve(request, context, std::move(*node), SystemQueries(context), first);
+  return resolve(request, context, std::move(*node), SystemNodeQueries(context), first);
 }
 
-LaunchFailure setup_failure(const std::string& phase, const util::Error& error,
+LauncherFailure setup_failure(const std::string& phase, const util::Error& error,
                             const RuntimeContext& context) {
   return {k_cannot_set_up, phase, error, {}, context.host};
 }
@@ -104,7 +104,7 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
 
 } // namespace
 
-std::variant<ResolvedLaunch, LaunchFailure> resolve_ranks(const LaunchRequest& request,
+std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest& request,
                                                           const RuntimeContext& context) {
   auto decision = resolve_here(request, context);
   if (const auto* failed = std::get_if<LaunchError>(&decision))
@@ -119,7 +119,7 @@ std::variant<ResolvedLaunch, LaunchFailure> resolve_ranks(const LaunchRequest& r
       context);
 }
 
-std::variant<PreparedRanks, LaunchFailure> prepare_ranks(const LaunchRequest& request,
+std::variant<PreparedRanks, LauncherFailure> prepare_ranks(const LaunchRequest& request,
                                                          const RuntimeContext& context, const World& first,
                                                          const std::optional<ResolvedLaunch>& planned) {
   auto resolved = planned ? adopt_world(*planned, request, context, first) : std::nullopt;

@@ -10,7 +10,7 @@
 #include "core/util/result.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/launch_context.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/resolve/launch_request.hpp"
 #include "run/resolve/resolve.hpp"
 
@@ -33,13 +33,13 @@ struct PreparedRanks {
 
 /// Resolves the launch of the ranks that this process is to start, in the step's world or on this machine
 /// alone.
-std::variant<ResolvedLaunch, LaunchFailure> resolve_ranks(const LaunchRequest& request,
+std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest& request,
                                                           const RuntimeContext& context);
 
 /// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
 /// `planned`: from resolve_ranks, so that the node is not read and planned again if it is planned for that
 /// world.
-std::variant<PreparedRanks, LaunchFailure> prepare_ranks(const LaunchRequest& request,
+std::variant<PreparedRanks, LauncherFailure> prepare_ranks(const LaunchRequest& request,
                                                          const RuntimeContext& context, const World& first,
                                                          const std::optional<ResolvedLaunch>& planned);
 

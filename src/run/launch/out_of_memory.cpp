@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_cgroup_path.hpp"
+#include "core/util/cgroup_path.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -35,7 +35,7 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
 
 std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
 
-std::string directory_of(const std::string& root, const util::MemoryCgroupPath& place,
+std::string directory_of(const std::string& root, const util::CgroupPath& place,
                          const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
@@ -46,7 +46,7 @@ bool counts_kills(const std::string& directory, bool unified) {
          std::string::npos;
 }
 
-MemoryCgroup read_level(const std::string& root, const util::MemoryCgroupPath& place,
+MemoryCgroup read_level(const std::string& root, const util::CgroupPath& place,
                         const std::string& path) {
   const auto directory = directory_of(root, place, path);
   if (place.unified)

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/launch/line_filter.hpp"
+#include "run/launch/matching_line_filter.hpp"
 #include "run/launch/log_file.hpp"
 #include "run/launch/output_routes.hpp"
 
@@ -42,7 +42,7 @@ private:
   struct Entry {
     OutputRoute route;
     LogFile file;
-    LineFilter filter;
+    MatchingLineFilter filter;
   };
   void report(const std::string& sentence) const;
   std::vector<Entry> x_entries;

@@ -14,15 +14,15 @@ constexpr std::size_t k_most = 16U << 20;
 constexpr std::size_t k_large = 256U << 10;
 } // namespace
 
-LineMerger::LineMerger(std::vector<std::string> prefixes)
+LineInterleaver::LineInterleaver(std::vector<std::string> prefixes)
     : x_prefixes(std::move(prefixes)), x_pending(x_prefixes.size()) {}
 
-std::string LineMerger::start_line(std::size_t index) {
+std::string LineInterleaver::start_line(std::size_t index) {
   if (x_open == static_cast<int>(index)) return {};
   return (x_open >= 0 ? "\n" : "") + x_prefixes[index];
 }
 
-std::string LineMerger::add(std::size_t index, std::string_view bytes) {
+std::string LineInterleaver::add(std::size_t index, std::string_view bytes) {
   std::string& pending = x_pending[index];
   std::string out;
   const auto last = bytes.rfind('\n');
@@ -45,7 +45,7 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
 }
 
 /// Passes on the longest unfinished line if too much is held in total.
-std::string LineMerger::flush_longest() {
+std::string LineInterleaver::flush_longest() {
   const auto longer = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
   const auto held =
       std::accumulate(x_pending.begin(), x_pending.end(), std::size_t{0},
@@ -55,12 +55,12 @@ std::string LineMerger::flush_longest() {
   return flush(static_cast<std::size_t>(longest - x_pending.begin()));
 }
 
-void LineMerger::forget(std::size_t index) {
+void LineInterleaver::forget(std::size_t index) {
   x_pending[index].clear();
   if (x_pending[index].capacity() > k_large) x_pending[index].shrink_to_fit();
 }
 
-std::string LineMerger::flush(std::size_t index) {
+std::string LineInterleaver::flush(std::size_t index) {
   if (x_pending[index].empty()) return {};
   std::string out = start_line(index) + x_pending[index];
   forget(index);
@@ -68,13 +68,13 @@ std::string LineMerger::flush(std::size_t index) {
   return out;
 }
 
-std::string LineMerger::own_line(const std::string& line) {
+std::string LineInterleaver::own_line(const std::string& line) {
   std::string out = (x_open >= 0 ? "\n" : "") + line;
   x_open = -1;
   return out;
 }
 
-std::string LineMerger::finish(std::size_t index) {
+std::string LineInterleaver::finish(std::size_t index) {
   std::string out = flush(index);
   if (x_open == static_cast<int>(index)) {
     out += '\n';

@@ -10,10 +10,10 @@ namespace hpcml::launch {
 
 /// Merges the pieces that ranks write into lines "[2] text". A complete line is passed on at once. `flush`
 /// passes on unfinished lines, which are continued if no other rank has written in between.
-class LineMerger {
+class LineInterleaver {
 public:
   /// `prefixes`: the prefix of the lines of each source.
-  explicit LineMerger(std::vector<std::string> prefixes);
+  explicit LineInterleaver(std::vector<std::string> prefixes);
   /// `index`: which of the constructor's sources wrote `bytes`. Returns what to write now.
   std::string add(std::size_t index, std::string_view bytes);
   /// Returns the unfinished text of one rank: a prompt or a progress bar.

@@ -92,7 +92,7 @@ private:
   util::Status watch(int set, std::size_t source) const;
 
   OutputQueue x_queue;
-  LineMerger x_lines;
+  LineInterleaver x_lines;
   std::vector<Source> x_sources;
   OutputFiles x_files;
   MessageSink x_report;

@@ -30,7 +30,7 @@ std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsi
                                                             {"role_name", output_options.role}});
 }
 
-std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const LocalRankRange& ranks,
                                      bool is_error) {
   const bool all_in_files = !names_any(output_options.redirects) && !names_any(output_options.tee);
   const auto names = [&](const StreamsOfRanks& streams, unsigned local_rank) {

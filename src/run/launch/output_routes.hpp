@@ -32,14 +32,14 @@ struct OutputRoute {
 };
 
 /// The ranks of a node, for `plan_routes`.
-struct RoutedRanks {
+struct LocalRankRange {
   unsigned first_rank = 0;
   unsigned count = 0;
   bool colour = false; ///< for hpcml's own prefix; a requested prefix is used unchanged
 };
 
 /// The routes of one stream of all ranks of a node, by local rank.
-std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const LocalRankRange& ranks,
                                      bool is_error);
 
 /// Returns the requested prefix with its variables replaced, as Python's string.Template does: "$rank" and

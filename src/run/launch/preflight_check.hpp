@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "run/launch/launch_context.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
@@ -42,7 +42,7 @@ std::string preflight_success(const std::string& lines);
 
 /// Runs the preflight with this rank's environment on a separate port, and checks the program's port.
 /// Returns nothing if it passed, which rank 0 logs.
-std::optional<LaunchFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+std::optional<LauncherFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
                                            const RuntimeContext& context);
 
 } // namespace hpcml::launch

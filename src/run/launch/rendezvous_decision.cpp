@@ -7,7 +7,7 @@
 #include "core/util/host_names.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/resolve/agreement.hpp"
@@ -57,7 +57,7 @@ std::string address_for_all(const World& world, const util::EnvSnapshot& env) {
 /// jax.distributed.initialize prefers it to the port that it derives from Slurm's job number, where two
 /// steps of a job would connect to each other.
 void notify_coordinator(const World& world, const util::EnvSnapshot& env,
-                        const std::vector<std::uint16_t>& ports, store::RendezvousDecision& decision) {
+                        const std::vector<std::uint16_t>& ports, store::MasterEndpoint& decision) {
   const auto address = address_for_all(world, env);
   auto port = side_port(ports.front());
   const auto own = local_addresses();
@@ -75,12 +75,12 @@ util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
 
 } // namespace
 
-store::RendezvousDecision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
+store::MasterEndpoint decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
                                             const RuntimeContext& context,
                                             const std::vector<std::uint16_t>& ports) {
   const auto& selection = setup.node->store;
   if (selection.is_reported) util::log_info(selection.reason);
-  store::RendezvousDecision decision;
+  store::MasterEndpoint decision;
   decision.agent_store = selection.agent_store;
   if (!selection.own) decision.port = keep_program_port(setup.world, ports);
   if (model::is_on(request.rank_settings.coordinator))
@@ -88,12 +88,12 @@ store::RendezvousDecision decide_rendezvous(const RankSetup& setup, const Launch
   return decision;
 }
 
-util::Result<store::RendezvousDecision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
+util::Result<store::MasterEndpoint> decide_alone(const RankSetup& setup, const LaunchRequest& request,
                                                      const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto& selection = setup.node->store;
   if (selection.is_reported && leads) util::log_info(selection.reason);
-  store::RendezvousDecision decision;
+  store::MasterEndpoint decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;
   decision.agent_store = selection.agent_store;
@@ -108,7 +108,7 @@ util::Result<store::RendezvousDecision> decide_alone(const RankSetup& setup, con
   return decision;
 }
 
-void apply_decision(RankSetup& setup, const LaunchRequest& request, const store::RendezvousDecision& decision,
+void apply_decision(RankSetup& setup, const LaunchRequest& request, const store::MasterEndpoint& decision,
                     const std::string& store_place) {
   auto& world = setup.world;
   if (!decision.address.empty()) world.address = decision.address;

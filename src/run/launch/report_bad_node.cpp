@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/util/log.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 
 namespace hpcml::launch {
 

@@ -21,7 +21,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/rank_label.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
 

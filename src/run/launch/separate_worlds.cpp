@@ -19,7 +19,7 @@
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/join_rendezvous.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/orphan_reaper.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"

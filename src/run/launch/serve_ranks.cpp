@@ -5,7 +5,7 @@
 #include "core/util/log.hpp"
 #include "run/launch/job_key.hpp"
 #include "run/launch/join_rendezvous.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/rendezvous_decision.hpp"
 #include "run/resolve/rendezvous_ports.hpp"

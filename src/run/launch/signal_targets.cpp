@@ -91,7 +91,7 @@ bool is_own_launcher(pid_t pid, std::string_view status) {
 
 /// What /proc/PID/stat contains: place in the tree, and where the program's code and stack begin, which the
 /// kernel draws again at each exec.
-bool read_stat(pid_t pid, SignalProcess& process) {
+bool read_stat(pid_t pid, ProcessSignalState& process) {
   const auto text = util::read_file(proc_path(pid, "stat"));
   if (!text) return false;
   // "12 (name) S 7 …": a name may hold anything, brackets too.
@@ -111,7 +111,7 @@ bool read_stat(pid_t pid, SignalProcess& process) {
 }
 
 /// False where the process has ended.
-bool read_status(SignalProcess& process, int signal) {
+bool read_status(ProcessSignalState& process, int signal) {
   const auto status = util::read_file(proc_path(process.pid, "status"));
   if (!status || status_value(*status, "State:").starts_with("Z")) return false;
   process.name = std::string(status_value(*status, "Name:"));
@@ -130,11 +130,11 @@ bool passes_signals_on(const std::string& name) {
 } // namespace
 
 ProcessTable ProcessTable::read() {
-  std::vector<SignalProcess> processes;
+  std::vector<ProcessSignalState> processes;
   if (DIR* proc = ::opendir("/proc")) {
     while (const dirent* entry = ::readdir(proc)) {
       const auto pid = util::parse_unsigned(entry->d_name);
-      SignalProcess process;
+      ProcessSignalState process;
       if (pid && read_stat(static_cast<pid_t>(*pid), process)) processes.push_back(std::move(process));
     }
     ::closedir(proc);
@@ -142,20 +142,20 @@ ProcessTable ProcessTable::read() {
   return ProcessTable(std::move(processes));
 }
 
-std::vector<SignalProcess> ProcessTable::children(pid_t parent) const {
-  std::vector<SignalProcess> found;
+std::vector<ProcessSignalState> ProcessTable::children(pid_t parent) const {
+  std::vector<ProcessSignalState> found;
   for (const auto& process : x_processes)
     if (process.parent == parent) found.push_back(process);
   return found;
 }
 
-std::vector<SignalProcess> ProcessTable::read_handling(std::vector<SignalProcess> processes, int signal) {
-  std::erase_if(processes, [&](SignalProcess& process) { return !read_status(process, signal); });
+std::vector<ProcessSignalState> ProcessTable::read_handling(std::vector<ProcessSignalState> processes, int signal) {
+  std::erase_if(processes, [&](ProcessSignalState& process) { return !read_status(process, signal); });
   return processes;
 }
 
-std::vector<SignalProcess> ProcessTable::trees(const std::vector<SignalProcess>& roots, int signal) const {
-  std::vector<SignalProcess> tree = roots;
+std::vector<ProcessSignalState> ProcessTable::trees(const std::vector<ProcessSignalState>& roots, int signal) const {
+  std::vector<ProcessSignalState> tree = roots;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const auto below = children(tree[i].pid);
     tree.insert(tree.end(), below.begin(), below.end());
@@ -163,10 +163,10 @@ std::vector<SignalProcess> ProcessTable::trees(const std::vector<SignalProcess>&
   return read_handling(std::move(tree), signal);
 }
 
-std::vector<SignalTarget> choose_targets(const std::vector<SignalProcess>& tree) {
-  std::map<pid_t, const SignalProcess*> by_pid;
+std::vector<SignalTarget> choose_targets(const std::vector<ProcessSignalState>& tree) {
+  std::map<pid_t, const ProcessSignalState*> by_pid;
   std::set<pid_t> below_launcher;
-  std::vector<const SignalProcess*> chosen;
+  std::vector<const ProcessSignalState*> chosen;
   for (const auto& process : tree) {
     by_pid[process.pid] = &process;
     const auto found = by_pid.find(process.parent);

@@ -10,7 +10,7 @@
 namespace hpcml::launch {
 
 /// A process as /proc shows it, as far as the delivery of one signal depends on it.
-struct SignalProcess {
+struct ProcessSignalState {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
@@ -25,16 +25,16 @@ class ProcessTable {
 public:
   /// Reads /proc; processes that end meanwhile are omitted.
   static ProcessTable read();
-  explicit ProcessTable(std::vector<SignalProcess> processes) : x_processes(std::move(processes)) {}
+  explicit ProcessTable(std::vector<ProcessSignalState> processes) : x_processes(std::move(processes)) {}
 
-  std::vector<SignalProcess> children(pid_t parent) const;
+  std::vector<ProcessSignalState> children(pid_t parent) const;
   /// What these processes do about `signal`, read now; without those that have ended.
-  static std::vector<SignalProcess> read_handling(std::vector<SignalProcess> processes, int signal);
+  static std::vector<ProcessSignalState> read_handling(std::vector<ProcessSignalState> processes, int signal);
   /// The same of `roots` and all their descendants, parents before children.
-  std::vector<SignalProcess> trees(const std::vector<SignalProcess>& roots, int signal) const;
+  std::vector<ProcessSignalState> trees(const std::vector<ProcessSignalState>& roots, int signal) const;
 
 private:
-  std::vector<SignalProcess> x_processes;
+  std::vector<ProcessSignalState> x_processes;
 };
 
 /// Where a signal goes.
@@ -48,7 +48,7 @@ struct SignalTarget {
 /// default action. A fork of a process that gets it does not: it has inherited the handler without the
 /// handler's purpose, as data loaders have. Of a container's starter, which passes signals on to the program
 /// in the image, the program alone. Pure.
-std::vector<SignalTarget> choose_targets(const std::vector<SignalProcess>& tree);
+std::vector<SignalTarget> choose_targets(const std::vector<ProcessSignalState>& tree);
 
 /// Sends `save_signal` to the targets, and the word to save to launchers among them.
 void send_to_targets(const std::vector<SignalTarget>& targets, int save_signal);

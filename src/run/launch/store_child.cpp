@@ -16,7 +16,7 @@
 #include "core/util/child.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/rendezvous.hpp"
 
 namespace hpcml::launch {

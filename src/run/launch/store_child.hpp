@@ -18,7 +18,7 @@ namespace hpcml::launch {
 
 /// Options of a store process.
 struct StoreServiceRequest {
-  store::RendezvousOptions rules;
+  store::RendezvousServiceOptions rules;
   store::SessionGateOptions gate;           ///< which clients may use hpcml's messages
   std::vector<std::string> addresses;       ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;         ///< the first that is free; 0: any

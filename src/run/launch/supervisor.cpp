@@ -14,7 +14,7 @@
 
 #include "core/util/late_timer.hpp"
 #include "core/util/process.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/save_request.hpp"
 
 namespace hpcml::launch {

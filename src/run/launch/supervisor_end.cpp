@@ -15,7 +15,7 @@
 
 #include "core/util/process.hpp"
 #include "run/launch/end_class.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/supervisor.hpp"
 
 namespace hpcml::launch {
@@ -163,7 +163,7 @@ Outcome Supervisor::finish() {
   }
   if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
   if (!x_oversight && (x_failed || !x_store_fault.empty())) {
-    LaunchFailure failure{
+    LauncherFailure failure{
         outcome.code, "store", {fmt::format("{}: the ranks are stopped", x_store_fault)}, {}, x_context.host};
     if (x_failed)
       failure = {outcome.code,

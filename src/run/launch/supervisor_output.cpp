@@ -13,7 +13,7 @@ bool in_colour(const RuntimeContext& context, bool terminal) {
   return terminal && context.env.get_or("NO_COLOR", "").empty();
 }
 
-RoutedRanks routed_ranks(const NodeSetup& node, bool colour) {
+LocalRankRange routed_ranks(const NodeSetup& node, bool colour) {
   const auto& layout = node.world.layout;
   return {layout.rank - layout.local_rank, layout.local_world_size, colour};
 }

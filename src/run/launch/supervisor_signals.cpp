@@ -78,7 +78,7 @@ void Supervisor::deliver_save_request(int signal) {
   for (const auto& rank : x_groups.ranks()) {
     if (!rank.running && !rank.lingers) continue;
     // What has lost its parent is a child of this process now, and still of the rank's group.
-    std::vector<SignalProcess> own;
+    std::vector<ProcessSignalState> own;
     std::copy_if(roots.begin(), roots.end(), std::back_inserter(own),
                  [&](const auto& root) { return root.pid == rank.pid || root.group == rank.pid; });
     const auto tree = table.trees(own, signal);

@@ -115,41 +115,41 @@ std::string read_locking_fabric(const std::filesystem::path& root) {
   return fabric;
 }
 
-bool SystemQueries::has_file(const std::string& path) const {
+bool SystemNodeQueries::has_file(const std::string& path) const {
   std::error_code none;
   return std::filesystem::exists(path, none);
 }
 
-std::string SystemQueries::text_of_file(const std::string& path) const {
+std::string SystemNodeQueries::text_of_file(const std::string& path) const {
   return util::read_file(path).value_or("");
 }
 
-util::Result<slurm::StepNodes> SystemQueries::step_nodes() const {
+util::Result<slurm::StepNodes> SystemNodeQueries::step_nodes() const {
   return slurm::ask_step_nodes(x_context.env);
 }
 
-util::Result<JobChannelKey> SystemQueries::job_channel(const slurm::StepIdentity& identity,
+util::Result<JobChannelKey> SystemNodeQueries::job_channel(const slurm::StepIdentity& identity,
                                                        bool starts_all_ranks) const {
   return find_job_channel(x_context.env, identity, starts_all_ranks);
 }
 
-bool SystemQueries::may_be_host(const std::string& address, const std::string& node, bool is_here) const {
+bool SystemNodeQueries::may_be_host(const std::string& address, const std::string& node, bool is_here) const {
   return launch::may_be_host(address, node, is_here);
 }
 
-util::Result<unsigned> SystemQueries::free_port() const { return free_loopback_port(); }
+util::Result<unsigned> SystemNodeQueries::free_port() const { return free_loopback_port(); }
 
-find_torch::TorchFound SystemQueries::torch(const std::vector<std::string>& command,
+find_torch::TorchLookupResult SystemNodeQueries::torch(const std::vector<std::string>& command,
                                             const util::EnvSnapshot& env) const {
   char directory[4096];
   return find_torch::find_torch(command, env, ::getcwd(directory, sizeof directory) ? directory : "/");
 }
 
-NetworkView SystemQueries::network(const std::vector<std::string>& hosts) const {
+NetworkView SystemNodeQueries::network(const std::vector<std::string>& hosts) const {
   return read_network(hosts);
 }
 
-std::string SystemQueries::site_fabric() const {
+std::string SystemNodeQueries::site_fabric() const {
   return x_context.find_fabric ? x_context.find_fabric() : std::string();
 }
 

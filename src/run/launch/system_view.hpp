@@ -31,9 +31,9 @@ void apply_limits(const ProcessLimits& limits);
 std::string read_locking_fabric(const std::filesystem::path& root = "/");
 
 /// Asks the system. `context` must live as long as this object.
-class SystemQueries : public NodeQueries {
+class SystemNodeQueries : public NodeQueries {
 public:
-  explicit SystemQueries(const RuntimeContext& context) : x_context(context) {}
+  explicit SystemNodeQueries(const RuntimeContext& context) : x_context(context) {}
 
   bool has_file(const std::string& path) const override;
   std::string text_of_file(const std::string& path) const override;
@@ -42,7 +42,7 @@ public:
                                           bool starts_all_ranks) const override;
   bool may_be_host(const std::string& address, const std::string& node, bool is_here) const override;
   util::Result<unsigned> free_port() const override;
-  find_torch::TorchFound torch(const std::vector<std::string>& command,
+  find_torch::TorchLookupResult torch(const std::vector<std::string>& command,
                                const util::EnvSnapshot& env) const override;
   NetworkView network(const std::vector<std::string>& hosts) const override;
   std::string site_fabric() const override;

@@ -9,7 +9,7 @@
 namespace hpcml::launch {
 
 /// An address of an interface that is up.
-struct NodeAddress {
+struct NetworkInterfaceAddress {
   std::string interface;
   std::string address;
   bool loopback = false;
@@ -17,7 +17,7 @@ struct NodeAddress {
 
 /// What the kernel reports about this node's way to others.
 struct NetworkView {
-  std::vector<NodeAddress> addresses;
+  std::vector<NetworkInterfaceAddress> addresses;
   std::string source; ///< from which the kernel would send to them; empty if unknown
 };
 

@@ -36,7 +36,7 @@ public:
   /// A port on 127.0.0.1 that is free now.
   virtual util::Result<unsigned> free_port() const = 0;
   /// The torch that a command imports or is linked with, with a rank's environment.
-  virtual find_torch::TorchFound torch(const std::vector<std::string>& command,
+  virtual find_torch::TorchLookupResult torch(const std::vector<std::string>& command,
                                        const util::EnvSnapshot& env) const = 0;
   /// This node's way to the first of these hosts that is another node.
   virtual NetworkView network(const std::vector<std::string>& hosts) const = 0;

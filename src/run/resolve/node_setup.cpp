@@ -151,9 +151,9 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
   return util::Success{};
 }
 
-plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, const NodeView& node) {
+plan::StepNodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, const NodeView& node) {
   const auto& layout = setup.world.layout;
-  plan::NodeFacts facts;
+  plan::StepNodeFacts facts;
   facts.world_size = layout.world_size;
   facts.local_world_size = layout.local_world_size;
   facts.node_count = layout.node_count();
@@ -249,7 +249,7 @@ void plan_ranks(const LaunchRequest& request, const NodeView& node, std::vector<
   BindMode requested = setup.agent ? BindMode::none : request.bind;
   // Outside a job nothing divides the machine, so that two launches would bind to the same cores.
   if (requested == BindMode::automatic && !setup.world.in_job) requested = BindMode::none;
-  plan::NodeFacts facts = facts_of(request, setup, node);
+  plan::StepNodeFacts facts = facts_of(request, setup, node);
   facts.live_gpus = std::move(places);
   const auto all = node.cpus.all();
   // What the site keeps from every job is missing in no whole node.

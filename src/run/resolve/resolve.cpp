@@ -56,11 +56,11 @@ StoreSelection select_store(const LaunchRequest& request, const std::shared_ptr<
   const auto& choice = request.rank_settings.store;
   if (!node->agent)
     return choose_store(
-        model::value_or(choice, StoreChoice::automatic),
+        model::value_or(choice, StoreProvider::automatic),
         queries.torch(request.command, make_rank_setup(request, node, node->world.layout.local_rank).env));
   StoreSelection selection;
   selection.reason = "--store own has no effect: each rank is an agent with its own store";
-  selection.is_reported = choice && choice->value == StoreChoice::own;
+  selection.is_reported = choice && choice->value == StoreProvider::own;
   return selection;
 }
 

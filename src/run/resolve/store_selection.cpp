@@ -20,19 +20,19 @@ StoreSelection leave_to_program(std::string reason, bool is_reported) {
 
 } // namespace
 
-StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& torch) {
-  using Kind = find_torch::TorchFound::Kind;
+StoreSelection choose_store(StoreProvider choice, const find_torch::TorchLookupResult& torch) {
+  using Kind = find_torch::TorchLookupResult::Kind;
   const auto name = "torch " + torch.text;
-  if (choice == StoreChoice::env)
+  if (choice == StoreProvider::env)
     return leave_to_program("rank 0's program provides the rendezvous store (--store env)", false);
-  if (torch.kind == Kind::none && choice == StoreChoice::automatic)
+  if (torch.kind == Kind::none && choice == StoreProvider::automatic)
     return leave_to_program(fmt::format("hpcml starts no rendezvous store: {}", torch.why), false);
   // "1" is a word that torch's Python does not read and its C++ does: rank 0 tries to serve, finds the port
   // taken and becomes a client as the others are, and stores on other ports are served as ever.
   if (torch.kind == Kind::found && at_least(torch.version, 2, 7))
     return {true, store::AgentStoreUse::allowed, fmt::format("{} uses the rendezvous store of hpcml", name),
             false};
-  if (choice == StoreChoice::automatic) {
+  if (choice == StoreProvider::automatic) {
     if (torch.kind == Kind::unknown)
       return leave_to_program(
           fmt::format(

@@ -10,7 +10,7 @@
 
 namespace hpcml::launch {
 
-using model::StoreChoice;
+using model::StoreProvider;
 
 /// What is decided for a program.
 struct StoreSelection {
@@ -21,6 +21,6 @@ struct StoreSelection {
 };
 
 /// Decides from the torch that was found.
-StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& torch);
+StoreSelection choose_store(StoreProvider choice, const find_torch::TorchLookupResult& torch);
 
 } // namespace hpcml::launch

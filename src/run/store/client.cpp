@@ -33,12 +33,12 @@ Client::Client(const std::string& address, std::uint16_t port, const std::option
     end(fmt::format("'{}' is not a numeric address", address));
     return;
   }
-  x_out.push_back(static_cast<char>(StoreOperation::validate));
+  x_out.push_back(static_cast<char>(StoreOpcode::validate));
   for (int i = 0; i < 4; ++i) x_out.push_back(static_cast<char>(k_magic >> (8 * i)));
   if (credentials) {
     x_session.emplace(credentials->key, credentials->identity,
                       credentials->checks_port ? port : std::uint16_t{0});
-    put_session(StoreOperation::compare_set, x_session->request());
+    put_session(StoreOpcode::compare_set, x_session->request());
   }
   x_fd = ::socket(to->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (x_fd < 0) {
@@ -71,37 +71,37 @@ bool Client::end(const std::string& why) {
   return false;
 }
 
-void Client::put(StoreOperation op, std::string_view key, std::string_view expected, std::string_view value) {
+void Client::put(StoreOpcode op, std::string_view key, std::string_view expected, std::string_view value) {
   if (x_session) {
     auto body = pack_inner({op, key, value});
     if (auto* channel = x_session->channel())
-      put_session(StoreOperation::set, channel->seal(body));
+      put_session(StoreOpcode::set, channel->seal(body));
     else
       x_unsealed.push_back(std::move(body));
     return;
   }
   x_out.push_back(static_cast<char>(op));
   put_bytes(x_out, key);
-  if (op == StoreOperation::compare_set) put_bytes(x_out, expected);
-  if (op != StoreOperation::get) put_bytes(x_out, value);
+  if (op == StoreOpcode::compare_set) put_bytes(x_out, expected);
+  if (op != StoreOpcode::get) put_bytes(x_out, value);
 }
 
-void Client::put_session(StoreOperation op, std::string_view bytes) {
+void Client::put_session(StoreOpcode op, std::string_view bytes) {
   x_out.push_back(static_cast<char>(op));
   put_bytes(x_out, k_session_key);
-  if (op == StoreOperation::compare_set) put_bytes(x_out, k_not_ours);
+  if (op == StoreOpcode::compare_set) put_bytes(x_out, k_not_ours);
   put_bytes(x_out, bytes);
 }
 
 void Client::put_compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
-  put(StoreOperation::compare_set, key, expected, desired);
+  put(StoreOpcode::compare_set, key, expected, desired);
 }
 
 void Client::put_set(std::string_view key, std::string_view value) {
-  put(StoreOperation::set, key, {}, value);
+  put(StoreOpcode::set, key, {}, value);
 }
 
-void Client::put_get(std::string_view key) { put(StoreOperation::get, key, {}, {}); }
+void Client::put_get(std::string_view key) { put(StoreOpcode::get, key, {}, {}); }
 
 /// Checks the store's answer to the request, and sends the proof and what waits for it.
 void Client::advance_session() {
@@ -121,9 +121,9 @@ void Client::advance_session() {
     return;
   }
   x_in.erase(0, sizeof *length + answer.size());
-  put_session(StoreOperation::set, x_session->proof());
+  put_session(StoreOpcode::set, x_session->proof());
   for (const auto& body : std::exchange(x_unsealed, {}))
-    put_session(StoreOperation::set, x_session->channel()->seal(body));
+    put_session(StoreOpcode::set, x_session->channel()->seal(body));
   send_some();
 }
 

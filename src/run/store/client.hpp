@@ -66,8 +66,8 @@ public:
   const std::string& place() const { return x_place; }
 
 private:
-  void put(StoreOperation op, std::string_view key, std::string_view expected, std::string_view value);
-  void put_session(StoreOperation op, std::string_view bytes);
+  void put(StoreOpcode op, std::string_view key, std::string_view expected, std::string_view value);
+  void put_session(StoreOpcode op, std::string_view bytes);
   void advance_session();
   bool end(const std::string& why);
   std::optional<std::uint64_t> length_of_value() const;

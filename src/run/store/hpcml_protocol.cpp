@@ -15,7 +15,7 @@ constexpr std::string_view k_announcement_mark = "hpcml announcement 2";
 constexpr std::string_view k_welcome_mark = "hpcml welcome 3";
 constexpr std::size_t k_longest_host = 253;
 
-void pack(WireWriter& packed, const RendezvousDecision& decision) {
+void pack(WireWriter& packed, const MasterEndpoint& decision) {
   packed.text(decision.address);
   packed.number(decision.port);
   packed.number(static_cast<unsigned>(decision.agent_store));
@@ -23,8 +23,8 @@ void pack(WireWriter& packed, const RendezvousDecision& decision) {
 }
 
 /// Values that cannot be what they are for make `unpacked` bad.
-RendezvousDecision unpack_decision(WireReader& unpacked) {
-  RendezvousDecision decision;
+MasterEndpoint unpack_decision(WireReader& unpacked) {
+  MasterEndpoint decision;
   decision.address = unpacked.text();
   decision.port = static_cast<std::uint16_t>(unpacked.number(65535));
   decision.agent_store =
@@ -48,7 +48,7 @@ bool is_place(std::string_view text) {
   return place && is_host(place->first);
 }
 
-JoinAccepted refuse_without_key() { return {JoinError::key, "requires a key", {}, {}}; }
+JoinReply refuse_without_key() { return {JoinError::key, "requires a key", {}, {}}; }
 
 std::string pack_announcement(const JoinRequest& announcement) {
   WireWriter packed(k_announcement_mark);
@@ -91,7 +91,7 @@ std::optional<JoinRequest> unpack_announcement(std::string_view bytes) {
   return result;
 }
 
-std::string pack_welcome(const JoinAccepted& welcome) {
+std::string pack_welcome(const JoinReply& welcome) {
   WireWriter packed(k_welcome_mark);
   packed.number(static_cast<unsigned>(welcome.refusal));
   packed.text(welcome.refused);
@@ -100,9 +100,9 @@ std::string pack_welcome(const JoinAccepted& welcome) {
   return packed.take();
 }
 
-std::optional<JoinAccepted> unpack_welcome(std::string_view bytes) {
+std::optional<JoinReply> unpack_welcome(std::string_view bytes) {
   WireReader unpacked(bytes, k_welcome_mark);
-  JoinAccepted result;
+  JoinReply result;
   result.refusal = static_cast<JoinError>(unpacked.number(static_cast<unsigned>(JoinError::key)));
   result.refused = unpacked.text();
   result.failed = unpacked.text();

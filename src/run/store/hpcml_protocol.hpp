@@ -34,12 +34,12 @@ enum class AgentStoreUse : std::uint8_t {
 
 /// Where the programs of a step connect, as rank 0's launcher has decided it for all. These fields and no
 /// others reach a rank's program.
-struct RendezvousDecision {
+struct MasterEndpoint {
   std::string address;    ///< MASTER_ADDR; empty: as each rank knows it
   std::uint16_t port = 0; ///< MASTER_PORT, of rank 0's program; 0: of the store that answers
   AgentStoreUse agent_store = AgentStoreUse::unset;
   std::string coordinator; ///< JAX_COORDINATOR_ADDRESS; empty: not set
-  bool operator==(const RendezvousDecision&) const = default;
+  bool operator==(const MasterEndpoint&) const = default;
 };
 
 /// A rank's launcher, as it makes itself known.
@@ -53,7 +53,7 @@ struct JoinRequest {
   std::int64_t pid = 0;
   std::string failed = {}; ///< why this rank's program will not start; empty: it will
   // Rank 0's:
-  std::optional<RendezvousDecision> decision = {};
+  std::optional<MasterEndpoint> decision = {};
   std::vector<std::string> nodes = {};       ///< of the step, in the order of the tasks
   std::vector<unsigned> tasks_per_node = {}; ///< of each of them
 };
@@ -70,11 +70,11 @@ enum class JoinError {
 };
 
 /// What a launcher is answered.
-struct JoinAccepted {
+struct JoinReply {
   JoinError refusal = JoinError::none;
   std::string refused; ///< the same as a clause
   std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
-  RendezvousDecision decision;
+  MasterEndpoint decision;
 };
 
 std::string pack_announcement(const JoinRequest& announcement);
@@ -87,9 +87,9 @@ bool is_host(std::string_view text);
 bool is_place(std::string_view text);
 
 /// What a launcher without a key is answered, by a store that has one.
-JoinAccepted refuse_without_key();
-std::string pack_welcome(const JoinAccepted& welcome);
+JoinReply refuse_without_key();
+std::string pack_welcome(const JoinReply& welcome);
 /// Returns nothing for other bytes, which another server sent.
-std::optional<JoinAccepted> unpack_welcome(std::string_view bytes);
+std::optional<JoinReply> unpack_welcome(std::string_view bytes);
 
 } // namespace hpcml::store

@@ -32,10 +32,10 @@ constexpr std::array<Form, 19> k_forms = {
 
 /// torch 1.13 counts from SET = 0 to GETNUMKEYS = 6; 7 watches a key there, which Python cannot ask for and
 /// no program was seen to, and deletes one in 2.0; 8 deletes one in 1.13.
-constexpr std::array<StoreOperation, 9> k_torch1_ops = {
-    StoreOperation::set,          StoreOperation::compare_set, StoreOperation::get,
-    StoreOperation::add,          StoreOperation::check,       StoreOperation::wait,
-    StoreOperation::get_num_keys, StoreOperation::delete_key,  StoreOperation::delete_key};
+constexpr std::array<StoreOpcode, 9> k_torch1_ops = {
+    StoreOpcode::set,          StoreOpcode::compare_set, StoreOpcode::get,
+    StoreOpcode::add,          StoreOpcode::check,       StoreOpcode::wait,
+    StoreOpcode::get_num_keys, StoreOpcode::delete_key,  StoreOpcode::delete_key};
 
 template <class T> T number_at(std::string_view bytes, std::size_t at) {
   T value = 0;
@@ -83,7 +83,7 @@ private:
   std::size_t x_at;
 };
 
-bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, Message& message) {
+bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, TcpStoreMessage& message) {
   std::uint64_t count = 0;
   if (!reader.number(count)) return false;
   if (count > limits.keys) {
@@ -98,7 +98,7 @@ bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, Me
   return true;
 }
 
-bool read_form(Reader& reader, Form form, const MessageLimits& limits, Message& message) {
+bool read_form(Reader& reader, Form form, const MessageLimits& limits, TcpStoreMessage& message) {
   const auto key = [&] { return reader.text(message.keys.emplace_back(), limits.key_bytes, "a key"); };
   const auto value = [&] {
     const bool own = message.keys.front().starts_with(k_own_keys);
@@ -140,7 +140,7 @@ ProtocolDialect dialect_of(std::string_view bytes, std::size_t& needed) {
 } // namespace
 
 MessageReadResult read_message(std::string_view bytes, ProtocolDialect& dialect, const MessageLimits& limits,
-                               Message& message) {
+                               TcpStoreMessage& message) {
   MessageReadResult found;
   found.needed = 1;
   if (bytes.empty()) return found;
@@ -152,13 +152,13 @@ MessageReadResult read_message(std::string_view bytes, ProtocolDialect& dialect,
     found.fault = fmt::format("unknown operation {}", opcode);
     return found;
   }
-  message.op = old ? k_torch1_ops[opcode] : static_cast<StoreOperation>(opcode);
+  message.op = old ? k_torch1_ops[opcode] : static_cast<StoreOpcode>(opcode);
   message.keys.clear();
   message.values.clear();
   Reader reader(bytes, 1);
   if (read_form(reader, k_forms[static_cast<std::size_t>(message.op)], limits, message)) {
     found.length = reader.at();
-    if (message.op == StoreOperation::validate && message.number != k_magic)
+    if (message.op == StoreOpcode::validate && message.number != k_magic)
       found.fault = "the handshake is not that of torch";
   }
   found.needed = reader.needed;

@@ -12,7 +12,7 @@ namespace hpcml::store {
 
 /// The operations, in the order of their opcodes since torch 2.1; those from queue_push on since 2.8
 /// (TCPStoreBackend.hpp as installed by torch 2.13).
-enum class StoreOperation : std::uint8_t {
+enum class StoreOpcode : std::uint8_t {
   validate,
   set,
   compare_set,
@@ -53,8 +53,8 @@ struct MessageLimits {
 };
 
 /// One message. The views point into the bytes that it was read from.
-struct Message {
-  StoreOperation op = StoreOperation::validate;
+struct TcpStoreMessage {
+  StoreOpcode op = StoreOpcode::validate;
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values; ///< compare_set: expected, desired; multi_set: one for each key
   std::int64_t number = 0;              ///< add: the summand; barrier: world size; ping: the nonce
@@ -70,7 +70,7 @@ struct MessageReadResult {
 /// Reads the message that `bytes` begin with. `dialect` is found out from a connection's first bytes and
 /// stays. `message` is meaningful only where `length` is not 0.
 MessageReadResult read_message(std::string_view bytes, ProtocolDialect& dialect, const MessageLimits& limits,
-                               Message& message);
+                               TcpStoreMessage& message);
 
 /// Parses a decimal number of the store as std::stoll does, which ignores spaces before it and text after
 /// it. Returns nothing without a number or if it is out of range.

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned k_most_unproven_lines = 4;
 constexpr std::size_t k_longest_reason = 200; ///< bytes of what such a client says
 
-JoinAccepted refuse_unproven() { return {JoinError::run, "serves another run", {}, {}}; }
+JoinReply refuse_unproven() { return {JoinError::run, "serves another run", {}, {}}; }
 
 /// What is before the first control character, and not too long.
 std::string first_line(const std::string& text) {
@@ -26,7 +26,7 @@ std::string first_line(const std::string& text) {
 
 } // namespace
 
-RendezvousService::RendezvousService(RendezvousOptions rules, MessageSink report)
+RendezvousService::RendezvousService(RendezvousServiceOptions rules, MessageSink report)
     : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.warn_after) {}
 
 void RendezvousService::connected(ClientId client, const std::string& peer, Time) {
@@ -58,8 +58,8 @@ void RendezvousService::report(const std::vector<std::string>& lines) const {
 void RendezvousService::welcome(ClientId client, AnswerSink& answers) const {
   // One that has proved nothing learns nothing of the run, not even why it is not for it.
   if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
-    return answers.message(client, pack_welcome(x_failure.empty() ? JoinAccepted{} : refuse_unproven()));
-  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(RendezvousDecision{})};
+    return answers.message(client, pack_welcome(x_failure.empty() ? JoinReply{} : refuse_unproven()));
+  JoinReply words{JoinError::none, {}, x_failure, x_decision.value_or(MasterEndpoint{})};
   if (words.decision.port == 0) words.decision.port = x_port;
   answers.message(client, pack_welcome(words));
 }
@@ -71,9 +71,9 @@ void RendezvousService::authenticated(ClientId client, const PeerIdentity& ident
   peer.launcher = true;
 }
 
-std::optional<JoinAccepted> RendezvousService::refusal(const JoinRequest& request) const {
+std::optional<JoinReply> RendezvousService::refusal(const JoinRequest& request) const {
   const auto refuse = [](JoinError why, std::string clause) {
-    return JoinAccepted{why, std::move(clause), {}, {}};
+    return JoinReply{why, std::move(clause), {}, {}};
   };
   if (request.job != x_rules.job)
     return refuse(JoinError::job,
@@ -109,7 +109,7 @@ void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answ
   if (request.rank == 0 || request.world_size != x_rules.world_size || refusal(request) || has_failed())
     return answers.message(client, pack_welcome(refuse_unproven()));
   if (!request.failed.empty()) {
-    answers.message(client, pack_welcome(JoinAccepted{}));
+    answers.message(client, pack_welcome(JoinReply{}));
     if (x_unproven_lines++ < k_most_unproven_lines)
       x_report(fmt::format("{} could not start: {}",
                            rank_label({request.rank, request.world_size, request.host}, "not authenticated"),
@@ -134,7 +134,7 @@ void RendezvousService::answer_when_known(AnswerSink& answers) {
     for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
 }
 
-void RendezvousService::announce(ClientId client, const Message& message, AnswerSink& answers, Time now) {
+void RendezvousService::announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
   auto request = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
   const auto identity = x_peers[client].identity;
   if (request && !identity) return note_unproven(client, std::move(*request), answers, now);
@@ -143,7 +143,7 @@ void RendezvousService::announce(ClientId client, const Message& message, Answer
       *identity == PeerIdentity{PeerRole::rank, request->job, identity_text(request->step), request->rank};
   const auto refused = is_own
                            ? refusal(*request)
-                           : JoinAccepted{JoinError::words, "does not support this version of hpcml", {}, {}};
+                           : JoinReply{JoinError::words, "does not support this version of hpcml", {}, {}};
   if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = request->step;
   if (!x_registry.begun() && request->world_size > x_most_clients)
@@ -164,8 +164,8 @@ void RendezvousService::announce(ClientId client, const Message& message, Answer
   answer_when_known(answers);
 }
 
-bool RendezvousService::on_message(ClientId client, const Message& message, AnswerSink& answers, Time now) {
-  if (message.op == StoreOperation::ping) {
+bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
+  if (message.op == StoreOpcode::ping) {
     note_program(client, now);
     report(x_registry.program_came(client, x_peers[client].address, message.number, now));
     x_watch.on_message(client, message, now);
@@ -183,26 +183,26 @@ bool RendezvousService::on_message(ClientId client, const Message& message, Answ
   return receive_own(client, message, answers, now);
 }
 
-bool RendezvousService::receive_own(ClientId client, const Message& message, AnswerSink& answers, Time now) {
+bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
   const auto key = message.keys.front();
   Peer& peer = x_peers[client];
   if (!peer.launcher) {
     peer.launcher = true;
     ++x_launchers;
   }
-  if (message.op == StoreOperation::compare_set && key == k_announce_key) {
+  if (message.op == StoreOpcode::compare_set && key == k_announce_key) {
     announce(client, message, answers, now);
     return true;
   }
   if (!peer.identity) return false;
-  if (message.op == StoreOperation::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
+  if (message.op == StoreOpcode::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
     if (all_known())
       answers.message(client, x_failure);
     else
       x_wait_for_all.push_back(client);
-  } else if (message.op == StoreOperation::get && key == k_missing_key) {
+  } else if (message.op == StoreOpcode::get && key == k_missing_key) {
     answers.message(client, util::join(x_registry.missing(now, unknown()), "\n"));
-  } else if (message.op == StoreOperation::compare_set && key == k_show_key) {
+  } else if (message.op == StoreOpcode::compare_set && key == k_show_key) {
     answers.message(client, pack_report(x_watch.report(x_registry, unknown(), now)));
   } else {
     return false;

@@ -18,7 +18,7 @@
 namespace hpcml::store {
 
 /// Identity of the run that a store serves.
-struct RendezvousOptions {
+struct RendezvousServiceOptions {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
   std::chrono::seconds warn_after{20};
@@ -33,7 +33,7 @@ class RendezvousService : public ServerObserver {
 public:
   using MessageSink = std::function<void(const std::string&)>;
   /// `report` receives messages for the log.
-  RendezvousService(RendezvousOptions rules, MessageSink report);
+  RendezvousService(RendezvousServiceOptions rules, MessageSink report);
 
   /// The server's own port, which a decision may mean.
   void set_port(std::uint16_t port) { x_port = port; }
@@ -60,7 +60,7 @@ public:
     x_most_clients = most_clients;
   }
   void connected(ClientId client, const std::string& peer, Time now) override;
-  bool on_message(ClientId client, const Message& message, AnswerSink& answers, Time now) override;
+  bool on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override;
   void authenticated(ClientId client, const PeerIdentity& identity, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   bool tick(const StoreTable& table, Time now) override;
@@ -83,9 +83,9 @@ private:
     bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
   };
   void note_program(ClientId client, Time now);
-  void announce(ClientId client, const Message& message, AnswerSink& answers, Time now);
+  void announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
   void note_unproven(ClientId client, JoinRequest request, AnswerSink& answers, Time now);
-  bool receive_own(ClientId client, const Message& message, AnswerSink& answers, Time now);
+  bool receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
   void answer_when_known(AnswerSink& answers);
   void welcome(ClientId client, AnswerSink& answers) const;
   bool all_known() const { return x_registry.complete() || !x_failure.empty(); }
@@ -93,9 +93,9 @@ private:
   void notify_complete();
   void report(const std::vector<std::string>& lines) const;
   /// Returns an answer with the reason if the request does not belong to this rendezvous.
-  std::optional<JoinAccepted> refusal(const JoinRequest& request) const;
+  std::optional<JoinReply> refusal(const JoinRequest& request) const;
 
-  RendezvousOptions x_rules;
+  RendezvousServiceOptions x_rules;
   MessageSink x_report;
   std::function<bool(const RendezvousService&, Time)> x_is_over;
   std::function<void()> x_complete;
@@ -104,7 +104,7 @@ private:
   RankRegistry x_registry;
   StoreWatch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
-  std::optional<RendezvousDecision> x_decision;
+  std::optional<MasterEndpoint> x_decision;
   std::string x_failure; ///< why the step cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
   std::optional<std::vector<std::string>> x_own_addresses; ///< none: it does not wait for other nodes

@@ -207,8 +207,8 @@ bool Server::apply(Connection& client) {
       client.expect(found.needed);
       return true;
     }
-    ObserverResponse receipt;
-    if (x_message.op != StoreOperation::validate || client.greeted) {
+    MessageDisposition receipt;
+    if (x_message.op != StoreOpcode::validate || client.greeted) {
       receipt = x_observer.receive(id, x_message, outbox, x_now);
       if (!receipt.taken && receipt.fault.empty())
         receipt.fault = x_table.apply(id, client.dialect, x_message, outbox);

@@ -21,7 +21,7 @@ namespace hpcml::store {
 using Time = std::chrono::steady_clock::time_point;
 
 /// What an observer made of a message.
-struct ObserverResponse {
+struct MessageDisposition {
   bool taken = false;     ///< the store is not to see it
   std::string fault = {}; ///< why the connection ends, after the answers so far; empty: it does not
   bool proven = false;    ///< the client has just proved the job's key
@@ -35,9 +35,9 @@ public:
   virtual void begins(const StoreTable& /*table*/, std::size_t /*most_clients*/) {}
   virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
-  virtual bool on_message(ClientId, const Message&, AnswerSink&, Time) { return false; }
+  virtual bool on_message(ClientId, const TcpStoreMessage&, AnswerSink&, Time) { return false; }
   /// The same, for observers that end connections.
-  virtual ObserverResponse receive(ClientId client, const Message& message, AnswerSink& answers, Time now) {
+  virtual MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
     return {on_message(client, message, answers, now)};
   }
   /// The client has proved that it is this process of the job. What it says from here on is its own.
@@ -102,7 +102,7 @@ private:
   MessageLimits x_proven_limits; ///< of clients that have proved themselves
   ServerObserver& x_observer;
   StoreTable x_table;
-  Message x_message;                                  ///< kept: its lists need no new memory for each
+  TcpStoreMessage x_message;                                  ///< kept: its lists need no new memory for each
   std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
   std::vector<ClientId> x_to_flush;
   std::size_t x_client_count = 0;

@@ -91,12 +91,12 @@ std::string session_error_text(SessionError error) {
   return {};
 }
 
-SealedChannel::SealedChannel(const SecretKey& key, std::string_view transcript, bool is_server)
+AuthenticatedChannel::AuthenticatedChannel(const SecretKey& key, std::string_view transcript, bool is_server)
     : x_out_key(SecretKey::take(code_of(key, is_server ? k_to_client_label : k_to_server_label, transcript))),
       x_in_key(SecretKey::take(code_of(key, is_server ? k_to_server_label : k_to_client_label, transcript))) {
 }
 
-std::string SealedChannel::seal(std::string_view body) {
+std::string AuthenticatedChannel::seal(std::string_view body) {
   std::string message;
   message.reserve(8 + body.size() + sizeof(util::Digest));
   put_u64(message, x_out_count++);
@@ -105,7 +105,7 @@ std::string SealedChannel::seal(std::string_view body) {
   return message;
 }
 
-std::optional<std::string_view> SealedChannel::open(std::string_view bytes) {
+std::optional<std::string_view> AuthenticatedChannel::open(std::string_view bytes) {
   constexpr std::size_t k_code = sizeof(util::Digest), k_count = 8;
   if (bytes.size() < k_count + k_code) return std::nullopt;
   const auto sealed = bytes.substr(0, bytes.size() - k_code), code = bytes.substr(sealed.size());

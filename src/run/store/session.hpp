@@ -56,9 +56,9 @@ enum class SessionError : std::uint8_t {
 std::string session_error_text(SessionError error);
 
 /// Seals what one side sends and opens what it receives.
-class SealedChannel {
+class AuthenticatedChannel {
 public:
-  SealedChannel(const SecretKey& key, std::string_view transcript, bool is_server);
+  AuthenticatedChannel(const SecretKey& key, std::string_view transcript, bool is_server);
   /// Returns a message with its sequence number and authentication code.
   std::string seal(std::string_view body);
   /// Returns the body, a view into `bytes`; nothing if it is not the next message of the other side.
@@ -80,7 +80,7 @@ public:
   const std::string& proof() const { return x_proof; }
   bool is_established() const { return x_channel.has_value(); }
   /// Nothing before the session is established.
-  SealedChannel* channel() { return x_channel ? &*x_channel : nullptr; }
+  AuthenticatedChannel* channel() { return x_channel ? &*x_channel : nullptr; }
   /// Version of the server after SessionError::version.
   unsigned server_version() const { return x_server_version; }
 
@@ -89,7 +89,7 @@ private:
   std::uint16_t x_port;
   std::string x_request, x_proof;
   unsigned x_server_version = 0;
-  std::optional<SealedChannel> x_channel;
+  std::optional<AuthenticatedChannel> x_channel;
 };
 
 /// The server's side of one connection.
@@ -110,7 +110,7 @@ public:
   /// Version of the client after SessionError::version.
   unsigned client_version() const { return x_client_version; }
   /// Nothing before the session is established.
-  SealedChannel* channel() { return x_channel ? &*x_channel : nullptr; }
+  AuthenticatedChannel* channel() { return x_channel ? &*x_channel : nullptr; }
 
 private:
   enum class State { start, challenged, established, failed };
@@ -125,7 +125,7 @@ private:
   PeerIdentity x_identity;
   unsigned x_client_version = 0;
   std::string x_transcript;
-  std::optional<SealedChannel> x_channel;
+  std::optional<AuthenticatedChannel> x_channel;
 };
 
 } // namespace hpcml::store

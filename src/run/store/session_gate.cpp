@@ -10,7 +10,7 @@ namespace hpcml::store {
 
 namespace {
 
-bool is_own(const Message& message) {
+bool is_own(const TcpStoreMessage& message) {
   for (const auto key : message.keys)
     if (key.starts_with(k_own_keys)) return true;
   return false;
@@ -33,9 +33,9 @@ std::string pack_inner(const InnerMessage& message) {
 std::optional<InnerMessage> unpack_inner(std::string_view bytes) {
   if (bytes.empty()) return std::nullopt;
   InnerMessage message;
-  message.op = static_cast<StoreOperation>(bytes.front());
-  if (message.op != StoreOperation::get && message.op != StoreOperation::set &&
-      message.op != StoreOperation::compare_set)
+  message.op = static_cast<StoreOpcode>(bytes.front());
+  if (message.op != StoreOpcode::get && message.op != StoreOpcode::set &&
+      message.op != StoreOpcode::compare_set)
     return std::nullopt;
   WireReader unpacked(bytes.substr(1));
   message.key = unpacked.text();
@@ -72,7 +72,7 @@ void SessionGate::report(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_report(line);
 }
 
-ObserverResponse SessionGate::receive(ClientId client, const Message& message, AnswerSink& answers,
+MessageDisposition SessionGate::receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
                                       Time now) {
   const bool has_session = find(client) != nullptr;
   if (!is_own(message)) {
@@ -83,9 +83,9 @@ ObserverResponse SessionGate::receive(ClientId client, const Message& message, A
   if (message.keys.size() != 1) return {true, "it used reserved keys of hpcml"};
   if (message.keys.front() == k_session_key) {
     const auto value = message.values.empty() ? std::string_view() : message.values.back();
-    if (message.op == StoreOperation::compare_set && !has_session)
+    if (message.op == StoreOpcode::compare_set && !has_session)
       return receive_request(client, value, answers);
-    if (message.op == StoreOperation::set && has_session) return receive_sealed(client, value, answers, now);
+    if (message.op == StoreOpcode::set && has_session) return receive_sealed(client, value, answers, now);
     return {true, "it used reserved keys of hpcml"};
   }
   if (has_session) return {true, "it sent a message outside of its session"};
@@ -103,7 +103,7 @@ std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
   return identity.role == PeerRole::rank && identity.number == 0 ? x_rules.key : std::nullopt;
 }
 
-ObserverResponse SessionGate::receive_request(ClientId client, std::string_view bytes, AnswerSink& answers) {
+MessageDisposition SessionGate::receive_request(ClientId client, std::string_view bytes, AnswerSink& answers) {
   const auto made =
       x_sessions.try_emplace(client, Session{AuthenticationServer(key_for(bytes), x_rules.job, x_port)});
   auto& session = made.first->second.server;
@@ -124,7 +124,7 @@ ObserverResponse SessionGate::receive_request(ClientId client, std::string_view 
   }
 }
 
-ObserverResponse SessionGate::receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers,
+MessageDisposition SessionGate::receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers,
                                              Time now) {
   auto& session = find(client)->server;
   if (!session.is_established()) {
@@ -142,11 +142,11 @@ ObserverResponse SessionGate::receive_sealed(ClientId client, std::string_view b
             fmt::format("{} {}", peer_text(session.identity()), session_error_text(SessionError::forged))};
   const auto inner = unpack_inner(*body);
   if (!inner) return {true, "it does not use the protocol of hpcml"};
-  Message message;
+  TcpStoreMessage message;
   message.op = inner->op;
   message.keys = {inner->key};
-  if (inner->op == StoreOperation::set) message.values = {inner->value};
-  if (inner->op == StoreOperation::compare_set) message.values = {std::string_view(), inner->value};
+  if (inner->op == StoreOpcode::set) message.values = {inner->value};
+  if (inner->op == StoreOpcode::compare_set) message.values = {std::string_view(), inner->value};
   SealingAnswers sealing(*this, answers);
   auto receipt = x_inner.receive(client, message, sealing, now);
   if (!receipt.taken && receipt.fault.empty()) receipt.fault = "it does not use the protocol of hpcml";
@@ -154,9 +154,9 @@ ObserverResponse SessionGate::receive_sealed(ClientId client, std::string_view b
   return receipt;
 }
 
-ObserverResponse SessionGate::receive_plain(ClientId client, const Message& message, AnswerSink& answers,
+MessageDisposition SessionGate::receive_plain(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
                                             Time now) {
-  const bool announces = message.op == StoreOperation::compare_set && message.keys.front() == k_announce_key;
+  const bool announces = message.op == StoreOpcode::compare_set && message.keys.front() == k_announce_key;
   if (x_rules.plain == PlainMessagePolicy::accepted ||
       (announces && x_rules.plain == PlainMessagePolicy::announcements)) {
     SealingAnswers sealing(*this, answers); // others may be answered as well
@@ -165,7 +165,7 @@ ObserverResponse SessionGate::receive_plain(ClientId client, const Message& mess
     receipt.taken = true;
     return receipt;
   }
-  if (message.op == StoreOperation::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
+  if (message.op == StoreOpcode::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
   const auto who =
       announces && !message.values.empty() ? unpack_announcement(message.values.back()) : std::nullopt;
   if (who && who->job == x_rules.job) return {true, hint_for(fmt::format("rank {}", who->rank))};

@@ -34,7 +34,7 @@ struct SessionGateOptions {
 
 /// A message between hpcml's processes before it is sealed.
 struct InnerMessage {
-  StoreOperation op = StoreOperation::get;
+  StoreOpcode op = StoreOpcode::get;
   std::string_view key, value;
 };
 std::string pack_inner(const InnerMessage& message);
@@ -57,7 +57,7 @@ public:
   void connected(ClientId client, const std::string& peer, Time now) override {
     x_inner.connected(client, peer, now);
   }
-  ObserverResponse receive(ClientId client, const Message& message, AnswerSink& answers, Time now) override;
+  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   void round(AnswerSink& answers, Time now) override;
   bool tick(const StoreTable& table, Time now) override;
@@ -70,9 +70,9 @@ private:
     bool looks_elsewhere = false; ///< another job's client, which tries several ports: not worth a line
   };
   std::optional<SecretKey> key_for(std::string_view request) const;
-  ObserverResponse receive_request(ClientId client, std::string_view bytes, AnswerSink& answers);
-  ObserverResponse receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers, Time now);
-  ObserverResponse receive_plain(ClientId client, const Message& message, AnswerSink& answers, Time now);
+  MessageDisposition receive_request(ClientId client, std::string_view bytes, AnswerSink& answers);
+  MessageDisposition receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers, Time now);
+  MessageDisposition receive_plain(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
   Session* find(ClientId client);
   void report(const std::vector<std::string>& lines) const;
 

@@ -37,16 +37,16 @@ ObservedWorlds StoreActivity::worlds() const {
   return x_shared == nullptr ? ObservedWorlds{} : ObservedWorlds{x_shared->alone, x_shared->joined};
 }
 
-bool changes_store(const Message& message) {
+bool changes_store(const TcpStoreMessage& message) {
   switch (message.op) {
-  case StoreOperation::set:
-  case StoreOperation::compare_set:
-  case StoreOperation::append:
-  case StoreOperation::multi_set:
-  case StoreOperation::delete_key:
-  case StoreOperation::queue_push:
-  case StoreOperation::queue_pop: return true;
-  case StoreOperation::add: return message.number != 0; // adding nothing is how torch's barrier looks again
+  case StoreOpcode::set:
+  case StoreOpcode::compare_set:
+  case StoreOpcode::append:
+  case StoreOpcode::multi_set:
+  case StoreOpcode::delete_key:
+  case StoreOpcode::queue_push:
+  case StoreOpcode::queue_pop: return true;
+  case StoreOpcode::add: return message.number != 0; // adding nothing is how torch's barrier looks again
   default: return false;
   }
 }

@@ -45,6 +45,6 @@ private:
 
 /// True if a message changes the content of a store. Others show no activity: NCCL's watchdogs poll also
 /// while all ranks hang. Pure.
-bool changes_store(const Message& message);
+bool changes_store(const TcpStoreMessage& message);
 
 } // namespace hpcml::store

@@ -66,7 +66,7 @@ void put_off_unproven(Attempt& attempt, Clock::time_point now) {
 
 /// Continues with one endpoint; true if it has accepted us.
 bool try_place(Attempt& attempt, const std::string& announcement,
-               const std::optional<Credentials>& credentials, Clock::time_point now, JoinAccepted& welcome) {
+               const std::optional<Credentials>& credentials, Clock::time_point now, JoinReply& welcome) {
   if (!attempt.client) {
     if (now < attempt.again) return false;
     attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port, credentials);
@@ -102,7 +102,7 @@ bool try_place(Attempt& attempt, const std::string& announcement,
 }
 
 /// True if the step can begin at this store. Without a key a refusal is an answer too: it delays only.
-bool is_welcome(const JoinAccepted& welcome) {
+bool is_welcome(const JoinReply& welcome) {
   return welcome.failed.empty() && welcome.refusal == JoinError::none;
 }
 
@@ -121,7 +121,7 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 
 } // namespace
 
-StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& search) {
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearchOptions& search) {
   if (search.places.empty()) return {{}, "no address to query"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
@@ -134,7 +134,7 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
   auto deadline = search.deadline;
   std::optional<FoundStore> failed;
   for (auto now = start;; now = Clock::now()) {
-    JoinAccepted welcome;
+    JoinReply welcome;
     for (auto& attempt : attempts) {
       if (!try_place(attempt, words, search.credentials, now, welcome)) continue;
       FoundStore found{std::move(*attempt.client), attempt.place, std::move(welcome)};

@@ -24,7 +24,7 @@ struct StoreAddress {
 struct FoundStore {
   Client client; ///< still connected
   StoreAddress place;
-  JoinAccepted welcome;
+  JoinReply welcome;
 };
 
 /// What a search has come to.
@@ -34,7 +34,7 @@ struct StoreSearchResult {
   JoinError refusal = JoinError::none; ///< of the last store that answered and refused
 };
 
-struct StoreSearch {
+struct StoreSearchOptions {
   /// By which the store and this process trust each other; none: what the store says is not to be applied.
   std::optional<Credentials> credentials = {};
   /// The likeliest first: the others are asked when it has not answered at once.
@@ -52,6 +52,6 @@ struct StoreSearch {
 
 /// Announces at every place until one says that it is ours: all at once, since one that is silent must not
 /// hide another.
-StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& search);
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearchOptions& search);
 
 } // namespace hpcml::store

@@ -72,7 +72,7 @@ std::string StoreTable::append(std::string_view key, std::string_view value) {
   return {};
 }
 
-std::string StoreTable::compare_set(ClientId client, const Message& message, AnswerSink& answers) {
+std::string StoreTable::compare_set(ClientId client, const TcpStoreMessage& message, AnswerSink& answers) {
   const std::string_view key = message.keys[0], expected = message.values[0], desired = message.values[1];
   const std::string* now = find(key);
   if (now ? *now == expected : expected.empty()) {
@@ -86,9 +86,9 @@ std::string StoreTable::compare_set(ClientId client, const Message& message, Ans
 }
 
 /// add and barrier: both count in decimal under a key.
-std::string StoreTable::count(ClientId client, const Message& message, AnswerSink& answers) {
+std::string StoreTable::count(ClientId client, const TcpStoreMessage& message, AnswerSink& answers) {
   const std::string_view key = message.keys[0];
-  const bool barrier = message.op == StoreOperation::barrier;
+  const bool barrier = message.op == StoreOpcode::barrier;
   std::uint64_t sum = barrier ? 1 : static_cast<std::uint64_t>(message.number);
   if (const std::string* now = find(key)) {
     const auto before = parse_counter(*now);
@@ -149,7 +149,7 @@ void StoreTable::answer_value(ClientId client, std::string_view key, AnswerSink&
   if (found != x_values.end()) answers.value(client, found->second);
 }
 
-std::string StoreTable::get(ClientId client, ProtocolDialect dialect, const Message& message,
+std::string StoreTable::get(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message,
                             AnswerSink& answers) const {
   // torch 1.13's server drops the connection here, and its clients count on nothing else.
   if (dialect == ProtocolDialect::torch1 && !find(message.keys[0]))
@@ -245,7 +245,7 @@ std::vector<ClientId> StoreTable::waiting() const {
   return clients;
 }
 
-std::string StoreTable::apply(ClientId client, ProtocolDialect dialect, const Message& message,
+std::string StoreTable::apply(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message,
                               AnswerSink& answers) {
   const auto set = [&](std::size_t i) {
     std::string full = store(message.keys[i], message.values[i]);
@@ -253,22 +253,22 @@ std::string StoreTable::apply(ClientId client, ProtocolDialect dialect, const Me
     return full;
   };
   switch (message.op) {
-  case StoreOperation::validate: return "it sent a second handshake";
-  case StoreOperation::set: return set(0);
-  case StoreOperation::compare_set: return compare_set(client, message, answers);
-  case StoreOperation::get:
-  case StoreOperation::multi_get: return get(client, dialect, message, answers);
-  case StoreOperation::add:
-  case StoreOperation::barrier: return count(client, message, answers);
-  case StoreOperation::check:
+  case StoreOpcode::validate: return "it sent a second handshake";
+  case StoreOpcode::set: return set(0);
+  case StoreOpcode::compare_set: return compare_set(client, message, answers);
+  case StoreOpcode::get:
+  case StoreOpcode::multi_get: return get(client, dialect, message, answers);
+  case StoreOpcode::add:
+  case StoreOpcode::barrier: return count(client, message, answers);
+  case StoreOpcode::check:
     answers.bytes(client, all_there(message.keys) ? k_all_there : k_not_there);
     return {};
-  case StoreOperation::wait:
+  case StoreOpcode::wait:
     if (!all_there(message.keys)) return begin_wait(client, message.keys);
     answers.bytes(client, k_stop_waiting);
     return {};
-  case StoreOperation::get_num_keys: answer_number(client, x_values.size(), answers); return {};
-  case StoreOperation::delete_key: {
+  case StoreOpcode::get_num_keys: answer_number(client, x_values.size(), answers); return {};
+  case StoreOpcode::delete_key: {
     const auto found = x_values.find(message.keys[0]);
     const bool exists = found != x_values.end();
     if (exists) {
@@ -278,29 +278,29 @@ std::string StoreTable::apply(ClientId client, ProtocolDialect dialect, const Me
     answer_number(client, exists, answers);
     return {};
   }
-  case StoreOperation::append: {
+  case StoreOpcode::append: {
     std::string full = append(message.keys[0], message.values[0]);
     if (full.empty()) wake_all(message.keys[0], answers);
     return full;
   }
-  case StoreOperation::multi_set:
+  case StoreOpcode::multi_set:
     for (std::size_t i = 0; i < message.keys.size(); ++i)
       if (std::string full = set(i); !full.empty()) return full;
     return {};
-  case StoreOperation::cancel_wait:
+  case StoreOpcode::cancel_wait:
     forget_waits(client);
     answers.bytes(client, k_wait_cancelled);
     return {};
-  case StoreOperation::ping: {
+  case StoreOpcode::ping: {
     std::string bytes;
     for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(message.number >> (8 * i)));
     answers.bytes(client, bytes);
     return {};
   }
-  case StoreOperation::queue_push: return push(message.keys[0], message.values[0], answers);
-  case StoreOperation::queue_pop: pop(client, message.keys[0], answers); return {};
-  case StoreOperation::queue_len: answer_number(client, queue_length(message.keys[0]), answers); return {};
-  case StoreOperation::list_keys: list(client, answers); return {};
+  case StoreOpcode::queue_push: return push(message.keys[0], message.values[0], answers);
+  case StoreOpcode::queue_pop: pop(client, message.keys[0], answers); return {};
+  case StoreOpcode::queue_len: answer_number(client, queue_length(message.keys[0]), answers); return {};
+  case StoreOpcode::list_keys: list(client, answers); return {};
   }
   return "it requested an unknown operation";
 }

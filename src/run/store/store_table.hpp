@@ -48,7 +48,7 @@ public:
   static constexpr std::uint64_t k_most_wait_bytes = 16 << 20;
 
   /// Applies a message of `client`. An empty result is good; else the sentence why the connection ends.
-  std::string apply(ClientId client, ProtocolDialect dialect, const Message& message, AnswerSink& answers);
+  std::string apply(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message, AnswerSink& answers);
   /// The client is gone or has given up waiting.
   void forget_waits(ClientId client);
 
@@ -77,13 +77,13 @@ private:
   bool all_there(const std::vector<std::string_view>& keys) const;
   std::string store(std::string_view key, std::string_view value);
   std::string append(std::string_view key, std::string_view value);
-  std::string compare_set(ClientId client, const Message& message, AnswerSink& answers);
-  std::string count(ClientId client, const Message& message, AnswerSink& answers);
+  std::string compare_set(ClientId client, const TcpStoreMessage& message, AnswerSink& answers);
+  std::string count(ClientId client, const TcpStoreMessage& message, AnswerSink& answers);
   std::string push(std::string_view key, std::string_view value, AnswerSink& answers);
   void pop(ClientId client, std::string_view key, AnswerSink& answers);
   void list(ClientId client, AnswerSink& answers) const;
   void answer_value(ClientId client, std::string_view key, AnswerSink& answers) const;
-  std::string get(ClientId client, ProtocolDialect dialect, const Message& message,
+  std::string get(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message,
                   AnswerSink& answers) const;
   std::string room_for(std::uint64_t more, std::uint64_t less) const;
   std::string room_for_wait(std::uint64_t bytes) const;

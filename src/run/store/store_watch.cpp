@@ -129,33 +129,33 @@ void StoreWatch::connected(ClientId client, const std::string& peer) {
   x_traces[client].number = ++x_connections;
 }
 
-void StoreWatch::on_message(ClientId client, const Message& message, Time now) {
+void StoreWatch::on_message(ClientId client, const TcpStoreMessage& message, Time now) {
   if (client >= x_traces.size()) return;
   Trace& trace = x_traces[client];
   trace.used = true;
   trace.spoke = now;
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
-  if (message.op == StoreOperation::wait || message.op == StoreOperation::get) on_key_requested(trace, key);
+  if (message.op == StoreOpcode::wait || message.op == StoreOpcode::get) on_key_requested(trace, key);
   switch (message.op) {
-  case StoreOperation::ping: trace.pid = message.number; return;
-  case StoreOperation::wait: {
+  case StoreOpcode::ping: trace.pid = message.number; return;
+  case StoreOpcode::wait: {
     for (const auto new_key : message.keys)
       if (x_table && !x_table->find(new_key)) return note_wait(trace, new_key, false, now);
     return;
   }
-  case StoreOperation::cancel_wait:
-  case StoreOperation::get:
-  case StoreOperation::check:
-  case StoreOperation::validate: return;
-  case StoreOperation::add:
+  case StoreOpcode::cancel_wait:
+  case StoreOpcode::get:
+  case StoreOpcode::check:
+  case StoreOpcode::validate: return;
+  case StoreOpcode::add:
     if (message.number == 0) return note_wait(trace, key, true, now);
     break;
-  case StoreOperation::set: entered(client, trace, key); break;
+  case StoreOpcode::set: entered(client, trace, key); break;
   default: break;
   }
   trace.awaits.clear();
   trace.polls = false;
-  if (message.op == StoreOperation::set || message.op == StoreOperation::add)
+  if (message.op == StoreOpcode::set || message.op == StoreOpcode::add)
     trace.mark = key.substr(0, k_longest_trace);
 }
 

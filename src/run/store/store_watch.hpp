@@ -42,7 +42,7 @@ public:
 
   void begins(const StoreTable& table) { x_table = &table; }
   void connected(ClientId client, const std::string& peer);
-  void on_message(ClientId client, const Message& message, Time now);
+  void on_message(ClientId client, const TcpStoreMessage& message, Time now);
   /// Before the roster forgets the client.
   void left(ClientId client, const RankRegistry& registry, Time now);
 

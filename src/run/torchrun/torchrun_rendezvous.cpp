@@ -180,7 +180,7 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
         fmt::format("using the default rendezvous endpoint {}:{}, which is on this machine\nhint: set "
                     "--rdzv-endpoint or --master-addr to the first node of the run",
                     endpoint.host, *endpoint.port));
-  agent::RendezvousEndpoint place;
+  agent::RendezvousParameters place;
   place.host = endpoint.host;
   place.port = *endpoint.port;
   place.run_id = line.run_id;

@@ -169,7 +169,7 @@ void remove_old_builds(const BuildRequest& request, const std::string& cache, co
 
 } // namespace
 
-BuildResult read_built(const std::string& directory, bool was_built) {
+CompletedBuild read_built(const std::string& directory, bool was_built) {
   const auto quoted = json_string(directory);
   auto summary = std::string(util::trim(util::read_file(directory + "/" + k_summary_name).value_or("{}")));
   summary = util::replace_all(summary, k_directory_mark, quoted.substr(1, quoted.size() - 2));

@@ -22,7 +22,7 @@ struct BuildRequest {
 };
 
 /// A finished build.
-struct BuildResult {
+struct CompletedBuild {
   std::string directory; ///< absolute: k_helper_name, k_library_name and include/ below it
   std::string summary;   ///< one JSON object: was_built, torch, torch_lib, found_by, compiler, nccl,
                          ///< no_nccl, prefix, helper, library, include, flags, seconds
@@ -31,12 +31,12 @@ struct BuildResult {
 
 /// The build, or all obstacles.
 struct BuildOutcome {
-  std::optional<BuildResult> built;
+  std::optional<CompletedBuild> built;
   std::vector<util::Error> problems; ///< none where it was built
 };
 
 /// Reads the directory of a build.
-BuildResult read_built(const std::string& directory, bool was_built);
+CompletedBuild read_built(const std::string& directory, bool was_built);
 
 /// Receives messages during the build.
 using ProgressSink = std::function<void(const std::string&)>;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/model/installed_engine.hpp"
+#include "core/model/engine_command_template.hpp"
 #include "core/util/process.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
@@ -121,7 +121,7 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                         util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " "))};
 }
 
-util::Result<BuildResult> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
+util::Result<CompletedBuild> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
                                          const std::string& cwd, const ProgressSink& report) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);

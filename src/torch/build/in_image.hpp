@@ -36,7 +36,7 @@ std::vector<std::string> image_words(const std::string& engine, const std::strin
 util::Error explain_failure(const std::string& engine, const std::string& image,
                             const util::ProcessOutput& output);
 
-util::Result<BuildResult> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
+util::Result<CompletedBuild> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
                                          const std::string& cwd, const ProgressSink& report);
 
 } // namespace hpcml::torch_build

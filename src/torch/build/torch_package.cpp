@@ -164,7 +164,7 @@ std::optional<Directories> directories_of_python(const util::EnvSnapshot& env, c
                                                  std::string& bare) {
   for (const char* name : {"python3", "python"}) {
     const auto found = find_torch::find_torch({name}, env, cwd);
-    if (found.kind != find_torch::TorchFound::Kind::found) continue;
+    if (found.kind != find_torch::TorchLookupResult::Kind::found) continue;
     const auto package = util::directory_name(found.place);
     if (auto directories = directories_above(fmt::format("what {} imports", name), package))
       return directories;

@@ -226,7 +226,7 @@ PhaseOutcome PhaseBarrier::wait_for_outcome(const std::string& phase, millisecon
   throw PhaseError(std::move(faulty_rank));
 }
 
-PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const PhaseFault& fault) {
+PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const LocalPhaseResult& fault) {
   const std::string own = fault.what.substr(0, fault.what.find('\n'));
   if (fault.own) write(phase, "own", "1", own);
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);

@@ -48,7 +48,7 @@ enum class PhaseOutcome {
 };
 
 /// Why this rank did not end a phase well.
-struct PhaseFault {
+struct LocalPhaseResult {
   std::string what; ///< empty: it did
   bool own = false; ///< the fault is in this rank, whatever the others observe
 };
@@ -72,9 +72,9 @@ public:
   void enter(const std::string& phase);
   /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
   /// rank, if it is known who is at fault.
-  PhaseOutcome conclude(const std::string& phase, const PhaseFault& fault);
+  PhaseOutcome conclude(const std::string& phase, const LocalPhaseResult& fault);
   PhaseOutcome conclude(const std::string& phase, const std::string& error) {
-    return conclude(phase, PhaseFault{error, false});
+    return conclude(phase, LocalPhaseResult{error, false});
   }
   /// Returns the reported error of a phase that ended without a faulty rank, on rank 0; else empty.
   const std::string& reason() const { return x_reason; }

@@ -48,7 +48,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
   rendezvous.enter(phase);
-  PhaseFault fault;
+  LocalPhaseResult fault;
   const auto failed = [&](const std::exception& error, bool own) {
     fault = {error.what(), own};
     if (fault.what.empty()) fault.what = "unknown error";

@@ -45,12 +45,12 @@ Measurement check_all_reduce(Communicator& group, long long bytes);
 Measurement check_send_receive(Communicator& group, long long bytes);
 
 /// What two ranks found alone, seen from one of them; texts are empty where all is well.
-struct PairFindings {
+struct PairCheckErrors {
   std::string input, sum, message;
 };
 /// Both checks in a group of two, with values that no other pair and no other `round` has. Throws
 /// std::runtime_error where they cannot exchange.
-PairFindings check_pair(Communicator& pair, long long bytes, int round);
+PairCheckErrors check_pair(Communicator& pair, long long bytes, int round);
 
 /// Searches the faulty rank after a phase with faults of unknown origin: all ranks are tested in pairs, whose
 /// results identify it. Throws PhaseError on every rank, within about two timeouts.

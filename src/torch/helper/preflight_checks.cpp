@@ -129,14 +129,14 @@ Measurement check_send_receive(Communicator& group, long long bytes) {
   return {seconds / tensors, 8 * tensors * static_cast<double>(base.numel()) * 4 / seconds / 1e9};
 }
 
-PairFindings check_pair(Communicator& pair, long long bytes, int round) {
+PairCheckErrors check_pair(Communicator& pair, long long bytes, int round) {
   take_one_thread();
   const auto count = element_count(bytes);
   const int side = pair.rank();
   const int own_seed = seed_of(round, side), other_seed = seed_of(round, 1 - side);
   const at::Tensor own = pattern(count, pair.device(), own_seed);
   const at::Tensor expected = pattern(count, at::kCPU, other_seed);
-  PairFindings found;
+  PairCheckErrors found;
   found.input = input_fault(own, side, own_seed, 1, 0);
   at::Tensor sum = own.clone();
   pair.all_reduce_sum(sum);

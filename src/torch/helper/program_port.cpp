@@ -72,14 +72,14 @@ void check_program_port(PhaseBarrier& rendezvous, const RankEnv& env, int port,
   if (!reason.empty())
     reason = ddp::format_message("{} cannot be used by rank 0: {}; another program on {} may use the port",
                                  endpoint, reason, ddp::host_name());
-  rendezvous.conclude("listen", PhaseFault{reason, true});
+  rendezvous.conclude("listen", LocalPhaseResult{reason, true});
   rendezvous.enter("reach");
   if (env.rank != 0) {
     reason = ddp::wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
       reason = ddp::format_message("{} cannot be reached from {}: {}", endpoint, ddp::host_name(), reason);
   }
-  rendezvous.conclude("reach", PhaseFault{reason, true});
+  rendezvous.conclude("reach", LocalPhaseResult{reason, true});
 }
 
 } // namespace hpcml::helper

@@ -11,7 +11,7 @@ TEST_CASE("Each value knows its line, column and length", "[spec]") {
       "{\n  \"a\": [1, -20,\n\t\"t\\u00e9\"],\"b\" :  true ,\n \"c\":{\"d\":null}, \"e\":1.5e3 }\n";
   const auto parsed = config::parse_json(text, "f.json", "site");
   REQUIRE(parsed.root.has_value());
-  const auto place = [](const config::JsonPlace& p) {
+  const auto place = [](const config::JsonSourceLocation& p) {
     return std::vector<unsigned>{p.line, p.column, p.length};
   };
   const auto& root = *parsed.root;

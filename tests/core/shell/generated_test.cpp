@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/config/site_store.hpp"
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/render_script.hpp"

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <map>
 
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/shell/random_script_helper.hpp"
 #include "core/util/process.hpp"
 #include "samples.hpp"
@@ -163,7 +163,7 @@ std::string compare_exports(const shell::Command& command, const Words& seen, To
 }
 
 /// True if the call may come from a command of which the reader says that it does not know the program.
-bool is_unknown_program(const shell::CommandView& view, const Words& call) {
+bool is_unknown_program(const shell::ScriptCommands& view, const Words& call) {
   Words words = {"show"};
   words.insert(words.end(), call.begin(), call.end());
   return std::any_of(view.commands.begin(), view.commands.end(), [&](const shell::Command& command) {
@@ -172,7 +172,7 @@ bool is_unknown_program(const shell::CommandView& view, const Words& call) {
 }
 
 /// What the reader got wrong about one script; empty if nothing.
-std::string compare(const shell::CommandView& view, const Seen& seen, Totals& totals) {
+std::string compare(const shell::ScriptCommands& view, const Seen& seen, Totals& totals) {
   std::map<std::string, std::vector<const shell::Command*>> by_number;
   std::vector<const shell::Command*> sure;
   for (const auto& command : view.commands) {

@@ -32,7 +32,7 @@ model::Site four_gpus() {
   type.memory = sourced(model::MemSize::of_mib(100000));
   type.cpus_per_gpu = 7;
   type.mem_per_gpu = model::MemSize::of_mib(25000);
-  type.share_policy = model::CoreSharePolicy::max;
+  type.share_policy = model::CpusPerGpuPolicy::max;
   at.node_types = {type};
   model::Partition wide, tiny;
   wide.name = "wide";

@@ -55,11 +55,11 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
   const auto snellius = test::shipped_site("snellius");
   model::JobSpec job;
   auto placement = site_rules::place(snellius, site_rules::demand_of(job));
-  CHECK(placement.chosen_by == site_rules::PartitionChoice::none);
+  CHECK(placement.chosen_by == site_rules::PartitionOriginKind::none);
   CHECK(placement.choices.size() > 1);
   job.gpu_type = sourced<std::string>("h100");
   placement = site_rules::place(snellius, site_rules::demand_of(job));
-  CHECK(placement.chosen_by == site_rules::PartitionChoice::only_with_type);
+  CHECK(placement.chosen_by == site_rules::PartitionOriginKind::only_with_type);
   CHECK(names(placement.partitions) == "gpu_h100");
   job.partition = sourced<std::string>("gpu_a100");
   placement = site_rules::place(snellius, site_rules::demand_of(job));
@@ -97,7 +97,7 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   const auto lucia = test::shipped_site("lucia"); // a name of one letter and one digit is one, too: T4
   job.gpu_type = sourced<std::string>("nonsense");
   CHECK(site_rules::place(lucia, site_rules::demand_of(job)).chosen_by !=
-        site_rules::PartitionChoice::only_with_type);
+        site_rules::PartitionOriginKind::only_with_type);
   job.gpu_type = sourced<std::string>("t4");
   CHECK(names(site_rules::place(lucia, site_rules::demand_of(job)).partitions) == "visu");
 }

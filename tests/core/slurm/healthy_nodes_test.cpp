@@ -2,7 +2,7 @@
 // Which nodes of a job with spare ones run its program.
 #include <catch2/catch.hpp>
 
-#include "core/slurm/node_choice.hpp"
+#include "core/slurm/healthy_node_selection.hpp"
 
 using namespace hpcml;
 using Names = std::vector<std::string>;

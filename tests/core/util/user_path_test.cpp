@@ -17,7 +17,7 @@ util::EnvSnapshot snapshot(const std::string& directory) {
 } // namespace
 
 TEST_CASE("a person's path becomes whole, from their home or their folder") {
-  const util::UserDirectories places{"/users/me", "/scratch/p1"};
+  const util::PathBaseDirectories places{"/users/me", "/scratch/p1"};
   const std::vector<std::pair<const char*, const char*>> rows = {
       {"~", "/users/me"},         {"~/env", "/users/me/env"},    {"~/../x", "/users/x"},
       {"env", "/scratch/p1/env"}, {"./env/", "/scratch/p1/env"}, {"../env", "/scratch/env"},

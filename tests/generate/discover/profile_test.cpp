@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "generate/discover/discover_helper.hpp"
-#include "generate/discover/gpu_kind.hpp"
+#include "generate/discover/gpu_architecture.hpp"
 #include "generate/discover/json_build.hpp"
 
 using namespace hpcml;

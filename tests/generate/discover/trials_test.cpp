@@ -32,12 +32,12 @@ private:
   Rule x_rule;
 };
 
-discover::TrialReport tried(const RuledSlurm& site, const std::string& account = {}) {
+discover::TestOnlyReport tried(const RuledSlurm& site, const std::string& account = {}) {
   const auto facts = test::recorded_cluster("mixed");
   return discover::run_trials(site, facts, discover::make_node_kinds(facts.nodes), account);
 }
 
-std::string policies(const discover::TrialReport& report) {
+std::string policies(const discover::TestOnlyReport& report) {
   std::string text;
   for (const auto& [name, rule] : report.flags)
     text += name + (rule.policy == model::OptionPolicy::required ? "+ " : "- ");

@@ -232,7 +232,7 @@ TEST_CASE("NCCL is asked what it does only where there is one") {
 
 TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else") {
   auto job = lumi_job();
-  job.store = model::Sourced<model::StoreChoice>{model::StoreChoice::env, {}};
+  job.store = model::Sourced<model::StoreProvider>{model::StoreProvider::env, {}};
   job.rendezvous_timeout = model::Sourced<unsigned>{60, {}};
   job.coordinator = model::Sourced<bool>{true, {}};
   CHECK_THAT(plan::launch_line(job),

@@ -7,7 +7,7 @@
 namespace hpcml::test {
 
 /// The facts of a node, and which of its ranks is looked at.
-struct RankFacts : plan::NodeFacts {
+struct RankFacts : plan::StepNodeFacts {
   unsigned local_rank = 0;
 };
 

@@ -12,7 +12,7 @@ using namespace hpcml::test;
 using model::SetupKind;
 using plan::SetupRequest;
 using plan::SetupWithMethod;
-using plan::SetupWithNodes;
+using plan::SetupWithTargetNodes;
 
 namespace {
 
@@ -20,12 +20,12 @@ namespace {
 struct Given {
   model::Site site = small_site();
   model::JobSpec job = {};
-  plan::SetupSpec spec = {};
-  plan::SetupNodes nodes = {};
+  plan::SetupOptions spec = {};
+  plan::SetupTargetNodes nodes = {};
   plan::SetupMethod way = {};
 
   SetupRequest request() const { return {spec, job, site}; }
-  SetupWithNodes on_nodes() const { return {request(), nodes}; }
+  SetupWithTargetNodes on_nodes() const { return {request(), nodes}; }
   SetupWithMethod by_way() const { return {on_nodes(), way}; }
 };
 
@@ -34,8 +34,8 @@ struct Given {
 // A step is a function of those before it: its argument has nothing of those behind it.
 static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_method), const SetupRequest&>,
               "what is made follows from the nodes that it is for");
-static_assert(!std::is_invocable_v<decltype(&plan::choose_environment_path), const SetupWithNodes&>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupWithNodes&>);
+static_assert(!std::is_invocable_v<decltype(&plan::choose_environment_path), const SetupWithTargetNodes&>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupWithTargetNodes&>);
 static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupWithMethod&>);
 
 TEST_CASE("the nodes of an environment follow from the request alone") {

@@ -10,7 +10,7 @@ using namespace hpcml::test;
 
 namespace {
 
-plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec,
+plan::SetupPlan setup(const std::string& site_id, const plan::SetupOptions& spec,
                       const model::JobSpec& job = {}) {
   const auto result = plan::plan_setup(spec, job, site_named(site_id));
   for (const auto& finding : result.diagnostics) INFO(finding.code << ": " << finding.message);
@@ -18,7 +18,7 @@ plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec,
   return *result.plan;
 }
 
-std::string refusal(const std::string& site_id, const plan::SetupSpec& spec, const model::JobSpec& job = {}) {
+std::string refusal(const std::string& site_id, const plan::SetupOptions& spec, const model::JobSpec& job = {}) {
   const auto result = plan::plan_setup(spec, job, site_named(site_id));
   REQUIRE_FALSE(result.plan.has_value());
   REQUIRE(result.diagnostics.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("an environment for nodes of one kind on a site of several") {
 TEST_CASE("an environment is packed for the nodes' own disks") {
   model::JobSpec job;
   job.conda = text("my_torch");
-  plan::SetupSpec spec{plan::SetupKind::conda, "", "", "", "6.4"};
+  plan::SetupOptions spec{plan::SetupKind::conda, "", "", "", "6.4"};
   spec.pack = "/lustre/orion/me/env.tar.gz";
   CHECK(setup("frontier", spec, job).pack == spec.pack);
   spec.pack = "/lustre/orion/me/env";
@@ -228,7 +228,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   auto job = with_venv();
   job.venv = text("/scratch/project_1/env.sqsh");
   job.container = text("/appl/local/laifs/containers/x.sif");
-  const plan::SetupSpec spec{plan::SetupKind::venv, "optuna", "", "", ""};
+  const plan::SetupOptions spec{plan::SetupKind::venv, "optuna", "", "", ""};
   const auto made = setup("lumi", spec, job);
   REQUIRE(made.squashed);
   CHECK(made.squashed->at == "/user-software");

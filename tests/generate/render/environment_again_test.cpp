@@ -18,7 +18,7 @@ using plan::SetupKind;
 namespace {
 
 /// The script for an environment of that kind and place, for this machine.
-std::string script_of(const std::string& site_id, const plan::SetupSpec& spec, const std::string& place) {
+std::string script_of(const std::string& site_id, const plan::SetupOptions& spec, const std::string& place) {
   model::JobSpec job;
   if (spec.kind == SetupKind::conda)
     job.conda = text(place);

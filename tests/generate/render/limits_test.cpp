@@ -24,7 +24,7 @@ model::Known<model::Walltime> time_of(std::chrono::seconds seconds) {
 }
 
 /// One limit: requests at it and over it.
-struct Step {
+struct JobStepLine {
   std::string kind;
   model::JobSpec at;
   model::JobSpec over;
@@ -55,7 +55,7 @@ std::optional<model::JobSpec> smallest(const model::Site& site, const model::Par
   return std::nullopt;
 }
 
-void add_time_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Partition& partition) {
+void add_time_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Partition& partition) {
   const auto step = [&](const char* kind, const model::JobSpec& job, std::chrono::seconds at,
                         std::chrono::seconds over) {
     auto low = job, high = job;
@@ -76,7 +76,7 @@ void add_time_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   }
 }
 
-void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site,
+void add_size_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Site& site,
                     const model::Partition& partition) {
   const auto nodes = [&](const char* kind, unsigned at, unsigned over) {
     auto low = base, high = base;
@@ -95,7 +95,7 @@ void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   high.gpus_per_node = number(node->gpu->per_node + 1);
   steps.push_back({"GPUs of a node", low, high});
   const bool ignored = site.flag("mem").policy == model::OptionPolicy::ignored; // jobs get all of the node's
-  if (!node->memory || node->share_policy == model::CoreSharePolicy::automatic || ignored) return;
+  if (!node->memory || node->share_policy == model::CpusPerGpuPolicy::automatic || ignored) return;
   low = high = base;
   low.mem = model::Sourced<model::MemSize>{node->memory->value, {}};
   high.mem = model::Sourced<model::MemSize>{model::MemSize::of_mib(node->memory->value.mib() + 1024), {}};
@@ -125,7 +125,7 @@ unsigned gpus_of_a_node(const model::Site& site, const model::Partition& partiti
 }
 
 /// GPUs of the whole job, node minutes and jobs at a time: of a partition or a QoS.
-void add_job_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Limits& limits,
+void add_job_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Limits& limits,
                    unsigned per_node, const std::string& of) {
   const auto gpus = [&](const char* kind, unsigned at, unsigned over) {
     const auto low = with_gpus(base, at, per_node), high = with_gpus(base, over, per_node);
@@ -160,7 +160,7 @@ void add_job_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
 }
 
 /// What depends on the number of GPUs, and which numbers of them are taken.
-void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site,
+void add_gpu_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Site& site,
                    const model::Partition& partition) {
   const unsigned per_node = partition.cpu_only ? 0 : gpus_of_a_node(site, partition);
   add_job_steps(steps, base, partition, per_node, "");
@@ -196,7 +196,7 @@ void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
 }
 
 /// The limits of a QoS, in a partition that takes it.
-void add_qos_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Qos& qos,
+void add_qos_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Qos& qos,
                    unsigned per_node) {
   auto job = base;
   job.qos = text(qos.name);
@@ -221,7 +221,7 @@ void add_qos_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
 }
 
 /// Nodes of one person, whatever the partition.
-void add_site_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site) {
+void add_site_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Site& site) {
   const auto& most = site.policies.max_nodes_per_user;
   if (!most) return;
   auto low = base, high = base;
@@ -247,7 +247,7 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
     for (const auto& partition : partitions) {
       const auto base = smallest(*load.site, partition);
       if (!base) continue;
-      std::vector<Step> steps;
+      std::vector<JobStepLine> steps;
       add_time_steps(steps, *base, partition);
       add_size_steps(steps, *base, *load.site, partition);
       add_gpu_steps(steps, *base, *load.site, partition);

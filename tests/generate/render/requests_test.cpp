@@ -193,7 +193,7 @@ void port_to(const std::string& generated, const model::Site& to, const std::str
 
 void set_up(const model::JobSpec& job, const model::Site& site, test::RequestMaker& maker, Run& run) {
   const auto kinds = model::words_of<plan::SetupKind>();
-  plan::SetupSpec spec;
+  plan::SetupOptions spec;
   if (maker.below(3) > 0) spec.kind = model::find_word<plan::SetupKind>(maker.pick(kinds));
   if (maker.below(3) == 0) spec.packages = "torch torchvision";
   if (maker.below(6) == 0) spec.pack = "env.tar.gz";

@@ -51,7 +51,7 @@ agent::AgentRequest agent_of(unsigned ranks, const std::string& script) {
 agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& script, unsigned nodes) {
   auto request = agent_of(ranks, script);
   request.min_nodes = request.max_nodes = nodes;
-  request.place = agent::RendezvousEndpoint{};
+  request.place = agent::RendezvousParameters{};
   request.place->host = "127.0.0.1";
   request.place->port = static_cast<std::uint16_t>(port);
   request.place->run_id = "test";

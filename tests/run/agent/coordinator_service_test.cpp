@@ -23,9 +23,9 @@ struct RecordedAnswers : store::AnswerSink {
 /// A service of one run, and what its clients hear.
 struct Play {
   explicit Play(const CoordinatorOptions& rules) : service(rules, [](const std::string&) {}) {}
-  bool receive(store::ClientId client, store::StoreOperation op, std::string_view key,
+  bool receive(store::ClientId client, store::StoreOpcode op, std::string_view key,
                const std::vector<std::string_view>& values = {}) {
-    store::Message message;
+    store::TcpStoreMessage message;
     message.op = op;
     message.keys = {key};
     message.values = values;
@@ -38,16 +38,16 @@ struct Play {
   }
   void register_node(store::ClientId client, unsigned node, bool leads) {
     const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
-    receive(client, store::StoreOperation::compare_set, k_register_key, {"", bytes});
+    receive(client, store::StoreOpcode::compare_set, k_register_key, {"", bytes});
   }
   void send_event(store::ClientId client, const AgentEvent& event) {
     const auto bytes = pack_event(event);
-    receive(client, store::StoreOperation::set, k_event_key, {bytes});
+    receive(client, store::StoreOpcode::set, k_event_key, {bytes});
   }
   /// What `client` is told when it asks next; nothing where it has to wait.
   std::optional<AgentCommand> ask(store::ClientId client) {
     recorded.to.clear();
-    receive(client, store::StoreOperation::get, k_order_key);
+    receive(client, store::StoreOpcode::get, k_order_key);
     service.round(recorded, now);
     if (recorded.to[client].empty()) return std::nullopt;
     return unpack_order(std::string_view(recorded.to[client].front()).substr(8));
@@ -99,10 +99,10 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
   play.service.left(9, "", "", play.now);
   CHECK_FALSE(play.ask(7));
   for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
-    CHECK(play.receive(9, store::StoreOperation::set, k_event_key, {bytes}));
-    CHECK(play.receive(9, store::StoreOperation::compare_set, k_register_key, {bytes}));
+    CHECK(play.receive(9, store::StoreOpcode::set, k_event_key, {bytes}));
+    CHECK(play.receive(9, store::StoreOpcode::compare_set, k_register_key, {bytes}));
   }
-  CHECK(play.receive(9, store::StoreOperation::set, k_event_key));
+  CHECK(play.receive(9, store::StoreOpcode::set, k_event_key));
   CHECK_FALSE(play.ask(7));
 }
 

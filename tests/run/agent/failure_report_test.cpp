@@ -26,9 +26,9 @@ failures::RankFailure crashed() {
   return note;
 }
 
-AfterFailure stopped(unsigned world) { return {.world_size = world}; }
+RestartDecision stopped(unsigned world) { return {.world_size = world}; }
 
-std::string text_of(const failures::RankFailure& note, const AfterFailure& after = stopped(16)) {
+std::string text_of(const failures::RankFailure& note, const RestartDecision& after = stopped(16)) {
   return util::join(render_failure_report(note, after), "\n");
 }
 

@@ -13,7 +13,7 @@
 #include "core/util/text.hpp"
 #include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
-#include "run/agent/agent_watchdog.hpp"
+#include "run/agent/agent_liveness_watchdog.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -26,7 +26,7 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
     ::kill(service->pid, SIGCONT);
   });
   RegisterRequest registration{"job", "run", "node0", 0U, 1, true};
-  CoordinatorSearch search;
+  CoordinatorSearchOptions search;
   search.places = {{"127.0.0.1", service->port}};
   search.key = channel.key;
   search.join_timeout = std::chrono::seconds(30);

@@ -49,19 +49,19 @@ TEST_CASE("a watch is due at a time that comes, whatever is heard meanwhile") {
 }
 
 TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all ranks hang") {
-  store::Message message;
+  store::TcpStoreMessage message;
   for (const auto op :
-       {store::StoreOperation::check, store::StoreOperation::get, store::StoreOperation::wait,
-        store::StoreOperation::multi_get, store::StoreOperation::ping, store::StoreOperation::get_num_keys}) {
+       {store::StoreOpcode::check, store::StoreOpcode::get, store::StoreOpcode::wait,
+        store::StoreOpcode::multi_get, store::StoreOpcode::ping, store::StoreOpcode::get_num_keys}) {
     message.op = op;
     CHECK_FALSE(store::changes_store(message));
   }
-  for (const auto op : {store::StoreOperation::set, store::StoreOperation::compare_set,
-                        store::StoreOperation::append, store::StoreOperation::queue_push}) {
+  for (const auto op : {store::StoreOpcode::set, store::StoreOpcode::compare_set,
+                        store::StoreOpcode::append, store::StoreOpcode::queue_push}) {
     message.op = op;
     CHECK(store::changes_store(message));
   }
-  message.op = store::StoreOperation::add;
+  message.op = store::StoreOpcode::add;
   CHECK_FALSE(store::changes_store(message));
   message.number = 1;
   CHECK(store::changes_store(message));

@@ -9,7 +9,7 @@
 #include "core/util/text.hpp"
 #include "holds.hpp"
 #include "run/batch/batch_helper.hpp"
-#include "run/batch/script_steps.hpp"
+#include "run/batch/step_processes.hpp"
 
 using namespace hpcml;
 using hpcml::testing::BatchRun;

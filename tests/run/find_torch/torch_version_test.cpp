@@ -15,10 +15,10 @@
 #include "temp_directory.hpp"
 
 using namespace hpcml;
-using find_torch::TorchFound;
-using launch::StoreChoice;
+using find_torch::TorchLookupResult;
+using launch::StoreProvider;
 using util::EnvSnapshot;
-using Kind = find_torch::TorchFound::Kind;
+using Kind = find_torch::TorchLookupResult::Kind;
 using Words = std::vector<std::string>;
 
 namespace {
@@ -83,7 +83,7 @@ void put_torch(const std::filesystem::path& directory, const std::string& versio
   write(directory / "torch/version.py", version_py(version));
 }
 
-std::string text_of(const TorchFound& found) {
+std::string text_of(const TorchLookupResult& found) {
   return found.kind == Kind::found ? found.text : found.kind == Kind::none ? "none" : "unknown: " + found.why;
 }
 
@@ -361,7 +361,7 @@ TEST_CASE("a version of torch is read from what its builders write") {
 
 TEST_CASE("who serves the store and what torch is told follow from its version") {
   const auto torch = [](const std::string& text) {
-    TorchFound found;
+    TorchLookupResult found;
     found.text = text;
     found.kind = text == "none" ? Kind::none : text == "?" ? Kind::unknown : Kind::found;
     found.why = "why";
@@ -369,12 +369,12 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     return found;
   };
   struct Row {
-    StoreChoice choice;
+    StoreProvider choice;
     const char* torch;
     const char* agent_store; ///< empty: rank 0's program serves
     bool is_reported;
   };
-  using enum StoreChoice;
+  using enum StoreProvider;
   const Row rows[] = {{automatic, "2.13.0+cpu", "1", false},
                       {automatic, "2.7.0", "1", false},
                       {automatic, "2.8.0a0+git", "1", false},

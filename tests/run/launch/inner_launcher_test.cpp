@@ -157,7 +157,7 @@ TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
   CHECK_FALSE(launch::find_inner_launcher({"torchrun", "x.py"}, none, node).value().joins_other_nodes());
   const std::string directory = make_directory();
   const launch::RuntimeContext context;
-  const launch::SystemQueries system(context);
+  const launch::SystemNodeQueries system(context);
   CHECK_FALSE(system.has_file(directory + "/hostfile"));
   REQUIRE(util::write_file(directory + "/hostfile", "nid001 slots=4\n"));
   CHECK(system.has_file(directory + "/hostfile"));

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
-#include "core/util/memory_cgroup_path.hpp"
+#include "core/util/cgroup_path.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_directory.hpp"

@@ -10,7 +10,7 @@
 #include "core/util/file.hpp"
 #include "random_numbers.hpp"
 #include "run/launch/last_lines.hpp"
-#include "run/launch/line_filter.hpp"
+#include "run/launch/matching_line_filter.hpp"
 #include "run/launch/log_file.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/output_routes.hpp"
@@ -132,7 +132,7 @@ TEST_CASE("the last lines of random pieces are those of the whole text") {
 TEST_CASE("lines that hold one of the strings are let through whole, however they come in pieces") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    LineFilter filter({"loss", "err"}, "[3] ");
+    MatchingLineFilter filter({"loss", "err"}, "[3] ");
     std::string all, filtered, expected;
     for (auto lines = test::pick(random, 0, 40); lines > 0; --lines) {
       std::string line;
@@ -152,7 +152,7 @@ TEST_CASE("lines that hold one of the strings are let through whole, however the
 }
 
 TEST_CASE("a line that is too long to be kept is let through from where it holds a string") {
-  LineFilter filter({"needle"}, "> ");
+  MatchingLineFilter filter({"needle"}, "> ");
   const std::string large(300000, 'x');
   std::string filtered = filter.add(large);
   filtered += filter.add(large + "nee");
@@ -167,7 +167,7 @@ TEST_CASE("a line that is too long to be kept is let through from where it holds
 
 TEST_CASE("unfinished lines of many ranks are held in bounded memory, and nothing of them is lost") {
   const std::size_t count = 64, size = 1U << 20;
-  LineMerger lines(Lines(count, "> "));
+  LineInterleaver lines(Lines(count, "> "));
   std::string out;
   for (std::size_t i = 0; i < count; ++i) out += lines.add(i, std::string(size, 'x'));
   CHECK(out.size() > (count - 17) * size);

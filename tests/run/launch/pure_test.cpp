@@ -10,7 +10,7 @@
 #include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
 #include "run/launch/cpu_bind.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/planned_rank.hpp"
 #include "run/launch/preflight_check.hpp"
@@ -409,7 +409,7 @@ TEST_CASE("commands that start the ranks themselves are known") {
 }
 
 TEST_CASE("lines of several ranks are merged whole and continued where nobody came between") {
-  launch::LineMerger lines({"[4] ", "[5] "});
+  launch::LineInterleaver lines({"[4] ", "[5] "});
   CHECK(lines.add(0, "one\ntw") == "[4] one\n");
   CHECK(lines.add(1, "first\n") == "[5] first\n");
   CHECK(lines.add(0, "o\n") == "[4] two\n");
@@ -425,7 +425,7 @@ TEST_CASE("lines of several ranks are merged whole and continued where nobody ca
 }
 
 TEST_CASE("an error record is JSON whatever the text holds") {
-  launch::LaunchFailure failure{
+  launch::LauncherFailure failure{
       126,
       "exec",
       {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"},

@@ -29,7 +29,7 @@ launch::RankSetup apply(const launch::LaunchRequest& request, store::AgentStoreU
   node.mask = node.cpus.all();
   auto setup = testing::planned_rank(request, world_of(agent), node, {});
   REQUIRE(setup);
-  store::RendezvousDecision decision;
+  store::MasterEndpoint decision;
   decision.port = 29400;
   decision.agent_store = use;
   launch::apply_decision(*setup, request, decision, "node1:29400");

@@ -17,12 +17,12 @@ using Catch::Contains;
 
 namespace {
 
-SignalProcess process(pid_t pid, pid_t parent, bool handles, const std::string& name = "program",
+ProcessSignalState process(pid_t pid, pid_t parent, bool handles, const std::string& name = "program",
                       std::uint64_t image = 0) {
   return {pid, parent, pid, image == 0 ? static_cast<std::uint64_t>(pid) : image, name, handles, false};
 }
 
-std::vector<pid_t> targets_of(const std::vector<SignalProcess>& tree) {
+std::vector<pid_t> targets_of(const std::vector<ProcessSignalState>& tree) {
   std::vector<pid_t> pids;
   for (const auto& target : choose_targets(tree)) pids.push_back(target.pid);
   std::sort(pids.begin(), pids.end());

@@ -21,7 +21,7 @@ public:
   std::optional<store::SecretKey> key;   ///< of the job
   unsigned port = 40000;                 ///< that is free
   launch::NetworkView network_view;      ///< to the other nodes
-  find_torch::TorchFound torch_found;
+  find_torch::TorchLookupResult torch_found;
   std::string fabric; ///< of the site
   mutable std::vector<std::string> queried;
 
@@ -42,7 +42,7 @@ public:
     return record("may_be_host"), aliases.count(address) > 0;
   }
   util::Result<unsigned> free_port() const override { return record("free_port"), port; }
-  find_torch::TorchFound torch(const std::vector<std::string>&, const util::EnvSnapshot&) const override {
+  find_torch::TorchLookupResult torch(const std::vector<std::string>&, const util::EnvSnapshot&) const override {
     return record("torch"), torch_found;
   }
   launch::NetworkView network(const std::vector<std::string>&) const override {

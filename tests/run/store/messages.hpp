@@ -9,7 +9,7 @@
 
 namespace messages {
 
-inline std::string op(hpcml::store::StoreOperation op, const std::string& body = {}) {
+inline std::string op(hpcml::store::StoreOpcode op, const std::string& body = {}) {
   return static_cast<char>(op) + body;
 }
 inline std::string greeting() { return std::string("\x00\xce\xf7\x85\x3c", 5); }

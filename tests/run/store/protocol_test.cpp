@@ -12,7 +12,7 @@ using messages::u64;
 
 namespace {
 
-MessageReadResult read(const std::string& bytes, Message& message,
+MessageReadResult read(const std::string& bytes, TcpStoreMessage& message,
                        ProtocolDialect dialect = ProtocolDialect::torch2, MessageLimits limits = {}) {
   return read_message(bytes, dialect, limits, message);
 }
@@ -30,7 +30,7 @@ TEST_CASE("the first bytes tell which torch speaks") {
                       {'\0' + text("init/") + text("1"), ProtocolDialect::torch1}, // SET of 1.13
                       {"\x03", ProtocolDialect::torch1}};
   for (const auto& row : rows) {
-    Message message;
+    TcpStoreMessage message;
     ProtocolDialect dialect = ProtocolDialect::unknown;
     read_message(row.bytes, dialect, {}, message);
     CHECK(dialect == row.dialect);
@@ -38,15 +38,15 @@ TEST_CASE("the first bytes tell which torch speaks") {
 }
 
 TEST_CASE("torch 1.13 and 2.0 number the operations otherwise") {
-  Message message;
+  TcpStoreMessage message;
   // As recorded from python3-torch 1.13.1: b'\x08' deletes; 2.0 has no operation that watches, and deletes
   // with 7.
   CHECK(read("\x08" + text("/k"), message, ProtocolDialect::torch1).length == 11);
-  CHECK(message.op == StoreOperation::delete_key);
+  CHECK(message.op == StoreOpcode::delete_key);
   CHECK(read("\x07" + text("/k"), message, ProtocolDialect::torch1).length == 11);
-  CHECK(message.op == StoreOperation::delete_key);
+  CHECK(message.op == StoreOpcode::delete_key);
   CHECK(read("\x03" + text("n") + u64(2), message, ProtocolDialect::torch1).length == 18);
-  CHECK(message.op == StoreOperation::add);
+  CHECK(message.op == StoreOpcode::add);
   CHECK(message.number == 2);
   CHECK_FALSE(read("\x09", message, ProtocolDialect::torch1).fault.empty());
 }
@@ -55,27 +55,27 @@ TEST_CASE("every message is read whole, and says what it lacks at each of its by
   const std::string key("k\0y", 3), pair = u64(2) + text(key) + text("");
   const std::string whole[] = {
       messages::greeting(),
-      messages::op(StoreOperation::set, text(key) + text("value")),
-      messages::op(StoreOperation::compare_set, text(key) + text("a") + text("")),
-      messages::op(StoreOperation::get, text(key)),
-      messages::op(StoreOperation::add, text(key) + u64(static_cast<std::uint64_t>(-3))),
-      messages::op(StoreOperation::check, pair),
-      messages::op(StoreOperation::wait, pair),
-      messages::op(StoreOperation::get_num_keys),
-      messages::op(StoreOperation::delete_key, text(key)),
-      messages::op(StoreOperation::append, text(key) + text("more")),
-      messages::op(StoreOperation::multi_get, pair),
-      messages::op(StoreOperation::multi_set, u64(2) + text(key) + text("1") + text("") + text("2")),
-      messages::op(StoreOperation::cancel_wait),
-      messages::op(StoreOperation::ping, "abcd"),
-      messages::op(StoreOperation::queue_push, text(key) + text("x")),
-      messages::op(StoreOperation::queue_pop, text(key)),
-      messages::op(StoreOperation::queue_len, text(key)),
-      messages::op(StoreOperation::list_keys),
-      messages::op(StoreOperation::barrier, text(key) + u64(4)),
+      messages::op(StoreOpcode::set, text(key) + text("value")),
+      messages::op(StoreOpcode::compare_set, text(key) + text("a") + text("")),
+      messages::op(StoreOpcode::get, text(key)),
+      messages::op(StoreOpcode::add, text(key) + u64(static_cast<std::uint64_t>(-3))),
+      messages::op(StoreOpcode::check, pair),
+      messages::op(StoreOpcode::wait, pair),
+      messages::op(StoreOpcode::get_num_keys),
+      messages::op(StoreOpcode::delete_key, text(key)),
+      messages::op(StoreOpcode::append, text(key) + text("more")),
+      messages::op(StoreOpcode::multi_get, pair),
+      messages::op(StoreOpcode::multi_set, u64(2) + text(key) + text("1") + text("") + text("2")),
+      messages::op(StoreOpcode::cancel_wait),
+      messages::op(StoreOpcode::ping, "abcd"),
+      messages::op(StoreOpcode::queue_push, text(key) + text("x")),
+      messages::op(StoreOpcode::queue_pop, text(key)),
+      messages::op(StoreOpcode::queue_len, text(key)),
+      messages::op(StoreOpcode::list_keys),
+      messages::op(StoreOpcode::barrier, text(key) + u64(4)),
   };
   for (const auto& bytes : whole) {
-    Message message;
+    TcpStoreMessage message;
     INFO("operation " << static_cast<int>(bytes[0]));
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const auto part = read(bytes.substr(0, i), message);
@@ -89,7 +89,7 @@ TEST_CASE("every message is read whole, and says what it lacks at each of its by
     CHECK(found.fault.empty());
     CHECK(static_cast<int>(message.op) == static_cast<int>(bytes[0]));
   }
-  Message message;
+  TcpStoreMessage message;
   read(whole[4], message);
   CHECK(message.number == -3);
   read(whole[11], message);
@@ -106,23 +106,23 @@ TEST_CASE("what is no message costs the connection as soon as that is certain") 
       {"GET / HTTP/1.1\r\n\r\n", "unknown operation 71"},
       {"\x13", "unknown operation 19"},
       {std::string("\0abcd", 5), "the handshake is not that of torch"},
-      {messages::op(StoreOperation::get, u64(9)), "a key of 9 bytes exceeds the limit (8)"},
-      {messages::op(StoreOperation::get, u64(~0ull)),
+      {messages::op(StoreOpcode::get, u64(9)), "a key of 9 bytes exceeds the limit (8)"},
+      {messages::op(StoreOpcode::get, u64(~0ull)),
        "a key of 18446744073709551615 bytes exceeds the limit (8)"},
-      {messages::op(StoreOperation::set, text("k") + u64(17)), "a value of 17 bytes exceeds the limit (16)"},
-      {messages::op(StoreOperation::wait, u64(4)), "4 keys in one message exceed the limit (3)"},
-      {messages::op(StoreOperation::multi_set, u64(1) + text("k") + u64(17)),
+      {messages::op(StoreOpcode::set, text("k") + u64(17)), "a value of 17 bytes exceeds the limit (16)"},
+      {messages::op(StoreOpcode::wait, u64(4)), "4 keys in one message exceed the limit (3)"},
+      {messages::op(StoreOpcode::multi_set, u64(1) + text("k") + u64(17)),
        "a value of 17 bytes exceeds the limit (16)"},
   };
   for (const auto& row : rows) {
-    Message message;
+    TcpStoreMessage message;
     CHECK(read(row.bytes, message, ProtocolDialect::torch2, limits).fault == row.fault);
   }
 }
 
 TEST_CASE("any bytes whatever are read without harm, and none twice") {
   std::mt19937 random(7);
-  Message message;
+  TcpStoreMessage message;
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes(random() % 60, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random() % 4 ? random() % 20 : random());

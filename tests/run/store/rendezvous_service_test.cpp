@@ -37,7 +37,7 @@ const store::SecretKey& job_key() {
 /// A meeting in a thread of its own.
 class TestService {
 public:
-  explicit TestService(store::RendezvousOptions rules, std::uint16_t port = 0)
+  explicit TestService(store::RendezvousServiceOptions rules, std::uint16_t port = 0)
       : x_stop(::eventfd(0, 0)), x_rendezvous(rules, [this](const std::string& line) { add(line); }),
         x_gate({job_key(), rules.job}, x_rendezvous, [this](const std::string& line) { add(line); }) {
     auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_gate);
@@ -79,7 +79,7 @@ private:
 
 store::JoinRequest launcher(unsigned rank, unsigned world = 3) {
   store::JoinRequest who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
-  if (rank == 0) who.decision = store::RendezvousDecision{"", 0, store::AgentStoreUse::allowed, "here:16000"};
+  if (rank == 0) who.decision = store::MasterEndpoint{"", 0, store::AgentStoreUse::allowed, "here:16000"};
   return who;
 }
 
@@ -89,7 +89,7 @@ store::Credentials credentials_of(const store::JoinRequest& who) {
 
 store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
                              milliseconds timeout = seconds(60)) {
-  store::StoreSearch search;
+  store::StoreSearchOptions search;
   search.credentials = credentials_of(who);
   search.places = std::move(places);
   search.deadline = in(timeout);
@@ -131,7 +131,7 @@ int connect_to(std::uint16_t port) {
 TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are there") {
   TestService service({"12.0", ""});
   std::vector<std::thread> others;
-  std::vector<store::RendezvousDecision> got(3);
+  std::vector<store::MasterEndpoint> got(3);
   for (unsigned rank = 1; rank < 3; ++rank)
     others.emplace_back([&, rank] {
       auto found = search_at(launcher(rank), {at(service.port())});
@@ -215,7 +215,7 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
   broken.decision.reset();
   REQUIRE(search_at(broken, {at(failed.port())}));
   const auto look = [&](std::vector<store::StoreAddress> places, milliseconds doubt) {
-    store::StoreSearch search;
+    store::StoreSearchOptions search;
     search.credentials = credentials_of(launcher(1));
     search.places = std::move(places);
     search.deadline = in(seconds(60));
@@ -269,7 +269,7 @@ TEST_CASE("a store that is not there is named with what the kernel says, and a l
   std::unique_ptr<TestService> service;
   std::thread late([&] {
     ::usleep(300'000);
-    service = std::make_unique<TestService>(store::RendezvousOptions{"12.0", ""}, port);
+    service = std::make_unique<TestService>(store::RendezvousServiceOptions{"12.0", ""}, port);
     (void)search_at(launcher(0), {at(port)});
   });
   CHECK(search_at(launcher(1), {at(port)}));
@@ -303,14 +303,14 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
     void bytes(store::ClientId, std::string_view) override {}
     void value(store::ClientId, const store::SharedValue&) override {}
   } answers;
-  store::Message ping, show, get;
-  ping.op = store::StoreOperation::ping;
-  show.op = get.op = store::StoreOperation::get;
+  store::TcpStoreMessage ping, show, get;
+  ping.op = store::StoreOpcode::ping;
+  show.op = get.op = store::StoreOpcode::get;
   show.keys = {store::k_missing_key};
   get.keys = {"default/0"};
-  const auto rendezvous_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
+  const auto rendezvous_of = [&](const std::vector<std::pair<std::string, const store::TcpStoreMessage*>>& clients) {
     auto rendezvous =
-        std::make_unique<store::RendezvousService>(store::RendezvousOptions{"12.0", "0"}, [](const auto&) {});
+        std::make_unique<store::RendezvousService>(store::RendezvousServiceOptions{"12.0", "0"}, [](const auto&) {});
     rendezvous->stay_for_others({"10.0.0.1", "fd00::1"});
     for (store::ClientId id = 0; id < clients.size(); ++id) {
       rendezvous->connected(id, clients[id].first, now);

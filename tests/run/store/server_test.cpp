@@ -22,7 +22,7 @@
 using namespace hpcml;
 using messages::text;
 using messages::u64;
-using store::StoreOperation;
+using store::StoreOpcode;
 
 namespace {
 
@@ -100,7 +100,7 @@ public:
     bytes.resize(at);
     return bytes;
   }
-  bool is_served() const { return send(messages::op(StoreOperation::ping, "here")) && read(4) == "here"; }
+  bool is_served() const { return send(messages::op(StoreOpcode::ping, "here")) && read(4) == "here"; }
   int fd() const { return x_fd; }
 
 private:
@@ -116,8 +116,8 @@ TEST_CASE("bytes that come one by one are a message all the same") {
   const Client client(server.port(), false);
   const int now = 1;
   ::setsockopt(client.fd(), IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
-  for (const char byte : messages::greeting() + messages::op(StoreOperation::set, text("k") + text("value")) +
-                             messages::op(StoreOperation::get, text("k")))
+  for (const char byte : messages::greeting() + messages::op(StoreOpcode::set, text("k") + text("value")) +
+                             messages::op(StoreOpcode::get, text("k")))
     client.send(std::string(1, byte));
   CHECK(client.read(13) == text("value"));
 }
@@ -132,10 +132,10 @@ TEST_CASE("a client that talks nonsense loses its connection, the others lose no
       {"GET / HTTP/1.1\r\n\r\n", "unknown operation 71"},
       {std::string("\0\1\2\3\4\0\0\0\0", 9), "a key of 67305985 bytes exceeds the limit (65536)"},
       {messages::greeting() + messages::greeting(), "it sent a second handshake"},
-      {messages::greeting() + messages::op(StoreOperation::set, u64(~0ull)),
+      {messages::greeting() + messages::op(StoreOpcode::set, u64(~0ull)),
        "a key of 18446744073709551615 bytes exceeds the limit (65536)"},
-      {messages::greeting() + messages::op(StoreOperation::set, text("x") + text("y")) +
-           messages::op(StoreOperation::add, text("x") + u64(1)),
+      {messages::greeting() + messages::op(StoreOpcode::set, text("x") + text("y")) +
+           messages::op(StoreOpcode::add, text("x") + u64(1)),
        "the value to increment is not a number"}};
   for (const auto& row : rows) {
     const Client bad(server.port(), false);
@@ -149,24 +149,24 @@ TEST_CASE("a client that talks nonsense loses its connection, the others lose no
 TEST_CASE("half a message and silence, and a length without its bytes, keep nobody waiting") {
   Running server;
   const Client half(server.port()), claims(server.port()), good(server.port());
-  half.send(messages::op(StoreOperation::set, text("k") + u64(1000) + "half"));
-  claims.send(messages::op(StoreOperation::set, text("k") + u64(std::uint64_t{200} << 20)));
+  half.send(messages::op(StoreOpcode::set, text("k") + u64(1000) + "half"));
+  claims.send(messages::op(StoreOpcode::set, text("k") + u64(std::uint64_t{200} << 20)));
   CHECK(good.is_served());
-  good.send(messages::op(StoreOperation::get_num_keys));
+  good.send(messages::op(StoreOpcode::get_num_keys));
   CHECK(good.read(8) == u64(0));
   half.send(std::string(996, '.'));
-  half.send(messages::op(StoreOperation::get, text("k")));
+  half.send(messages::op(StoreOpcode::get, text("k")));
   CHECK(half.read(1008).size() == 1008);
 }
 
 TEST_CASE("a client that never reads is not answered without end", "[time]") {
   Running server;
   const Client deaf(server.port()), good(server.port());
-  good.send(messages::op(StoreOperation::set, text("k") + text(std::string(1 << 20, 'v'))));
+  good.send(messages::op(StoreOpcode::set, text("k") + text(std::string(1 << 20, 'v'))));
   REQUIRE(good.is_served());
   const int requests = 300; // 300 MB of answers
   std::string questions;
-  for (int i = 0; i < requests; ++i) questions += messages::op(StoreOperation::get, text("k"));
+  for (int i = 0; i < requests; ++i) questions += messages::op(StoreOpcode::get, text("k"));
   deaf.send(questions);
   for (int i = 0; i < 50; ++i) CHECK(good.is_served());
   rusage usage{};
@@ -182,8 +182,8 @@ TEST_CASE("a value of 64 MB goes and comes back") {
   const Client client(server.port());
   std::string value(64 << 20, '\0');
   for (std::size_t i = 0; i < value.size(); i += 4093) value[i] = static_cast<char>(i / 4093);
-  client.send(messages::op(StoreOperation::set, text("k") + text(value)));
-  client.send(messages::op(StoreOperation::get, text("k")));
+  client.send(messages::op(StoreOpcode::set, text("k") + text(value)));
+  client.send(messages::op(StoreOpcode::get, text("k")));
   CHECK(client.read(8) == u64(value.size()));
   CHECK(client.read(value.size()) == value);
 }
@@ -193,12 +193,12 @@ TEST_CASE("a thousand who wait for one key are woken by it, those who died meanw
   std::vector<Client> clients;
   for (int i = 0; i < 1000; ++i) clients.emplace_back(server.port());
   for (const auto& client : clients) {
-    client.send(messages::op(StoreOperation::wait, u64(1) + text("go")));
+    client.send(messages::op(StoreOpcode::wait, u64(1) + text("go")));
     REQUIRE(client.is_served());
   }
   for (int i = 0; i < 100; ++i) clients.pop_back();
   const Client quiet_client(server.port());
-  quiet_client.send(messages::op(StoreOperation::set, text("go") + text("")));
+  quiet_client.send(messages::op(StoreOpcode::set, text("go") + text("")));
   for (const auto& client : clients) REQUIRE(client.read(1) == k_ready);
 }
 

@@ -20,7 +20,7 @@ constexpr ClientId k_client = 7;
 /// Notes what it is told, and answers own messages with their values.
 class Recorder : public ServerObserver {
 public:
-  bool on_message(ClientId client, const Message& message, AnswerSink& answers, Time) override {
+  bool on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time) override {
     received_keys.emplace_back(message.keys.empty() ? "" : message.keys.front());
     if (received_keys.back().starts_with(k_own_keys) && !message.values.empty())
       answers.message(answers_all ? k_client : client, message.values.back());
@@ -52,23 +52,23 @@ struct Play {
     gate.set_port(15000);
     gate.connected(k_client, "10.0.0.9", now);
   }
-  ObserverResponse send(StoreOperation op, std::string_view key, std::string_view value) {
-    Message message;
+  MessageDisposition send(StoreOpcode op, std::string_view key, std::string_view value) {
+    TcpStoreMessage message;
     message.op = op;
     message.keys = {key};
-    if (op == StoreOperation::set) message.values = {value};
-    if (op == StoreOperation::compare_set) message.values = {k_not_ours, value};
+    if (op == StoreOpcode::set) message.values = {value};
+    if (op == StoreOpcode::compare_set) message.values = {k_not_ours, value};
     return gate.receive(k_client, message, answers, now);
   }
   /// Runs the handshake of a client that has the key.
   void connect() {
-    CHECK(send(StoreOperation::compare_set, k_session_key, client.request()).fault.empty());
+    CHECK(send(StoreOpcode::compare_set, k_session_key, client.request()).fault.empty());
     REQUIRE(client.on_answer(answers.bodies.back()) == SessionError::none);
-    const auto receipt = send(StoreOperation::set, k_session_key, client.proof());
+    const auto receipt = send(StoreOpcode::set, k_session_key, client.proof());
     CHECK((receipt.taken && receipt.proven && receipt.fault.empty()));
   }
-  ObserverResponse send_sealed(const InnerMessage& message) {
-    return send(StoreOperation::set, k_session_key, client.channel()->seal(pack_inner(message)));
+  MessageDisposition send_sealed(const InnerMessage& message) {
+    return send(StoreOpcode::set, k_session_key, client.channel()->seal(pack_inner(message)));
   }
   Recorder recorder;
   Lines lines;
@@ -86,7 +86,7 @@ TEST_CASE("a session's messages reach the observer, answers are sealed") {
   Play play;
   play.connect();
   CHECK(play.recorder.identities == std::vector<PeerIdentity>{{PeerRole::rank, "12.0.1000", "0", 3}});
-  CHECK(play.send_sealed({StoreOperation::compare_set, k_question, "why"}).fault.empty());
+  CHECK(play.send_sealed({StoreOpcode::compare_set, k_question, "why"}).fault.empty());
   CHECK(play.recorder.received_keys == Lines{std::string(k_question)});
   CHECK(play.client.channel()->open(play.answers.bodies.back()) == "why");
   play.recorder.pushes = true;
@@ -96,16 +96,16 @@ TEST_CASE("a session's messages reach the observer, answers are sealed") {
 
 TEST_CASE("hpcml's own messages outside of a session end the connection") {
   for (const auto op :
-       {StoreOperation::set, StoreOperation::get, StoreOperation::compare_set, StoreOperation::add,
-        StoreOperation::wait, StoreOperation::delete_key, StoreOperation::multi_get}) {
+       {StoreOpcode::set, StoreOpcode::get, StoreOpcode::compare_set, StoreOpcode::add,
+        StoreOpcode::wait, StoreOpcode::delete_key, StoreOpcode::multi_get}) {
     Play play;
     const auto receipt = play.send(op, k_question, "x");
     CHECK((receipt.taken && !receipt.fault.empty() && !receipt.proven));
     CHECK(play.recorder.received_keys.empty());
   }
   Play play;
-  Message hidden; // one of several keys
-  hidden.op = StoreOperation::multi_get;
+  TcpStoreMessage hidden; // one of several keys
+  hidden.op = StoreOpcode::multi_get;
   hidden.keys = {"a", k_question};
   CHECK_FALSE(play.gate.receive(k_client, hidden, play.answers, play.now).fault.empty());
   CHECK(play.recorder.received_keys.empty());
@@ -113,7 +113,7 @@ TEST_CASE("hpcml's own messages outside of a session end the connection") {
 
 TEST_CASE("programs' messages pass without a key") {
   Play play;
-  for (const auto op : {StoreOperation::set, StoreOperation::get, StoreOperation::add})
+  for (const auto op : {StoreOpcode::set, StoreOpcode::get, StoreOpcode::add})
     CHECK(play.send(op, "default/0", "x").fault.empty());
   CHECK(play.recorder.received_keys == Lines(3, "default/0"));
 }
@@ -122,43 +122,43 @@ TEST_CASE("a session is not mixed with other messages") {
   for (const std::string_view key : {std::string_view("default/0"), k_question}) {
     Play play;
     play.connect();
-    CHECK_FALSE(play.send(StoreOperation::set, key, "x").fault.empty());
+    CHECK_FALSE(play.send(StoreOpcode::set, key, "x").fault.empty());
     CHECK(play.recorder.received_keys.empty());
   }
   Play twice;
   twice.connect();
-  CHECK_FALSE(twice.send(StoreOperation::compare_set, k_session_key, twice.client.request()).fault.empty());
+  CHECK_FALSE(twice.send(StoreOpcode::compare_set, k_session_key, twice.client.request()).fault.empty());
   Play garbage;
   garbage.connect();
   for (const std::string body : {"", "x", "\x01", "default/0"}) {
     Play bad;
     bad.connect();
-    CHECK_FALSE(bad.send(StoreOperation::set, k_session_key, bad.client.channel()->seal(body)).fault.empty());
+    CHECK_FALSE(bad.send(StoreOpcode::set, k_session_key, bad.client.channel()->seal(body)).fault.empty());
   }
   // A sealed message cannot be one for programs' keys.
-  CHECK_FALSE(garbage.send_sealed({StoreOperation::set, "default/0", "x"}).fault.empty());
+  CHECK_FALSE(garbage.send_sealed({StoreOpcode::set, "default/0", "x"}).fault.empty());
   CHECK(garbage.recorder.received_keys.empty());
 }
 
 TEST_CASE("an unproven or repeated message ends the connection") {
   Play early;
-  CHECK(early.send(StoreOperation::compare_set, k_session_key, early.client.request()).fault.empty());
+  CHECK(early.send(StoreOpcode::compare_set, k_session_key, early.client.request()).fault.empty());
   REQUIRE(early.client.on_answer(early.answers.bodies.back()) == SessionError::none);
-  CHECK_FALSE(early.send_sealed({StoreOperation::get, k_question, ""}).fault.empty());
+  CHECK_FALSE(early.send_sealed({StoreOpcode::get, k_question, ""}).fault.empty());
   Play play;
   play.connect();
-  const auto sealed = play.client.channel()->seal(pack_inner({StoreOperation::get, k_question, ""}));
-  CHECK(play.send(StoreOperation::set, k_session_key, sealed).fault.empty());
-  CHECK_THAT(play.send(StoreOperation::set, k_session_key, sealed).fault,
+  const auto sealed = play.client.channel()->seal(pack_inner({StoreOpcode::get, k_question, ""}));
+  CHECK(play.send(StoreOpcode::set, k_session_key, sealed).fault.empty());
+  CHECK_THAT(play.send(StoreOpcode::set, k_session_key, sealed).fault,
              Contains("rank 3 of step 0 sent a modified"));
   CHECK(play.recorder.received_keys.size() == 1);
 }
 
 TEST_CASE("without a key ranks may announce themselves, and nothing else") {
   Play play({k_key, "12.0.1000", PlainMessagePolicy::announcements});
-  CHECK(play.send(StoreOperation::compare_set, k_announce_key, "x").fault.empty());
-  CHECK_FALSE(play.send(StoreOperation::compare_set, k_show_key, "").fault.empty());
-  CHECK_FALSE(play.send(StoreOperation::get, k_all_here_key, "").fault.empty());
+  CHECK(play.send(StoreOpcode::compare_set, k_announce_key, "x").fault.empty());
+  CHECK_FALSE(play.send(StoreOpcode::compare_set, k_show_key, "").fault.empty());
+  CHECK_FALSE(play.send(StoreOpcode::get, k_all_here_key, "").fault.empty());
   CHECK(play.recorder.received_keys == Lines{std::string(k_announce_key)});
   CHECK(play.recorder.identities.empty());
 }
@@ -168,8 +168,8 @@ TEST_CASE("a plain client's message causes sealed answers to sessions") {
   play.client = AuthenticationClient(k_key, {PeerRole::rank, "12.0.1000", "0", 0}, 15000);
   play.connect();
   play.recorder.answers_all = true;
-  Message message;
-  message.op = StoreOperation::compare_set;
+  TcpStoreMessage message;
+  message.op = StoreOpcode::compare_set;
   message.keys = {k_announce_key};
   message.values = {k_not_ours, "x"};
   CHECK(play.gate.receive(8, message, play.answers, play.now).fault.empty());
@@ -178,7 +178,7 @@ TEST_CASE("a plain client's message causes sealed answers to sessions") {
 
 TEST_CASE("a store without a key rejects a rank with one") {
   Play play({k_key, "12.0.1000", PlainMessagePolicy::announcements}); // the client is rank 3
-  CHECK_THAT(play.send(StoreOperation::compare_set, k_session_key, play.client.request()).fault,
+  CHECK_THAT(play.send(StoreOpcode::compare_set, k_session_key, play.client.request()).fault,
              Contains("rank 3 of step 0 has a key, but this store has none"));
   CHECK(play.client.on_answer(play.answers.bodies.back()) == SessionError::no_key);
 }
@@ -186,7 +186,7 @@ TEST_CASE("a store without a key rejects a rank with one") {
 TEST_CASE("another job's client is rejected without a line") {
   Play play;
   const AuthenticationClient stranger(k_key, {PeerRole::rank, "13.0.1000", "0", 3}, 15000);
-  const auto receipt = play.send(StoreOperation::compare_set, k_session_key, stranger.request());
+  const auto receipt = play.send(StoreOpcode::compare_set, k_session_key, stranger.request());
   CHECK_FALSE(receipt.fault.empty());
   play.gate.left(k_client, "10.0.0.9", receipt.fault, play.now);
   CHECK(play.lines.empty());

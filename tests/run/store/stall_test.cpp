@@ -52,16 +52,16 @@ public:
 /// A server's watch and table together.
 struct Served {
   Served() { watch.begins(table); }
-  void receive(ClientId client, StoreOperation op, const std::string& key, std::int64_t number = 0,
+  void receive(ClientId client, StoreOpcode op, const std::string& key, std::int64_t number = 0,
                long at = 0) {
-    Message message;
+    TcpStoreMessage message;
     message.op = op;
     message.number = number;
     if (!key.empty()) message.keys = {key};
-    message.values.assign(op == StoreOperation::set ? 1 : 0, "x");
+    message.values.assign(op == StoreOpcode::set ? 1 : 0, "x");
     if (known.insert(client).second) watch.connected(client, "10.0.0." + std::to_string(client));
     watch.on_message(client, message, k_now + seconds(at));
-    if (op == StoreOperation::ping) return;
+    if (op == StoreOpcode::ping) return;
     REQUIRE(table.apply(client, ProtocolDialect::torch2, message, answers).empty());
   }
   StoreTable table;
@@ -173,11 +173,11 @@ TEST_CASE("a program's own key, a wrong world size and nobody who waits have sen
 
 TEST_CASE("a wait lasts from its first turn, and what comes between begins it anew") {
   Served served;
-  served.receive(5, StoreOperation::ping, "", 77);
-  served.receive(5, StoreOperation::set, "/default_pg/0//cpu//0/0", 0, 0);
-  served.receive(5, StoreOperation::wait, "/default_pg/0//cpu//0/1", 0, 1);
-  served.receive(5, StoreOperation::cancel_wait, "", 0, 5);
-  served.receive(5, StoreOperation::wait, "/default_pg/0//cpu//0/1", 0, 5);
+  served.receive(5, StoreOpcode::ping, "", 77);
+  served.receive(5, StoreOpcode::set, "/default_pg/0//cpu//0/0", 0, 0);
+  served.receive(5, StoreOpcode::wait, "/default_pg/0//cpu//0/1", 0, 1);
+  served.receive(5, StoreOpcode::cancel_wait, "", 0, 5);
+  served.receive(5, StoreOpcode::wait, "/default_pg/0//cpu//0/1", 0, 5);
   auto report = served.watch.report(served.registry, 0, k_now + seconds(11));
   REQUIRE(report.stalls.size() == 1);
   CHECK(report.stalls[0].waited == seconds(10));
@@ -186,7 +186,7 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(21)).size() == 1);
   CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(59)).empty());
   CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(61)).size() == 1);
-  served.receive(6, StoreOperation::set, "/default_pg/0//cpu//0/1", 0, 70);
+  served.receive(6, StoreOpcode::set, "/default_pg/0//cpu//0/1", 0, 70);
   const auto over = served.watch.due_messages(served.registry, seconds(20), k_now + seconds(71));
   CHECK(over == std::vector<std::string>{"no rank waits for the default group any more"});
   CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(500)).empty());
@@ -195,10 +195,10 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
 TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
-  served.receive(7, StoreOperation::ping, "", 100);
-  served.receive(8, StoreOperation::ping, "", 101);
-  served.receive(7, StoreOperation::set, key);
-  served.receive(8, StoreOperation::set, key, 0, 1);
+  served.receive(7, StoreOpcode::ping, "", 100);
+  served.receive(8, StoreOpcode::ping, "", 101);
+  served.receive(7, StoreOpcode::set, key);
+  served.receive(8, StoreOpcode::set, key, 0, 1);
   CHECK(served.watch.due_messages(served.registry, seconds(20), k_now + seconds(20)).empty());
   const auto lines = served.watch.due_messages(served.registry, seconds(20), k_now + seconds(21));
   REQUIRE(lines.size() == 1);
@@ -210,11 +210,11 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
 TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
-  served.receive(7, StoreOperation::ping, "", 100);
-  served.receive(8, StoreOperation::ping, "", 101);
-  served.receive(7, StoreOperation::set, key);
-  served.receive(7, StoreOperation::set, "/default_pg/0//2//cpu//0/3", 0, 1);
-  served.receive(8, StoreOperation::set, key, 0, 2);
+  served.receive(7, StoreOpcode::ping, "", 100);
+  served.receive(8, StoreOpcode::ping, "", 101);
+  served.receive(7, StoreOpcode::set, key);
+  served.receive(7, StoreOpcode::set, "/default_pg/0//2//cpu//0/3", 0, 1);
+  served.receive(8, StoreOpcode::set, key, 0, 2);
   const auto stalls = served.watch.report(served.registry, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text.find("process 100 at 10.0.0.7 and process 101 at 10.0.0.8 both entered group 1") == 0);
@@ -224,28 +224,28 @@ TEST_CASE("a member's key that is set again is no second member where it cannot 
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
   SECTION("the same program sets it again") {
-    served.receive(7, StoreOperation::set, key);
-    served.receive(7, StoreOperation::set, key, 0, 1);
+    served.receive(7, StoreOpcode::set, key);
+    served.receive(7, StoreOpcode::set, key, 0, 1);
   }
   SECTION("the same program does, over another connection") {
     for (const ClientId client : {7U, 8U}) {
       served.watch.connected(client, "10.0.0.9");
       served.known.insert(client);
-      served.receive(client, StoreOperation::ping, "", 100);
-      served.receive(client, StoreOperation::set, key);
+      served.receive(client, StoreOpcode::ping, "", 100);
+      served.receive(client, StoreOpcode::set, key);
     }
   }
   SECTION("the first one has gone, and its connection's number is another's now") {
-    served.receive(7, StoreOperation::set, key);
+    served.receive(7, StoreOpcode::set, key);
     served.watch.left(7, served.registry, k_now);
     served.watch.connected(7, "10.0.0.9");
-    served.receive(8, StoreOperation::set, key, 0, 1);
-    served.receive(7, StoreOperation::set, "mine", 0, 1);
+    served.receive(8, StoreOpcode::set, key, 0, 1);
+    served.receive(7, StoreOpcode::set, "mine", 0, 1);
   }
   SECTION("a key of the program's own that looks like one") {
-    served.receive(7, StoreOperation::set, "progress/0/5");
-    served.receive(7, StoreOperation::set, "progress/0/6");
-    served.receive(8, StoreOperation::set, "progress/0/5", 0, 1);
+    served.receive(7, StoreOpcode::set, "progress/0/5");
+    served.receive(7, StoreOpcode::set, "progress/0/6");
+    served.receive(8, StoreOpcode::set, "progress/0/5", 0, 1);
   }
   CHECK(served.watch.report(served.registry, 0, k_now + seconds(50)).stalls.empty());
 }
@@ -262,9 +262,9 @@ TEST_CASE("of two that take themselves for one member the lower rank is named fi
     (void)served.registry.announce(who, "10.0.0." + std::to_string(number), k_now);
   }
   for (const unsigned number : {3, 2}) {
-    served.receive(number, StoreOperation::ping, "", 1000 + number);
+    served.receive(number, StoreOpcode::ping, "", 1000 + number);
     (void)served.registry.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
-    served.receive(number, StoreOperation::set, "/default_pg/0//cpu//0/2");
+    served.receive(number, StoreOpcode::set, "/default_pg/0//cpu//0/2");
   }
   const auto stalls = served.watch.report(served.registry, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
@@ -276,11 +276,11 @@ TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has n
   Served served;
   const std::string key = "//worker/attempt_0/default_pg/store_based_barrier_key:1";
   for (ClientId client : {5U, 6U, 7U})
-    served.receive(client, StoreOperation::set,
+    served.receive(client, StoreOpcode::set,
                    "//worker/attempt_0/default_pg/0/0/rank_" + std::to_string(client - 5));
   for (ClientId client : {5U, 7U}) {
-    served.receive(client, StoreOperation::add, key, 1, 1);
-    for (long at = 1; at < 40; at += 2) served.receive(client, StoreOperation::add, key, 0, at);
+    served.receive(client, StoreOpcode::add, key, 1, 1);
+    for (long at = 1; at < 40; at += 2) served.receive(client, StoreOpcode::add, key, 0, at);
   }
   const auto report = served.watch.report(served.registry, 0, k_now + seconds(40));
   REQUIRE(report.stalls.size() == 1);
@@ -292,29 +292,29 @@ TEST_CASE("store counts programs that set up separate worlds") {
   const std::string first = "/default_pg/0//cpu//0/0";
   Served served;
   for (ClientId client : {5U, 7U}) {
-    served.receive(client, StoreOperation::ping, "", client * 100);
-    served.receive(client, StoreOperation::set, first);
+    served.receive(client, StoreOpcode::ping, "", client * 100);
+    served.receive(client, StoreOpcode::set, first);
     CHECK(served.watch.worlds().worlds_of_one() == (client == 5 ? 0 : 2));
   }
-  served.receive(5, StoreOperation::set, first); // again: the same program
+  served.receive(5, StoreOpcode::set, first); // again: the same program
   CHECK(served.watch.report(served.registry, 0, k_now).worlds.worlds_of_one() == 2);
   // Other groups than the default one may consist of any ranks.
-  served.receive(8, StoreOperation::ping, "", 800);
-  served.receive(8, StoreOperation::set, "/default_pg/0//3//cpu//0/0");
+  served.receive(8, StoreOpcode::ping, "", 800);
+  served.receive(8, StoreOpcode::set, "/default_pg/0//3//cpu//0/0");
   CHECK(served.watch.worlds().alone == 2);
-  served.receive(8, StoreOperation::set, "/default_pg/0//cpu//0/1");
+  served.receive(8, StoreOpcode::set, "/default_pg/0//cpu//0/1");
   CHECK(served.watch.worlds().joined);
   CHECK(served.watch.worlds().worlds_of_one() == 0);
 }
 
 TEST_CASE("requests for NCCL's unique id show a joined world") {
   Served served;
-  served.receive(5, StoreOperation::set, "/default_pg/0//cuda//0");
+  served.receive(5, StoreOpcode::set, "/default_pg/0//cuda//0");
   CHECK_FALSE(served.watch.worlds().joined);
-  served.receive(5, StoreOperation::get, "/default_pg/0//cuda//0"); // its own
-  served.receive(7, StoreOperation::wait, "/default_pg/0//cpu//0/0");
+  served.receive(5, StoreOpcode::get, "/default_pg/0//cuda//0"); // its own
+  served.receive(7, StoreOpcode::wait, "/default_pg/0//cpu//0/0");
   CHECK_FALSE(served.watch.worlds().joined);
-  served.receive(7, StoreOperation::get, "/default_pg/0//cuda//0");
+  served.receive(7, StoreOpcode::get, "/default_pg/0//cuda//0");
   CHECK(served.watch.worlds().joined);
 }
 

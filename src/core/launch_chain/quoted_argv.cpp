@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/launch_chain/quoted_command.hpp"
+#include "core/launch_chain/quoted_argv.hpp"
 
 #include "core/util/shell_quote.hpp"
 
 namespace hpcml::launch_chain {
 
-QuotedCommand quote_command(const std::vector<std::string>& command) {
-  QuotedCommand quoted;
+QuotedArgv quote_command(const std::vector<std::string>& command) {
+  QuotedArgv quoted;
   for (const auto& word : command) {
     if (!quoted.text.empty()) quoted.text += ' ';
     quoted.offsets.push_back(quoted.text.size());

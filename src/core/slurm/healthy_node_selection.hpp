@@ -13,7 +13,7 @@ namespace hpcml::slurm {
 /// The word after a node's name by which it says that nothing is wrong with it.
 inline constexpr std::string_view k_healthy = "ok";
 
-struct NodeChoice {
+struct HealthyNodeSelection {
   std::vector<std::string> chosen; ///< in the job's order; fewer than `need` where no more are healthy
   std::vector<std::string> spare;  ///< healthy, and left over
   std::vector<node_health::BadNode> bad = {}; ///< found now; what was known before is not among them
@@ -23,7 +23,7 @@ struct NodeChoice {
 
 /// `nodes`: of the job. `answers`: a line of each node that answered, its name and k_healthy or what is wrong
 /// with it. `known`: found bad before.
-NodeChoice choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
+HealthyNodeSelection choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
                         const std::vector<node_health::BadNode>& known, std::size_t need);
 /// `nodes` without those that were found bad before, where enough are left.
 std::vector<std::string> without_bad(const std::vector<std::string>& nodes,

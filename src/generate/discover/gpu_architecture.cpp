@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "generate/discover/gpu_kind.hpp"
+#include "generate/discover/gpu_architecture.hpp"
 
 #include <regex>
 
@@ -53,7 +53,7 @@ bool names_product(const std::string& type, const std::string& product) {
 
 } // namespace
 
-GpuKind find_gpu_kind(std::string_view gres_type) {
+GpuArchitecture find_gpu_kind(std::string_view gres_type) {
   const auto type = util::to_lower(gres_type);
   for (const auto& product : k_products)
     if (names_product(type, product.name)) return {product.vendor, product.arch};

@@ -9,10 +9,10 @@
 namespace hpcml::launch {
 
 /// Takes the pieces that a rank writes and gives whole lines, with a prefix.
-class LineFilter {
+class MatchingLineFilter {
 public:
-  LineFilter() = default; ///< lets nothing through
-  LineFilter(std::vector<std::string> needles, std::string prefix);
+  MatchingLineFilter() = default; ///< lets nothing through
+  MatchingLineFilter(std::vector<std::string> needles, std::string prefix);
   /// The lines that are complete now and hold one of the strings.
   std::string add(std::string_view bytes);
   /// Returns the unfinished last line, completed by a line end.

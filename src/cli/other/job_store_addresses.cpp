@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/other/store_addresses.hpp"
+#include "cli/other/job_store_addresses.hpp"
 
 #include <fmt/format.h>
 
@@ -72,13 +72,13 @@ std::optional<JobHosts> read_variables(const util::EnvSnapshot& env) {
   return job;
 }
 
-Result<StoreAddresses> places_of_job(const std::string& id, const util::EnvSnapshot& env,
+Result<JobStoreAddresses> places_of_job(const std::string& id, const util::EnvSnapshot& env,
                                      const slurm::Commands& commands) {
   auto job = ask_slurm(id, commands);
   if (!job && env.get_or("SLURM_JOB_ID", "") == id)
     if (auto own = read_variables(env)) job = std::move(*own);
   if (!job) return job.error();
-  StoreAddresses found{job->job, {}};
+  JobStoreAddresses found{job->job, {}};
   for (const auto& host : job->hosts)
     for (const auto& address : launch::addresses_of(host))
       for (const auto port : launch::ports_of_job(job->job, job->steps))
@@ -91,12 +91,12 @@ Result<StoreAddresses> places_of_job(const std::string& id, const util::EnvSnaps
   return found;
 }
 
-Result<StoreAddresses> places_at(const std::string& text, const util::EnvSnapshot& env) {
+Result<JobStoreAddresses> places_at(const std::string& text, const util::EnvSnapshot& env) {
   const auto where = store::parse_place(text);
   if (!where)
     return Error{fmt::format("'{}' is neither the number of a job nor the address of a store", text),
                  "use a job number such as 1234, or ADDRESS:PORT ([ADDRESS]:PORT for IPv6)"};
-  StoreAddresses found{slurm::read_step_identity(env), {}};
+  JobStoreAddresses found{slurm::read_step_identity(env), {}};
   for (const auto& address : launch::addresses_of(where->first))
     found.places.push_back({address, where->second});
   if (found.places.empty())
@@ -108,7 +108,7 @@ Result<StoreAddresses> places_at(const std::string& text, const util::EnvSnapsho
 
 } // namespace
 
-Result<StoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
+Result<JobStoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
                                          const slurm::Commands& commands) {
   if (util::parse_unsigned(named)) return places_of_job(named, env, commands);
   if (!named.empty()) return places_at(named, env);

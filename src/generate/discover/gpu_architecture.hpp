@@ -10,13 +10,13 @@
 namespace hpcml::discover {
 
 /// A type of GPU, as far as its name shows it.
-struct GpuKind {
+struct GpuArchitecture {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not state
   std::string arch;                                    ///< "sm_90", "gfx90a", or empty
 };
 
 /// "mi250x", "nvidia_h100_80gb_hbm3", "A100fat" → vendor and architecture, by the product's name in it.
-GpuKind find_gpu_kind(std::string_view gres_type);
+GpuArchitecture find_gpu_kind(std::string_view gres_type);
 
 /// Whether the type names a slice of a GPU: "a100_3g.20gb".
 bool is_gpu_slice(std::string_view gres_type);

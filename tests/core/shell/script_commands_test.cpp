@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/diag/line_table.hpp"
-#include "core/shell/command_view.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 

@@ -21,7 +21,7 @@ struct ProcessEntry {
 /// Reads /proc; processes that end meanwhile are omitted.
 std::vector<ProcessEntry> read_processes();
 
-struct ScriptSteps {
+struct StepProcesses {
   std::vector<pid_t> steps;  ///< running srun processes, without the helpers that srun forks
   std::vector<pid_t> shells; ///< processes above a step, and the script's main shell
   /// The worst exit code of the steps that have ended and were not waited for yet; nothing if there are none.
@@ -29,7 +29,7 @@ struct ScriptSteps {
 };
 
 /// `self`: the batch process; `script`: the script's main shell, 0 if it has ended.
-ScriptSteps find_steps(const std::vector<ProcessEntry>& processes, pid_t self, pid_t script);
+StepProcesses find_steps(const std::vector<ProcessEntry>& processes, pid_t self, pid_t script);
 
 /// Stops processes, and waits until they have stopped, at most a second: a shell whose step ends before that
 /// would take the step's exit code with it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace hpcml::launch {
 
 namespace {
 
-std::string record_name(const LaunchFailure& failure, const util::EnvSnapshot& env) {
+std::string record_name(const LauncherFailure& failure, const util::EnvSnapshot& env) {
   std::string name = "hpcml-launch";
   for (const auto* variable : {"SLURM_JOB_ID", "SLURM_STEP_ID"}) {
     const auto id = env.get_or(variable, "");
@@ -30,7 +30,7 @@ std::string record_name(const LaunchFailure& failure, const util::EnvSnapshot& e
 
 } // namespace
 
-std::string render_record(const LaunchFailure& failure) {
+std::string render_record(const LauncherFailure& failure) {
   return JsonLine()
       .add("program", "hpcml launch")
       .add("exit_code", failure.exit_code)
@@ -47,19 +47,19 @@ void log_without_waiting(util::LogLevel level, const std::string& text) {
   if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) util::log_message(level, text);
 }
 
-std::string describe(const LaunchFailure& failure) {
+std::string describe(const LauncherFailure& failure) {
   const auto place = failure.rank ? rank_label(*failure.rank) : failure.host;
   const auto text = util::error_text(failure.error);
   return place.empty() ? text : fmt::format("{}: {}", place, text);
 }
 
-int report_failure(const LaunchFailure& failure, const util::EnvSnapshot& env) {
+int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env) {
   util::log_error(describe(failure));
   if (const auto written = record_failure(failure, env); !written) util::log_error(written.error());
   return failure.exit_code;
 }
 
-util::Status record_failure(const LaunchFailure& failure, const util::EnvSnapshot& env) {
+util::Status record_failure(const LauncherFailure& failure, const util::EnvSnapshot& env) {
   const auto directory = env.get_or("HPCML_ERROR_DIR", "");
   if (directory.empty()) return util::Success{};
   return util::write_file(directory + "/" + record_name(failure, env), render_record(failure) + "\n");

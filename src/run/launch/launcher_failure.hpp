@@ -14,7 +14,7 @@
 namespace hpcml::launch {
 
 /// Why launch ended without its program having run (or run to its end).
-struct LaunchFailure {
+struct LauncherFailure {
   int exit_code = k_cannot_set_up;
   std::string phase; ///< what it was at: "layout", "gpus", "cache", "bind", "preflight", "exec", "run" …;
                      ///< part of the record's file name
@@ -24,16 +24,16 @@ struct LaunchFailure {
 };
 
 /// Returns the failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
-std::string render_record(const LaunchFailure& failure);
+std::string render_record(const LauncherFailure& failure);
 
 /// Returns the failure as a message for users, of one or two lines.
-std::string describe(const LaunchFailure& failure);
+std::string describe(const LauncherFailure& failure);
 
 /// Writes the record into $HPCML_ERROR_DIR if that is set.
-util::Status record_failure(const LaunchFailure& failure, const util::EnvSnapshot& env);
+util::Status record_failure(const LauncherFailure& failure, const util::EnvSnapshot& env);
 
 /// Logs the failure, writes its record, and returns its exit code.
-int report_failure(const LaunchFailure& failure, const util::EnvSnapshot& env);
+int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env);
 
 /// Logs a message from a process that must not wait for its reader: the line is lost if standard
 /// error cannot take it at once.

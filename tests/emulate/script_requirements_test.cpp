@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
-#include "emulate/script_request.hpp"
+#include "emulate/script_requirements.hpp"
 #include "emulate/site_helper.hpp"
 
 using namespace hpcml;

@@ -9,7 +9,7 @@
 namespace hpcml::site_rules {
 
 /// What all parts look at, and where they add what they find.
-struct RuleEvaluation {
+struct PolicyEvaluationContext {
   const model::Site& site;
   const ResolvedPlacement& placement;
   const ResourceRequest& demand;
@@ -44,13 +44,13 @@ struct RuleEvaluation {
 };
 
 // Each in the file of its name.
-void evaluate_partition(RuleEvaluation& job);
-void evaluate_nodes(RuleEvaluation& job);
-void evaluate_gpus(RuleEvaluation& job);
-void evaluate_cpus(RuleEvaluation& job);
-void evaluate_memory(RuleEvaluation& job);
-void evaluate_time(RuleEvaluation& job);
-void evaluate_options(RuleEvaluation& job);
-void evaluate_names(RuleEvaluation& job);
+void evaluate_partition(PolicyEvaluationContext& job);
+void evaluate_nodes(PolicyEvaluationContext& job);
+void evaluate_gpus(PolicyEvaluationContext& job);
+void evaluate_cpus(PolicyEvaluationContext& job);
+void evaluate_memory(PolicyEvaluationContext& job);
+void evaluate_time(PolicyEvaluationContext& job);
+void evaluate_options(PolicyEvaluationContext& job);
+void evaluate_names(PolicyEvaluationContext& job);
 
 } // namespace hpcml::site_rules

@@ -13,14 +13,14 @@
 
 namespace hpcml::cli {
 
-struct StoreAddresses {
+struct JobStoreAddresses {
   slurm::StepIdentity job; ///< zeros outside of Slurm
   std::vector<store::StoreAddress> places;
 };
 
 /// `named`: a job's number, ADDRESS:PORT, or nothing: then HPCML_STORE_ADDR, MASTER_ADDR and MASTER_PORT, or
 /// the job that this process belongs to.
-util::Result<StoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
+util::Result<JobStoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
                                                const slurm::Commands& commands);
 
 } // namespace hpcml::cli

@@ -7,7 +7,7 @@
 namespace hpcml::diag {
 
 /// Bytes of a text; length 0: nowhere in it, as for a value that came from elsewhere.
-struct Place {
+struct TextRange {
   std::size_t offset = 0;
   std::size_t length = 0;
 };

@@ -18,23 +18,23 @@ namespace hpcml::agent {
 /// (pipe_write), file /tmp/log"; empty if it has ended.
 std::string describe_process(pid_t pid, const std::string& proc = "/proc");
 
-class AgentWatchdog {
+class AgentLivenessWatchdog {
 public:
   /// Starts the process. It is a child of this one, stays in its process group, so that signals which stop
   /// the group also stop it, and ends with it.
-  static util::Result<std::unique_ptr<AgentWatchdog>> start(const HeartbeatOptions& options,
+  static util::Result<std::unique_ptr<AgentLivenessWatchdog>> start(const HeartbeatOptions& options,
                                                             const std::string& host);
   /// Ends it.
-  ~AgentWatchdog();
-  AgentWatchdog(const AgentWatchdog&) = delete;
-  AgentWatchdog& operator=(const AgentWatchdog&) = delete;
+  ~AgentLivenessWatchdog();
+  AgentLivenessWatchdog(const AgentLivenessWatchdog&) = delete;
+  AgentLivenessWatchdog& operator=(const AgentLivenessWatchdog&) = delete;
 
   void on_heartbeat() { send('h'); }
   void pause() { send('p'); }
   pid_t pid() const { return x_child.pid(); }
 
 private:
-  AgentWatchdog(util::ChildProcess child, int line) : x_child(std::move(child)), x_line(line) {}
+  AgentLivenessWatchdog(util::ChildProcess child, int line) : x_child(std::move(child)), x_line(line) {}
   void send(char word) const;
 
   util::ChildProcess x_child;

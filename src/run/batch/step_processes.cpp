@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/batch/script_steps.hpp"
+#include "run/batch/step_processes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -86,10 +86,10 @@ bool is_below_step(const Chain& chain) {
 
 } // namespace
 
-ScriptSteps find_steps(const std::vector<ProcessEntry>& processes, pid_t self, pid_t script) {
+StepProcesses find_steps(const std::vector<ProcessEntry>& processes, pid_t self, pid_t script) {
   std::map<pid_t, const ProcessEntry*> by_pid;
   for (const auto& process : processes) by_pid[process.pid] = &process;
-  ScriptSteps found;
+  StepProcesses found;
   std::set<pid_t> shells;
   if (by_pid.count(script) == 1) shells.insert(script);
   for (const auto& process : processes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/util/memory_cgroup_path.hpp"
+#include "core/util/cgroup_path.hpp"
 
 #include <algorithm>
 
@@ -52,13 +52,13 @@ std::string path_below(const std::string& path, const std::string& root) {
 
 } // namespace
 
-std::optional<MemoryCgroupPath> parse_memory_place(std::string_view cgroup, std::string_view mountinfo) {
+std::optional<CgroupPath> parse_memory_place(std::string_view cgroup, std::string_view mountinfo) {
   return parse_group_place("memory", cgroup, mountinfo);
 }
 
-std::optional<MemoryCgroupPath> parse_group_place(std::string_view controller, std::string_view cgroup,
+std::optional<CgroupPath> parse_group_place(std::string_view controller, std::string_view cgroup,
                                                   std::string_view mountinfo) {
-  MemoryCgroupPath place;
+  CgroupPath place;
   std::optional<std::string> path, unified;
   for (const auto& line : split(cgroup, '\n')) {
     const auto first = line.find(':');

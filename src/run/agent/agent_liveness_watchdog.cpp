@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/agent/agent_watchdog.hpp"
+#include "run/agent/agent_liveness_watchdog.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -15,9 +15,9 @@
 #include "core/util/process.hpp"
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
-#include "run/agent/inactivity_timer.hpp"
+#include "run/agent/agent_liveness_timer.hpp"
 #include "run/agent/process_states.hpp"
-#include "run/launch/launch_failure.hpp"
+#include "run/launch/launcher_failure.hpp"
 
 namespace hpcml::agent {
 
@@ -37,7 +37,7 @@ std::string file_in_use(pid_t pid, const std::string& proc) {
 }
 
 /// Reads what the agent has sent; false if that is the end.
-bool read_line(int line, InactivityTimer& timer, InactivityTimer::Time now) {
+bool read_line(int line, AgentLivenessTimer& timer, AgentLivenessTimer::Time now) {
   char words[64];
   const auto count = ::read(line, words, sizeof words);
   if (count < 0) return errno == EINTR || errno == EAGAIN;
@@ -54,17 +54,17 @@ int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::str
   const auto report = [](const std::string& text) {
     launch::log_without_waiting(util::LogLevel::error, text);
   };
-  InactivityTimer timer(options, util::now_with_suspend());
+  AgentLivenessTimer timer(options, util::now_with_suspend());
   for (;;) {
     pollfd end{line, POLLIN, 0};
     const int ready = ::poll(&end, 1, static_cast<int>(timer.turn().count()));
     const auto now = util::now_with_suspend();
     if (ready == 1 && !read_line(line, timer, now)) return 0;
     const auto action = timer.on_turn(now);
-    if (action == InactivityTimer::Action::none) continue;
+    if (action == AgentLivenessTimer::Action::none) continue;
     const auto state = describe_process(agent);
     const auto idle_time = whole_seconds(timer.idle_time(now));
-    if (action == InactivityTimer::Action::report) {
+    if (action == AgentLivenessTimer::Action::report) {
       report(fmt::format("the agent of {0} (process {1}) has not responded for {2}{3}\n"
                          "hint: check {0} for a hung file system, swapping or a stopped process",
                          host, agent, idle_time, state.empty() ? "" : fmt::format(": it {}", state)));
@@ -96,7 +96,7 @@ std::string describe_process(pid_t pid, const std::string& proc) {
   return text;
 }
 
-util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const HeartbeatOptions& options,
+util::Result<std::unique_ptr<AgentLivenessWatchdog>> AgentLivenessWatchdog::start(const HeartbeatOptions& options,
                                                                   const std::string& host) {
   const auto failed = [] {
     return util::Error{
@@ -121,18 +121,18 @@ util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const Heartbea
     return watch(agent, STDIN_FILENO, options, host);
   });
   ::close(ends[0]);
-  if (watchdog) return std::unique_ptr<AgentWatchdog>(new AgentWatchdog(*std::move(watchdog), ends[1]));
+  if (watchdog) return std::unique_ptr<AgentLivenessWatchdog>(new AgentLivenessWatchdog(*std::move(watchdog), ends[1]));
   ::close(ends[1]);
   return failed();
 }
 
 /// If the pipe is full the other side has enough to read.
-void AgentWatchdog::send(char word) const {
+void AgentLivenessWatchdog::send(char word) const {
   while (::write(x_line, &word, 1) < 0 && errno == EINTR) {
   }
 }
 
-AgentWatchdog::~AgentWatchdog() {
+AgentLivenessWatchdog::~AgentLivenessWatchdog() {
   ::close(x_line);
   x_child.kill();
 }

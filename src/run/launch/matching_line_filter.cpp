@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include "run/launch/line_filter.hpp"
+#include "run/launch/matching_line_filter.hpp"
 
 #include <algorithm>
 
 namespace hpcml::launch {
 
-LineFilter::LineFilter(std::vector<std::string> needles, std::string prefix)
+MatchingLineFilter::MatchingLineFilter(std::vector<std::string> needles, std::string prefix)
     : x_needles(std::move(needles)), x_prefix(std::move(prefix)) {
   for (const auto& needle : x_needles) x_overlap = std::max(x_overlap, needle.size());
 }
 
-bool LineFilter::holds_one(std::string_view line) const {
+bool MatchingLineFilter::holds_one(std::string_view line) const {
   return std::any_of(x_needles.begin(), x_needles.end(),
                      [&](const std::string& needle) { return line.find(needle) != std::string_view::npos; });
 }
 
-void LineFilter::take_long_part(std::string& out) {
+void MatchingLineFilter::take_long_part(std::string& out) {
   if (!x_passing && !holds_one(x_pending)) {
     x_pending.erase(0, x_pending.size() - std::min(x_overlap, x_pending.size()));
     return;
@@ -25,7 +25,7 @@ void LineFilter::take_long_part(std::string& out) {
   x_pending.clear();
 }
 
-std::string LineFilter::add(std::string_view bytes) {
+std::string MatchingLineFilter::add(std::string_view bytes) {
   std::string out;
   if (x_needles.empty()) return out;
   while (!bytes.empty()) {
@@ -42,6 +42,6 @@ std::string LineFilter::add(std::string_view bytes) {
   return out;
 }
 
-std::string LineFilter::finish() { return x_pending.empty() && !x_passing ? std::string() : add("\n"); }
+std::string MatchingLineFilter::finish() { return x_pending.empty() && !x_passing ? std::string() : add("\n"); }
 
 } // namespace hpcml::launch

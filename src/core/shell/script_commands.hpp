@@ -42,12 +42,12 @@ struct ResolvedRedirect {
   std::string fd;
   std::string op;
   Argument target; ///< of a here-document its text
-  Place place;
+  TextRange place;
 };
 
 /// A command that the script runs, with what is known of its words and environment.
 struct Command {
-  Place place;
+  TextRange place;
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
   std::optional<std::size_t> program; ///< which word is the program after the prefixes; nothing: not known
   std::vector<std::string> prefixes;  ///< their names
@@ -69,7 +69,7 @@ struct Command {
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at);
 
 /// All commands of a script in the order of the text.
-struct CommandView {
+struct ScriptCommands {
   std::vector<Command> commands;
   std::vector<UnparsedText> unread; ///< also in texts within the text
   bool complete = true;             ///< false: too long or too deep, the rest is not in here
@@ -77,6 +77,6 @@ struct CommandView {
 
 /// Follows the script from its first to its last line without running anything. What is known is what bash
 /// would see as long as no command fails in an unforeseen way.
-CommandView make_view(const Script& script);
+ScriptCommands make_view(const Script& script);
 
 } // namespace hpcml::shell

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/slurm/node_choice.hpp"
+#include "core/slurm/healthy_node_selection.hpp"
 
 #include <algorithm>
 
@@ -23,10 +23,10 @@ std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
   return left;
 }
 
-NodeChoice choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
+HealthyNodeSelection choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
                         const std::vector<node_health::BadNode>& known, std::size_t need) {
   const auto answers_read = node_health::parse_bad_nodes(answers);
-  NodeChoice run;
+  HealthyNodeSelection run;
   std::vector<std::string> healthy;
   const auto candidates = without_bad(nodes, known);
   for (const auto& node : candidates) {

@@ -12,7 +12,7 @@
 namespace hpcml::model {
 
 /// What is known of one.
-struct InstalledEngine {
+struct EngineCommandTemplate {
   std::string_view program; ///< of a row in k_engines
   /// Its words before the command: IMAGE, DIR for a directory that is /mnt in there (every image has that,
   /// and not every engine makes one), PROGRAM where the command's program is among them.
@@ -21,7 +21,7 @@ struct InstalledEngine {
   bool runs_names = false; ///< images by a registry's name
 };
 
-inline constexpr auto k_installed_engines = std::to_array<InstalledEngine>({
+inline constexpr auto k_installed_engines = std::to_array<EngineCommandTemplate>({
     {"apptainer", "exec --bind DIR:/mnt IMAGE", true, true},
     {"singularity", "exec --bind DIR:/mnt IMAGE", true, true},
     {"ch-run", "--bind=DIR:/mnt IMAGE --", true, true},
@@ -31,7 +31,7 @@ inline constexpr auto k_installed_engines = std::to_array<InstalledEngine>({
 });
 
 static_assert(std::all_of(k_installed_engines.begin(), k_installed_engines.end(),
-                          [](const InstalledEngine& engine) {
+                          [](const EngineCommandTemplate& engine) {
                             return std::any_of(k_engines.begin(), k_engines.end(), [&](const EngineRow& row) {
                               return row.words.name == engine.program;
                             });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "emulate/script_request.hpp"
+#include "emulate/script_requirements.hpp"
 
 #include <algorithm>
 
@@ -18,10 +18,10 @@ std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by) {
 
 } // namespace
 
-ScriptRequest read_script_request(std::string_view script) {
+ScriptRequirements read_script_request(std::string_view script) {
   slurm::LocatedFindings ignored("", script);
   const auto job = slurm::read_job(script, slurm::k_newest_version, ignored);
-  ScriptRequest request;
+  ScriptRequirements request;
   if (const auto head = model::find_script_head(script.substr(0, job.header.end))) request.site = head->site;
   request.nodes = 0;
   for (std::size_t i = 0; i < job.requests.size(); ++i) {
@@ -39,7 +39,7 @@ ScriptRequest read_script_request(std::string_view script) {
   return request;
 }
 
-unsigned count_needed_nodes(const ScriptRequest& request, const model::NodeType& type) {
+unsigned count_needed_nodes(const ScriptRequirements& request, const model::NodeType& type) {
   if (request.nodes_given) return request.nodes;
   const auto by_gpus = divide_up(request.gpus, type.gpu ? type.gpu->per_node : 0);
   const auto by_cpus = divide_up(request.cpus, type.cpu.all().size());

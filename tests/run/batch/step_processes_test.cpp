@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/batch/script_steps.hpp"
+#include "run/batch/step_processes.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;
@@ -30,7 +30,7 @@ ProcessEntry ended(pid_t pid, pid_t parent, const std::string& program, int stat
 
 int code(int exit_code) { return exit_code << 8; }
 
-ScriptSteps find(std::vector<ProcessEntry> processes, pid_t script = k_script) {
+StepProcesses find(std::vector<ProcessEntry> processes, pid_t script = k_script) {
   processes.insert(processes.begin(),
                    {running(1, 0, "systemd"), running(50, 1, "slurmstepd"), running(k_self, 50, "hpcml")});
   auto found = find_steps(processes, k_self, script);

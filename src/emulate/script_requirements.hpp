@@ -11,7 +11,7 @@
 namespace hpcml::emulate {
 
 /// What the directives of a script request, and the site that it was written for.
-struct ScriptRequest {
+struct ScriptRequirements {
   std::string site;        ///< in the head comment of `hpcml gen`; empty for other scripts
   bool appends = false;    ///< its log is appended to a file that exists
   std::string partition;   ///< the first that it names; empty: it names none
@@ -22,9 +22,9 @@ struct ScriptRequest {
 };
 
 /// Reads the directives as sbatch does; values that sbatch refuses count as absent.
-ScriptRequest read_script_request(std::string_view script);
+ScriptRequirements read_script_request(std::string_view script);
 
 /// Nodes of this type that the job needs.
-unsigned count_needed_nodes(const ScriptRequest& request, const model::NodeType& type);
+unsigned count_needed_nodes(const ScriptRequirements& request, const model::NodeType& type);
 
 } // namespace hpcml::emulate
