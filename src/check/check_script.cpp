@@ -217,7 +217,7 @@ void sort_by_place(Findings& findings) {
 /// True if the file has no directives and submits jobs itself: it is run, not submitted.
 bool is_submitter(const LintContext& subject) {
   return subject.header.directives.empty() &&
-         std::any_of(subject.view.commands.begin(), subject.view.commands.end(),
+         std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(),
                      [](const shell::Command& command) { return command.name() == "sbatch"; });
 }
 
@@ -225,8 +225,8 @@ bool is_submitter(const LintContext& subject) {
 void omit_submitted(LintContext& subject) {
   if (subject.header.directives.empty()) return;
   std::erase_if(subject.launches, [&](const Launch& launch) {
-    for (auto parent = launch.command->parent; parent; parent = subject.view.commands[*parent].parent)
-      if (subject.view.commands[*parent].name() == "sbatch") return true;
+    for (auto parent = launch.command->parent; parent; parent = subject.listing.commands[*parent].parent)
+      if (subject.listing.commands[*parent].name() == "sbatch") return true;
     return false;
   });
 }
@@ -261,10 +261,10 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
       version ? read_as(text, *version, subject) : read_as_all(text, target.site != nullptr, subject);
   if (subject.site) evaluate_parts(subject);
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
-  subject.view = shell::make_view(script);
+  subject.listing = shell::list_commands(script);
   subject.unread = shell::unread_parts(script.program);
   subject.texts = shell::long_texts(script.program, text);
-  subject.launches = find_launches(subject.view);
+  subject.launches = find_launches(subject.listing);
   omit_submitted(subject);
   subject.names = names_in(text);
   if (is_submitter(subject))
@@ -273,7 +273,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
   for (const auto& rule : all_rules()) run_rule(rule, subject, findings);
   sort_by_place(findings);
-  for (auto& finding : findings) finding.what.span = lines.span_at(file, finding.place);
+  for (auto& finding : findings) finding.what.location = lines.location_at(file, finding.place);
   deduplicate(text, findings);
   apply_suppressions(file, text, lines, findings);
   sort_by_place(findings);

@@ -17,7 +17,7 @@ bool is_same_place(const Finding& a, const Finding& b) {
 /// True if both are one finding: the parts of a heterogeneous job share a line.
 bool is_repeated(const Finding& own, const Finding& earlier) {
   return own.what.code == earlier.what.code && is_same_place(own, earlier) &&
-         (own.what.span.line > 0 || own.what.message == earlier.what.message);
+         (own.what.location.line > 0 || own.what.message == earlier.what.message);
 }
 
 /// True if the rule yields to the rule with this ID.
@@ -92,7 +92,7 @@ void deduplicate(std::string_view text, Findings& findings) {
     const auto& own = findings[i];
     // Those before are kept at [0, kept), those after are still to come.
     const auto any = [&](auto is_superfluous) {
-      const auto is_here = [&](std::size_t j) { return findings[j].what.span.line == own.what.span.line; };
+      const auto is_here = [&](std::size_t j) { return findings[j].what.location.line == own.what.location.line; };
       for (auto j = kept; j-- > 0 && kept - j <= k_close && is_here(j);)
         if (is_superfluous(j)) return true;
       for (auto j = i + 1; j < findings.size() && j - i <= k_close && is_here(j); ++j)

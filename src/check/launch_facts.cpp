@@ -179,7 +179,7 @@ const GivenOption* names_components(const Launch& launch) {
 }
 
 bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset) {
-  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
+  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
     return command.place.offset <= offset && command.name() == "unset" && has_word(command.arguments(), name);
   });
 }

@@ -104,11 +104,11 @@ bool may_reach_nodes(const Launch& launch) {
 }
 
 bool shows_all_programs(const LintContext& subject) {
-  const auto& commands = subject.view.commands;
+  const auto& commands = subject.listing.commands;
   const auto skipped = std::count_if(commands.begin(), commands.end(), [](const auto& command) {
     return command.calls_function || command.context.uncalled || command.context.unreached;
   });
-  return subject.view.complete &&
+  return subject.listing.complete &&
          commands.size() == subject.launches.size() + static_cast<std::size_t>(skipped);
 }
 

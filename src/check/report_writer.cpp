@@ -118,10 +118,10 @@ private:
     const auto rules = all_rules();
     for (std::size_t i = 0; i < rules.size(); ++i)
       if (rules[i].id == what.code) result.add("ruleIndex", i);
-    const auto artifact = JsonLine().add("uri", file_uri(what.span.file));
+    const auto artifact = JsonLine().add("uri", file_uri(what.location.file));
     JsonLine place;
     place.add("artifactLocation", artifact);
-    if (what.span.line > 0)
+    if (what.location.line > 0)
       place.add("region", region_object(places, finding.place.offset, finding.place.length));
     result.add("level", level_name(what.severity))
         .add("message", message_object(message_with_hint(what)))
@@ -158,7 +158,7 @@ public:
     const diag::LineTable lines(text);
     std::string out;
     for (const auto& finding : findings)
-      out += diag::render_line_text(finding.what, lines.line(finding.what.span.line), x_colour);
+      out += diag::render_line_text(finding.what, lines.line(finding.what.location.line), x_colour);
     return out;
   }
 
@@ -191,10 +191,10 @@ private:
         .add("severity", level_name(what.severity))
         .add("code", what.code)
         .add("message", what.message)
-        .add("file", what.span.file)
-        .add("line", what.span.line)
-        .add("column", what.span.column)
-        .add("length", what.span.length)
+        .add("file", what.location.file)
+        .add("line", what.location.line)
+        .add("column", what.location.column)
+        .add("length", what.location.length)
         .add("hint", what.hint)
         .add("source", what.source)
         .add("link", rule ? rule->link : "")
@@ -234,8 +234,8 @@ public:
       out +=
           what.severity == diag::Severity::note ? "::notice" : "::" + std::string(level_name(what.severity));
       out +=
-          " file=" + workflow_text(std::filesystem::path(what.span.file).lexically_normal().string(), true);
-      if (what.span.line > 0) {
+          " file=" + workflow_text(std::filesystem::path(what.location.file).lexically_normal().string(), true);
+      if (what.location.line > 0) {
         const auto begin = places.at(finding.place.offset);
         const auto end = places.at(finding.place.offset + finding.place.length);
         out += fmt::format(",line={}", begin.line);

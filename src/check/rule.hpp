@@ -56,7 +56,7 @@ private:
 
 /// What is wrong, and the edits that fix it together; none where that is not safe.
 struct Finding {
-  diag::Diagnostic what; ///< its span is made of the place when all findings exist
+  diag::Diagnostic what; ///< its location is made of the place when all findings exist
   diag::TextRange place = {};
   std::vector<Edit> fix = {};
 };

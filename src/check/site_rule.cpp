@@ -57,7 +57,7 @@ RuleMatch match_of(const HetJobComponent& part, const site_rules::PolicyViolatio
   const site_rules::ViolationContext context{violation, part.site, part.fit, part.demand};
   RuleMatch match{part.place(options), site_rules::describe(violation, part.site, part.fit, part.demand),
                   cite(row.hint(context, site_rules::OptionForm::script), violation.origin)};
-  if (row.script_severity == site_rules::SeveritySource::certainty) match.severity = severity_of(violation);
+  if (row.severity_source == site_rules::SeveritySource::certainty) match.severity = severity_of(violation);
   return match;
 }
 

@@ -138,7 +138,7 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   const LineIndex of_lines(list);
   const auto is_silenced = [&](const Finding& finding) {
     bool silenced = false;
-    of_lines.visit(finding.what.span.line, [&](Suppression& suppression) {
+    of_lines.visit(finding.what.location.line, [&](Suppression& suppression) {
       if (suppression.has_reason && std::find(suppression.ids.begin(), suppression.ids.end(),
                                               finding.what.code) != suppression.ids.end())
         suppression.used = silenced = true;
@@ -149,7 +149,7 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   const auto add = [&](const Suppression& suppression, diag::Severity severity, std::string message,
                        std::string hint) {
     findings.push_back({{severity, "check/disable", std::move(message),
-                         lines.span_at(file, suppression.place), std::move(hint)},
+                         lines.location_at(file, suppression.place), std::move(hint)},
                         suppression.place});
   };
   for (const auto& suppression : list) {

@@ -161,17 +161,17 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   GroupOptions wanted = options;
   // A backend that is not available is reported before the others wait for this rank.
   wanted.backend = resolve_backend(options.backend == "auto" ? env.backend : options.backend);
-  const auto server = env.launcher_serves_store ? StoreServerOwner::launcher : StoreServerOwner::rank_0;
+  const auto owner = env.launcher_serves_store ? StoreServerOwner::launcher : StoreServerOwner::rank_0;
   std::shared_ptr<Store> store, second;
   try {
-    store = std::make_shared<Store>(env, options.timeout, server);
+    store = std::make_shared<Store>(env, options.timeout, owner);
     // The server's own connection is local; the thread of every rank is a client like the others.
     second = std::make_shared<Store>(env, options.timeout, StoreServerOwner::launcher);
   } catch (const std::exception& error) {
     throw rendezvous_error(env, error.what());
   }
   auto state = std::make_unique<ProcessGroup::State>(env, options, store, second, next_prefix(),
-                                                     server == StoreServerOwner::rank_0 && env.rank == 0);
+                                                     owner == StoreServerOwner::rank_0 && env.rank == 0);
   const Operation rendezvous{k_rendezvous};
   state->watch.begin(rendezvous);
   state->watch.wait_for(rendezvous);

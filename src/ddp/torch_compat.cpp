@@ -59,11 +59,11 @@ struct Store::State {
   c10::intrusive_ptr<c10d::TCPStore> store;
 };
 
-Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner server)
+Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner owner)
     : x_state(std::make_unique<State>()) {
   const std::string place = format_message("{}:{}", env.master_addr, env.master_port);
-  const bool serves = server == StoreServerOwner::rank_0 && env.rank == 0;
-  const std::string whose = server == StoreServerOwner::rank_0 ? "rank 0" : "the launcher's store";
+  const bool serves = owner == StoreServerOwner::rank_0 && env.rank == 0;
+  const std::string whose = owner == StoreServerOwner::rank_0 ? "rank 0" : "the launcher's store";
   if (!serves) {
     const std::string reason =
         wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
@@ -195,7 +195,7 @@ Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions&
     : Communicator(store, env, options, {"", env.rank, env.world_size}) {}
 
 Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions& options,
-                           const Subgroup& members, [[maybe_unused]] NcclWaitMode nccl_wait)
+                           const Subgroup& members, [[maybe_unused]] NcclWaitMode wait_mode)
     : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
   c10::intrusive_ptr<c10d::Store> base = store.x_state->store;
@@ -206,7 +206,7 @@ Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions&
     const auto count = static_cast<int>(torch::cuda::device_count());
     x_state->device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(env.local_rank % count));
     x_state->group =
-        translate("making the NCCL group", [&] { return make_nccl(base, options, members, nccl_wait); });
+        translate("making the NCCL group", [&] { return make_nccl(base, options, members, wait_mode); });
     return;
   }
 #endif

@@ -42,7 +42,7 @@ class Store {
 public:
   /// The server listens on MASTER_PORT, the others connect to it. Throws std::runtime_error with host, port
   /// and reason.
-  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner server = StoreServerOwner::rank_0);
+  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner owner = StoreServerOwner::rank_0);
   ~Store();
   Store(Store&&) noexcept;
   void set(const std::string& key, const std::string& value);
@@ -98,7 +98,7 @@ public:
   Communicator(Store& store, const RankEnv& env, const GroupOptions& options);
   /// Only the members: `env` says where this rank runs.
   Communicator(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members,
-               NcclWaitMode nccl_wait = NcclWaitMode::process);
+               NcclWaitMode wait_mode = NcclWaitMode::process);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 

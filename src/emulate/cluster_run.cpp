@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 /// Variables of another job or of another site's modules would change what Slurm and the stand-ins do.
 bool belongs_elsewhere(const std::string& name) {
-  if (slurm::use_of_variable(name) != slurm::SlurmVariableKind::none) return true;
+  if (slurm::classify_variable(name) != slurm::SlurmVariableKind::none) return true;
   for (const auto& prefix : model::engine_variables({"_"}))
     if (name.starts_with(prefix)) return true;
   for (const auto* variable : model::k_visible_devices_variables)
@@ -211,14 +211,14 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRunOptions& run) {
     run.layout = on_loopback(std::move(run.layout), port);
   }
   TRY_DONE(check_faults(sandbox, run));
-  if (run.job_limits().any() && sandbox.user_id() != 0)
+  if (run.constrained_resources().any() && sandbox.user_id() != 0)
     return util::Error{
         "cannot limit the memory and devices of jobs (--limit-memory, --limit-devices, --fault "
         "oom): the emulated Slurm does not run as root",
         "run hpcml emulate as root, and in a container with docker run --privileged; or remove these "
         "options"};
   for (const auto& node : run.layout.nodes)
-    if (run.job_limits().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
+    if (run.constrained_resources().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;
   TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
@@ -292,7 +292,7 @@ util::Result<int> run_cluster(const ClusterRunOptions& run, int failure_code) {
   TRY_DONE(check_places(run));
   SandboxOptions options;
   options.isolate_network = run.isolate_network;
-  options.job_limits = run.job_limits();
+  options.constrained_resources = run.constrained_resources();
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   options.places = {"/tmp", "/var/tmp"};

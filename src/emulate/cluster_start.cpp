@@ -164,7 +164,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRunOptions& run, co
                            run.evaluate_command,
                            run.faults,
                            wants_whole_sockets(run.slurm),
-                           run.job_limits().any(),
+                           run.constrained_resources().any(),
                            make_cgroup_conf(sandbox.job_groups(), state_dir, run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
@@ -375,7 +375,7 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions
     run.narrator.progress(fmt::format("starting slurmd on {} (node {} of {})", node.name,
                                       slurm.nodes.size() + 1, run.layout.nodes.size()));
     auto made = make_node(run, node, state_dir);
-    if (run.job_limits().any()) show_group_view(made, sandbox.job_groups(), state_dir);
+    if (run.constrained_resources().any()) show_group_view(made, sandbox.job_groups(), state_dir);
     const auto started = sandbox.start_node(made);
     if (!started)
       return util::with_context(started.error(), fmt::format("cannot start slurmd on {}", node.name));

@@ -49,7 +49,7 @@ constexpr seconds k_preemption{30}; ///< how long the nodes are taken if it is n
 seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
 
 // The first is meant if none is given.
-constexpr PreemptionModeNames k_ways[] = {
+constexpr PreemptionModeNames k_preemption_modes[] = {
     {PreemptionMode::requeue, "requeue", "requeued", "REQUEUE"},
     {PreemptionMode::cancel, "cancel", "cancelled", "CANCEL"},
     {PreemptionMode::suspend, "suspend", "suspended", "SUSPEND,GANG"},
@@ -59,9 +59,9 @@ constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-canc
 
 std::string describe_ways() {
   std::vector<std::string> forms;
-  for (const auto& row : k_ways)
+  for (const auto& row : k_preemption_modes)
     forms.push_back(fmt::format("preempt{}@40s (they are {})",
-                                row.way == k_ways[0].way ? "" : std::string(":") + row.word, row.done));
+                                row.mode == k_preemption_modes[0].mode ? "" : std::string(":") + row.word, row.done));
   forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (by QoS)");
   forms.emplace_back("preempt:cancel:20s@40s (20 s after their SIGTERM)");
   return util::join(forms, ", ");
@@ -78,8 +78,8 @@ std::optional<seconds> parse_time(std::string_view text) {
 /// One text on its way to a fault; what is wrong with it is gathered.
 class Reader {
 public:
-  Reader(const std::string& text, const FaultTargetCluster& ground, FaultList& list)
-      : x_text(text), x_ground(ground), x_list(list) {}
+  Reader(const std::string& text, const FaultTargetCluster& cluster, FaultList& list)
+      : x_text(text), x_cluster(cluster), x_list(list) {}
 
   void read() {
     const auto at = x_text.find('@');
@@ -93,7 +93,7 @@ public:
     if (x_row->kind == FaultKind::preempt) take_way(words);
     read_node(words);
     read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
-    if (x_row->cuts_links && !x_ground.networks)
+    if (x_row->cuts_links && !x_cluster.networks)
       refuse(
           "the nodes share one loopback network (--shared-network), so hpcml cannot cut or slow their links",
           "remove --shared-network");
@@ -135,10 +135,10 @@ private:
     x_fault.by_qos = word == k_by_qos || word.starts_with(std::string(k_by_qos) + "-");
     if (word == k_by_qos) return true;
     if (x_fault.by_qos) word.remove_prefix(k_by_qos.size() + 1);
-    const auto way =
-        std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.word == word; });
-    if (way != std::end(k_ways)) x_fault.way = way->way;
-    return way != std::end(k_ways);
+    const auto mode =
+        std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes), [&](const auto& row) { return row.word == word; });
+    if (mode != std::end(k_preemption_modes)) x_fault.mode = mode->mode;
+    return mode != std::end(k_preemption_modes);
   }
 
   /// The way and the grace between kind and time; each may be missing.
@@ -153,7 +153,7 @@ private:
         return refuse(fmt::format("unknown form of preemption '{}' for --fault preempt", terms[i]),
                       fmt::format("use one of {}", describe_ways()));
     }
-    if (x_fault.by_qos && !x_ground.networks)
+    if (x_fault.by_qos && !x_cluster.networks)
       refuse("preemption by QoS needs slurmdbd, which does not run with --shared-network",
              "remove --shared-network");
   }
@@ -172,9 +172,9 @@ private:
     const auto number = util::parse_unsigned(words[1]);
     if (!number || *number == 0)
       return refuse(fmt::format("'{}' is not a valid node number (the first node is 1)", words[1]), like());
-    if (!x_ground.whole_site && *number > x_ground.nodes)
+    if (!x_cluster.whole_site && *number > x_cluster.nodes)
       return refuse(fmt::format("node {} does not exist: the cluster has {}", words[1],
-                                util::counted(x_ground.nodes, "node")),
+                                util::counted(x_cluster.nodes, "node")),
                     fmt::format("use --nodes {} to emulate more nodes", words[1]));
     x_fault.node = static_cast<unsigned>(*number);
   }
@@ -211,7 +211,7 @@ private:
   }
 
   const std::string& x_text;
-  const FaultTargetCluster& x_ground;
+  const FaultTargetCluster& x_cluster;
   FaultList& x_list;
   const FaultRow* x_row = nullptr;
   ClusterFault x_fault;
@@ -254,19 +254,19 @@ void refuse_pairs(FaultList& list) {
 
 } // namespace
 
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& ground) {
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& cluster) {
   FaultList list;
-  for (const auto& text : texts) Reader(text, ground, list).read();
+  for (const auto& text : texts) Reader(text, cluster, list).read();
   refuse_pairs(list);
   refuse_preemption_without_controller(list);
-  if (ground.whole_site && !texts.empty())
+  if (cluster.whole_site && !texts.empty())
     list.errors.push_back({"--fault has no effect with --whole-site, which runs no nodes",
                            "remove --whole-site, and use --nodes to set how many run"});
   return list;
 }
 
-const PreemptionModeNames& preemption_names(PreemptionMode way) {
-  return *std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.way == way; });
+const PreemptionModeNames& preemption_mode_names(PreemptionMode mode) {
+  return *std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes), [&](const auto& row) { return row.mode == mode; });
 }
 
 bool needs_links(FaultKind kind) {

@@ -14,17 +14,17 @@ namespace hpcml::emulate {
 /// What can go wrong.
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt, out_of_memory };
 
-/// What becomes of jobs whose nodes another takes; its words are those of `preemption_names`.
+/// What becomes of jobs whose nodes another takes; its words are those of `preemption_mode_names`.
 enum class PreemptionMode { requeue, cancel, suspend };
 
 /// How a way is called.
 struct PreemptionModeNames {
-  PreemptionMode way;
+  PreemptionMode mode;
   const char* word;  ///< "requeue": in a fault as a user writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };
-const PreemptionModeNames& preemption_names(PreemptionMode way);
+const PreemptionModeNames& preemption_mode_names(PreemptionMode mode);
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {
@@ -32,7 +32,7 @@ struct ClusterFault {
   std::string text;    ///< as it was written
   unsigned node = 0;   ///< counted from 1; 0 where it is not a node's
   unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
-  PreemptionMode way = PreemptionMode::requeue;
+  PreemptionMode mode = PreemptionMode::requeue;
   bool by_qos = false; ///< the QoS of jobs decides who is preempted, not their partitions
   std::chrono::seconds grace{
       0}; ///< GraceTime of what is preempted: from its SIGTERM until it loses its nodes
@@ -54,7 +54,7 @@ struct FaultTargetCluster {
 };
 
 /// Reads each text, and checks it against the others and the cluster.
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& ground);
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& cluster);
 
 /// Whether it happens to a node's links, so that nodes need their own network.
 bool needs_links(FaultKind kind);

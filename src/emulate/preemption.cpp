@@ -56,8 +56,8 @@ std::string why_not_hint(const ClusterRunOptions& run) {
 std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   if (fault == nullptr) return {};
-  const bool suspends = fault->way == PreemptionMode::suspend;
-  const std::string mode = preemption_names(fault->way).slurm;
+  const bool suspends = fault->mode == PreemptionMode::suspend;
+  const std::string mode = preemption_mode_names(fault->mode).slurm;
   // The tier makes its job the first of those that wait as well, so that no other takes what becomes free.
   return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
          "\nPreemptMode=" + mode + "\nPartitionName=" + k_first + " Nodes=ALL PriorityTier=1000" +
@@ -101,14 +101,14 @@ std::string describe_preemption(const model::Site& site, const ClusterFault& fau
                                             : std::string();
   if (fault.by_qos)
     return fmt::format("a job of highest priority takes all nodes: running jobs with QoS {} are {}{}",
-                       util::join(list_preempted_qos(site), ", "), preemption_names(fault.way).done, when);
+                       util::join(list_preempted_qos(site), ", "), preemption_mode_names(fault.mode).done, when);
   return fmt::format("a job of highest priority takes all nodes: running jobs are {}{}",
-                     preemption_names(fault.way).done, when);
+                     preemption_mode_names(fault.mode).done, when);
 }
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
-  return fault != nullptr && fault->way == PreemptionMode::suspend;
+  return fault != nullptr && fault->mode == PreemptionMode::suspend;
 }
 
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRunOptions& run) {

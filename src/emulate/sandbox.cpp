@@ -139,21 +139,21 @@ private:
 
 /// On the machine's side: leaves its namespaces and waits for process 1, whatever the terminal says
 /// meanwhile.
-[[noreturn]] void run_warden(SandboxContext plan, const SandboxOptions& options) {
+[[noreturn]] void run_warden(SandboxContext context, const SandboxOptions& options) {
   ::prctl(PR_SET_NAME, "hpcml-warden");
   for (const int number :
        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
     ::signal(number, SIG_IGN);
   auto isolation = leave_host_namespaces(options.isolate_network);
   if (!isolation) {
-    send_failure(plan.pipes.report, isolation.error());
+    send_failure(context.pipes.report, isolation.error());
     ::_exit(1);
   }
-  plan.isolation = std::move(*isolation);
-  auto init = util::ChildProcess::fork({}, [&]() -> int { run_sandbox_init(std::move(plan)); });
+  context.isolation = std::move(*isolation);
+  auto init = util::ChildProcess::fork({}, [&]() -> int { run_sandbox_init(std::move(context)); });
   // Only the caller may hold the report's and the control's other ends.
-  ::close(plan.pipes.control);
-  ::close(plan.pipes.report);
+  ::close(context.pipes.control);
+  ::close(context.pipes.report);
   if (init) init->wait();
   ::_exit(init ? 0 : 1);
 }
@@ -209,7 +209,7 @@ util::Result<std::string> make_state_directory(const std::vector<std::string>& p
 
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
   SandboxTraces traces;
-  TRY(traces.job_groups, make_job_groups(options.job_limits));
+  TRY(traces.job_groups, make_job_groups(options.constrained_resources));
   if (auto directory = make_state_directory(options.places)) {
     traces.directory = *directory;
   } else {

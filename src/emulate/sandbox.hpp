@@ -70,7 +70,7 @@ struct SandboxOptions {
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
   /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
-  ConstrainedResources job_limits = {}; ///< its own groups, below which nodes limit their jobs
+  ConstrainedResources constrained_resources = {}; ///< its own groups, below which nodes limit their jobs
   /// Where the state directory can be; the first that allows it is taken.
   std::vector<std::string> places = {"/tmp"};
 };

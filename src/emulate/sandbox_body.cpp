@@ -46,12 +46,12 @@ void pass_to_command(int number) {
 
 class BodySandbox : public Sandbox {
 public:
-  explicit BodySandbox(const SandboxContext& plan)
-      : x_state_dir(plan.state_dir), x_job_groups(plan.job_groups), x_isolation(plan.isolation) {
+  explicit BodySandbox(const SandboxContext& context)
+      : x_state_dir(context.state_dir), x_job_groups(context.job_groups), x_isolation(context.isolation) {
     ::mkdir((x_state_dir + "/.sandbox").c_str(), 0755);
     if (!x_isolation.network) return;
     // Before any node: daemons of the login node need an address to listen at.
-    for (const auto& interface : plan.options.login_interfaces)
+    for (const auto& interface : context.options.login_interfaces)
       if (const auto step = add_bridge(interface.name, interface.ipv4); !step)
         x_isolation.limits.push_back(interface.name + ": " + step.error().what + ".");
   }
@@ -263,6 +263,6 @@ bool BodySandbox::is_alive(pid_t pid) const {
 
 } // namespace
 
-std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& plan) { return std::make_unique<BodySandbox>(plan); }
+std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& context) { return std::make_unique<BodySandbox>(context); }
 
 } // namespace hpcml::emulate

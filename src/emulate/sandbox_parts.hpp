@@ -36,10 +36,10 @@ void send_report(int fd, const std::string& text);
 void send_failure(int fd, const util::Error& error);
 
 /// Process 1: prepares the mounts, starts the body, reaps, passes signals on, and ends with body or caller.
-[[noreturn]] void run_sandbox_init(SandboxContext plan);
+[[noreturn]] void run_sandbox_init(SandboxContext context);
 
 /// What the body talks to. Made in the body's process.
-std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& plan);
+std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& context);
 
 /// What the node's first process needs besides the node itself.
 struct NodeStart {

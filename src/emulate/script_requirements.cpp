@@ -18,7 +18,7 @@ std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by) {
 
 } // namespace
 
-ScriptRequirements read_script_request(std::string_view script) {
+ScriptRequirements read_script_requirements(std::string_view script) {
   slurm::LocatedFindings ignored("", script);
   const auto job = slurm::read_job(script, slurm::k_newest_version, ignored);
   ScriptRequirements request;

@@ -22,7 +22,7 @@ struct ScriptRequirements {
 };
 
 /// Reads the directives as sbatch does; values that sbatch refuses count as absent.
-ScriptRequirements read_script_request(std::string_view script);
+ScriptRequirements read_script_requirements(std::string_view script);
 
 /// Nodes of this type that the job needs.
 unsigned count_needed_nodes(const ScriptRequirements& request, const model::NodeType& type);

@@ -145,7 +145,7 @@ bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPla
   const auto* partition = placement.partition();
   const bool by_partition = violation.owner.starts_with("partition ");
   const bool definite = violation.certainty == site_rules::Confidence::definite;
-  switch (site_rules::row_of(violation.rule).enforcement) {
+  switch (site_rules::row_of(violation.rule).rejection_scope) {
   case FilterRejectionScope::none: return false;
   case FilterRejectionScope::all: return true;
   case FilterRejectionScope::definite: return definite;

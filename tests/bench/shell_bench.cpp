@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   while (seconds < 2) {
     for (const auto& text : texts) {
       const auto script = shell::read_script(text);
-      commands += shell::make_view(script).commands.size();
+      commands += shell::list_commands(script).commands.size();
       ++scripts;
     }
     seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

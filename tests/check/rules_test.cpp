@@ -258,9 +258,9 @@ TEST_CASE("A finding points at the words that are wrong") {
   const auto list = diagnostics("#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
   REQUIRE(list.size() == 1);
   CHECK(list[0].code == "slurm/time");
-  CHECK(list[0].span.line == 2);
-  CHECK(list[0].span.column == 13);
-  CHECK(list[0].span.length == 9);
+  CHECK(list[0].location.line == 2);
+  CHECK(list[0].location.column == 13);
+  CHECK(list[0].location.length == 9);
 }
 
 TEST_CASE("A syntax error is found on the line that bash names, or where what is never closed begins") {
@@ -276,7 +276,7 @@ TEST_CASE("A syntax error is found on the line that bash names, or where what is
     const auto list = diagnostics(script, slurm::Version::v23_11);
     REQUIRE(list.size() == 1);
     CHECK(list[0].code == "safety/syntax");
-    CHECK(list[0].span.line == line);
+    CHECK(list[0].location.line == line);
   }
 }
 
@@ -309,7 +309,7 @@ TEST_CASE("Where no site is named, an option that may be a plugin's is a warning
   REQUIRE(plugin.size() == 3);
   for (const auto& finding : plugin) {
     CHECK(finding.code == "slurm/option-unknown");
-    CHECK(finding.severity == (finding.span.line == 4
+    CHECK(finding.severity == (finding.location.line == 4
                                    ? diag::Severity::warning
                                    : diag::Severity::note)); // the others are Shifter's and uenv's
   }

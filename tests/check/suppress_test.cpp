@@ -15,7 +15,7 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> list;
   for (const auto& finding : check::check_script("x.sh", text, {slurm::Version::v23_11}))
-    list.push_back(finding.what.code + ":" + std::to_string(finding.what.span.line));
+    list.push_back(finding.what.code + ":" + std::to_string(finding.what.location.line));
   return list;
 }
 
@@ -88,14 +88,14 @@ TEST_CASE("A comment without a reason, with an unknown id or without use is told
       only("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n", "check/disable");
   CHECK(bare.severity == diag::Severity::warning);
   CHECK(bare.message.find("reason") != std::string::npos);
-  CHECK(bare.span.line == 3);
-  CHECK(bare.span.column == 1);
+  CHECK(bare.location.line == 3);
+  CHECK(bare.location.column == 1);
   CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n") ==
         Lines{"check/disable:3", k_late + ":4"});
 
   const auto typo = only("#!/bin/bash\ntrue # hpcml: disable=slurm/after-comand I know\n", "check/disable");
   CHECK(typo.severity == diag::Severity::warning);
-  CHECK(typo.span.column == 6);
+  CHECK(typo.location.column == 6);
   CHECK(typo.hint == "use 'slurm/after-command' if that is meant");
   CHECK(only("#!/bin/bash\ntrue # hpcml: disable=nothing/like-it I know\n", "check/disable").hint ==
         "run hpcml rules to list them");

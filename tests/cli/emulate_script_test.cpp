@@ -62,7 +62,7 @@ TEST_CASE("scripts of gen name their site and request their nodes") {
         workspace.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--nodes", "3", "--time", "10",
                          "--launcher", launcher, "--", "python3", "train.py"});
     CAPTURE(launcher, script.err);
-    const auto request = emulate::read_script_request(script.out);
+    const auto request = emulate::read_script_requirements(script.out);
     CHECK(request.site == "lumi");
     CHECK(request.nodes == 3);
     CHECK(request.partition == "standard-g");

@@ -177,8 +177,8 @@ int run_failing(ddp::ProcessGroup& group, const RankOptions& rank_options) {
 /// where another rank has called all to account. Rank 1 waits in that barrier.
 int run_after_exchange() {
   const auto env = RankEnv::from_environment();
-  const auto connect = [&](ddp::StoreServerOwner server) {
-    return std::make_shared<ddp::Store>(env, std::chrono::minutes(1), server);
+  const auto connect = [&](ddp::StoreServerOwner owner) {
+    return std::make_shared<ddp::Store>(env, std::chrono::minutes(1), owner);
   };
   const auto store = connect(ddp::StoreServerOwner::rank_0);
   if (env.rank == 1) {

@@ -12,9 +12,9 @@ using std::chrono::seconds;
 namespace {
 
 FaultList parse(const std::vector<std::string>& texts, unsigned nodes = 3) {
-  FaultTargetCluster ground;
-  ground.nodes = nodes;
-  return parse_faults(texts, ground);
+  FaultTargetCluster cluster;
+  cluster.nodes = nodes;
+  return parse_faults(texts, cluster);
 }
 
 /// What is wrong, one a line.
@@ -49,10 +49,10 @@ TEST_CASE("a slow link says how much slower, a preemption how") {
   CHECK_FALSE(list.faults[0].until);
   CHECK(list.faults[1].factor == 500);
   CHECK(list.faults[1].until == seconds(120));
-  CHECK(list.faults[2].way == PreemptionMode::cancel);
+  CHECK(list.faults[2].mode == PreemptionMode::cancel);
   CHECK(list.faults[2].until == seconds(45));
   const auto requeued = parse({"preempt@40s"}).faults.at(0);
-  CHECK(requeued.way == PreemptionMode::requeue);
+  CHECK(requeued.mode == PreemptionMode::requeue);
   CHECK(requeued.until == seconds(70)); // the nodes are given back, or nothing could be requeued
   CHECK(describe_link_speed(10) == "1 Gbit/s");
   CHECK(describe_link_speed(1000) == "10 Mbit/s");
@@ -63,15 +63,15 @@ TEST_CASE("QoS decide about a preemption where that is said, and what is preempt
   const auto list = parse({"preempt:qos@40s"});
   REQUIRE(complaints(list).empty());
   CHECK(list.faults[0].by_qos);
-  CHECK(list.faults[0].way == PreemptionMode::requeue);
+  CHECK(list.faults[0].mode == PreemptionMode::requeue);
   CHECK(list.faults[0].grace == seconds(0));
   CHECK(needs_accounting(list.faults));
   const auto cancelled = parse({"preempt:qos-cancel:20s@1m"}).faults.at(0);
   CHECK(cancelled.by_qos);
-  CHECK(cancelled.way == PreemptionMode::cancel);
+  CHECK(cancelled.mode == PreemptionMode::cancel);
   CHECK(cancelled.grace == seconds(20));
   CHECK(cancelled.until == seconds(60 + 20 + 30 + 30)); // Slurm looks twice a minute whether a grace is over
-  CHECK(parse({"preempt:qos-suspend@1s"}).faults.at(0).way == PreemptionMode::suspend);
+  CHECK(parse({"preempt:qos-suspend@1s"}).faults.at(0).mode == PreemptionMode::suspend);
   const auto by_partition = parse({"preempt:1m@40s"}).faults;
   CHECK_FALSE(by_partition.at(0).by_qos);
   CHECK_FALSE(needs_accounting(by_partition));
@@ -178,9 +178,9 @@ TEST_CASE("a preemption that begins or ends while slurmctld is away is refused, 
 }
 
 TEST_CASE("how jobs are preempted is called by one set of words") {
-  CHECK(std::string(preemption_names(PreemptionMode::suspend).slurm) == "SUSPEND,GANG");
-  CHECK(std::string(preemption_names(PreemptionMode::cancel).done) == "cancelled");
-  CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptionMode::requeue);
+  CHECK(std::string(preemption_mode_names(PreemptionMode::suspend).slurm) == "SUSPEND,GANG");
+  CHECK(std::string(preemption_mode_names(PreemptionMode::cancel).done) == "cancelled");
+  CHECK(parse({"preempt:requeue@4s"}).faults.at(0).mode == PreemptionMode::requeue);
   CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
         "use one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
         "preempt:suspend@40s (they are suspended), preempt:qos@40s or preempt:qos-cancel@40s (by QoS), "
@@ -188,13 +188,13 @@ TEST_CASE("how jobs are preempted is called by one set of words") {
 }
 
 TEST_CASE("faults need nodes that run, and links to cut") {
-  FaultTargetCluster ground;
-  ground.whole_site = true;
-  CHECK(complaints(parse_faults({"node-down:2@3s"}, ground)) ==
+  FaultTargetCluster cluster;
+  cluster.whole_site = true;
+  CHECK(complaints(parse_faults({"node-down:2@3s"}, cluster)) ==
         "--fault has no effect with --whole-site, which runs no nodes\n");
-  CHECK(parse_faults({}, ground).errors.empty());
-  ground = {2, false, false};
-  CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, ground)) ==
+  CHECK(parse_faults({}, cluster).errors.empty());
+  cluster = {2, false, false};
+  CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, cluster)) ==
         "--fault link-cut:2@3s: the nodes share one loopback network (--shared-network), so hpcml cannot cut "
         "or slow their links\n");
 }

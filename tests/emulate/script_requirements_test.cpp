@@ -5,39 +5,39 @@
 #include "emulate/site_helper.hpp"
 
 using namespace hpcml;
-using emulate::read_script_request;
+using emulate::read_script_requirements;
 
-TEST_CASE("script request has nodes and partition of the directives") {
+TEST_CASE("script requirements have nodes and partition of the directives") {
   const auto request =
-      read_script_request("#!/bin/bash\n#SBATCH -N 3 --partition=dev,main\n#SBATCH -A p\ntrue\n"
+      read_script_requirements("#!/bin/bash\n#SBATCH -N 3 --partition=dev,main\n#SBATCH -A p\ntrue\n"
                           "#SBATCH --nodes=9\n");
   CHECK(request.nodes == 3);
   CHECK(request.nodes_given);
   CHECK(request.partition == "dev");
   CHECK(request.site.empty());
   CHECK_FALSE(request.appends);
-  CHECK(read_script_request("#!/bin/bash\n#SBATCH --open-mode=append\ntrue\n").appends);
+  CHECK(read_script_requirements("#!/bin/bash\n#SBATCH --open-mode=append\ntrue\n").appends);
 }
 
-TEST_CASE("script request has the site of the head comment") {
+TEST_CASE("script requirements have the site of the head comment") {
   const std::string head = "# Written by hpcml 0.1.0 for site lumi (profile e9a09ae7ab92b06b):\n";
-  CHECK(read_script_request("#!/bin/bash\n#SBATCH -N1\n" + head + "true\n").site == "lumi");
-  CHECK(read_script_request("#!/bin/bash\n#SBATCH -N1\ntrue\n" + head).site.empty());
+  CHECK(read_script_requirements("#!/bin/bash\n#SBATCH -N1\n" + head + "true\n").site == "lumi");
+  CHECK(read_script_requirements("#!/bin/bash\n#SBATCH -N1\ntrue\n" + head).site.empty());
 }
 
-TEST_CASE("script request adds the nodes of components") {
+TEST_CASE("script requirements add the nodes of components") {
   const auto request =
-      read_script_request("#!/bin/bash\n#SBATCH -N2 -p a\n#SBATCH hetjob\n#SBATCH -N4 -p b\ntrue\n");
+      read_script_requirements("#!/bin/bash\n#SBATCH -N2 -p a\n#SBATCH hetjob\n#SBATCH -N4 -p b\ntrue\n");
   CHECK(request.nodes == 6);
   CHECK(request.partition == "a");
 }
 
-TEST_CASE("script request counts nodes for tasks, GPUs and CPUs") {
+TEST_CASE("script requirements count nodes for tasks, GPUs and CPUs") {
   const auto site = test::small_site();
   const auto& type = site.node_types.front();
   REQUIRE(type.gpu);
   const auto count = [&](const std::string& directives) {
-    return count_needed_nodes(read_script_request("#!/bin/bash\n#SBATCH " + directives + "\ntrue\n"), type);
+    return count_needed_nodes(read_script_requirements("#!/bin/bash\n#SBATCH " + directives + "\ntrue\n"), type);
   };
   const auto gpus = type.gpu->per_node;
   const auto cpus = static_cast<unsigned>(type.cpu.all().size());

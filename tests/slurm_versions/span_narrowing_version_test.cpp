@@ -66,8 +66,8 @@ std::string reading(const std::string& script, const slurm::SbatchInvocation& in
     text += text_of(request) + text_of(size);
   }
   for (const auto& finding : findings.list())
-    text += fmt::format("{} {}:{}+{}\n", finding.code, finding.span.line, finding.span.column,
-                        finding.span.length);
+    text += fmt::format("{} {}:{}+{}\n", finding.code, finding.location.line, finding.location.column,
+                        finding.location.length);
   return text;
 }
 

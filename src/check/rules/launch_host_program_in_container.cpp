@@ -20,7 +20,7 @@ bool is_of_host(const shell::Command& source) {
 /// read, or what cannot be seen; or the host's software is seen to be in the image.
 bool may_be_brought(const LintContext& subject, const shell::Command& module) {
   bool before = true;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     before = before && &command != &module;
     if (command.parent != module.parent || &command == &module) continue;
     const auto name = command.name();

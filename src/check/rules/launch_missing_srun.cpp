@@ -62,8 +62,8 @@ bool expects_nodes(const LintContext& subject, const Link& agent, const LaunchSh
 /// True if the batch script itself starts the command, also in text that only its own shell runs: neither
 /// ssh nor a script that it writes.
 bool is_in_batch_step(const LintContext& subject, const Launch& launch) {
-  for (auto parent = launch.command->parent; parent; parent = subject.view.commands[*parent].parent) {
-    const auto name = subject.view.commands[*parent].name();
+  for (auto parent = launch.command->parent; parent; parent = subject.listing.commands[*parent].parent) {
+    const auto name = subject.listing.commands[*parent].name();
     if (name != "bash" && name != "sh" && name != "eval") return false;
   }
   const auto& script = launch.command->context.script;

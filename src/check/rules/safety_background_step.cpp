@@ -53,9 +53,9 @@ bool has_open_loop(std::string_view text) {
 }
 
 RuleMatches find(const LintContext& subject) {
-  if (!subject.view.complete || !subject.view.unread.empty()) return {};
+  if (!subject.listing.complete || !subject.listing.unread.empty()) return {};
   const auto* last = last_in_background(subject);
-  const auto& commands = subject.view.commands;
+  const auto& commands = subject.listing.commands;
   if (!last ||
       std::any_of(commands.begin(), commands.end(),
                   [&](const auto& command) { return keeps_script(command, *last->command); }) ||

@@ -19,7 +19,7 @@ RuleMatches find(const LintContext& subject) {
   const bool names_sh = !words.empty() && (words[0] == "#!/bin/sh" || words[0] == "#!/usr/bin/sh" ||
                                            (words[0] == "#!" && words.size() > 1 && words[1] == "/bin/sh"));
   if (!names_sh) return {};
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     if (!name || command.parent || !command.context.script.empty() || command.context.condition ||
         command.context.uncalled || command.context.unreached ||

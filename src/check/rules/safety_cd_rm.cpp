@@ -22,7 +22,7 @@ bool removes_everything(const shell::Command& command) {
 
 bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
   if (shebang_line(subject.text).find(" -e") != std::string_view::npos) return true;
-  for (const auto& earlier : subject.view.commands) {
+  for (const auto& earlier : subject.listing.commands) {
     if (&earlier == &command) return false;
     if (earlier.name() != "set") continue;
     for (const auto& word : earlier.arguments()) {
@@ -37,7 +37,7 @@ bool stops_at_errors(const LintContext& subject, const shell::Command& command) 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const shell::Command* cd = nullptr;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     if (command.name() == "cd")
       cd = command.context.condition || command.context.uncalled ? nullptr : &command;
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;

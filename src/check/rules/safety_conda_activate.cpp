@@ -64,8 +64,8 @@ RuleMatches find(const LintContext& subject) {
   if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
       shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)
     return hits;
-  if (!subject.view.complete || !subject.unread.empty()) return hits;
-  for (const auto& command : subject.view.commands) {
+  if (!subject.listing.complete || !subject.unread.empty()) return hits;
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     if (may_bring_function(command)) return hits;
     if (*name != "conda" || command.parent || command.context.uncalled) continue;

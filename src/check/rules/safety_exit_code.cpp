@@ -52,7 +52,7 @@ bool has_list_operator(std::string_view text) {
 /// True if what follows the command, or the command in whose text it is, decides by its exit code.
 bool begins_list(const LintContext& subject, const shell::Command& command) {
   const auto* outer = &command;
-  while (outer->parent) outer = &subject.view.commands[*outer->parent];
+  while (outer->parent) outer = &subject.listing.commands[*outer->parent];
   const auto end = outer->place.offset + outer->place.length;
   return end <= subject.text.size() && has_list_operator(rest_of_line(subject.text, end));
 }
@@ -88,7 +88,7 @@ template <typename IsWork> bool lists_look_at_work(const LintContext& subject, c
       if (begins_list(subject, *launch.command)) return true;
       first_work = std::min(first_work, launch.command->place.offset);
     }
-  for (const auto& command : subject.view.commands)
+  for (const auto& command : subject.listing.commands)
     if ((command.calls_function || command.name() == "wait") && begins_list(subject, command)) return true;
   return has_list_after(subject.text, first_work);
 }
@@ -103,7 +103,7 @@ bool looks_at_codes(const LintContext& subject) {
       shebang_line(text).find("sh") == std::string_view::npos)
     return true;
   return std::any_of(
-      subject.view.commands.begin(), subject.view.commands.end(), [](const shell::Command& command) {
+      subject.listing.commands.begin(), subject.listing.commands.end(), [](const shell::Command& command) {
         if (command.name() != "set") return false;
         const auto words = command.arguments();
         return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
@@ -120,7 +120,7 @@ constexpr std::array<std::string_view, 4> k_putting_away = {"cp", "mv", "rsync",
 /// The command whose exit code is the script's; nothing where that is not visible.
 const shell::Command* last_command(const LintContext& subject) {
   const shell::Command* last = nullptr;
-  for (const auto& command : subject.view.commands)
+  for (const auto& command : subject.listing.commands)
     if (!command.parent && !command.context.uncalled && !command.context.unreached &&
         !command.context.substitution && !command.context.trap)
       last = &command;
@@ -146,7 +146,7 @@ bool is_work(const LintContext& subject, const Launch& launch) {
   if (!context.background && (context.condition || is_tested(subject.text, launch.command->place.offset)))
     return false;
   const auto parent = launch.command->parent;
-  if (parent && subject.view.commands[*parent].name() != "eval") return false;
+  if (parent && subject.listing.commands[*parent].name() != "eval") return false;
   if (launch.step() || launch.agent()) return true;
   const auto* python = launch.python();
   return python && python->module.empty() && !python->operands.empty() &&
@@ -220,7 +220,7 @@ RuleMatches find_hidden(const LintContext& subject, const shell::Command& last) 
 }
 
 RuleMatches find(const LintContext& subject) {
-  if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
+  if (!subject.listing.complete || !subject.listing.unread.empty() || subject.listing.commands.empty()) return {};
   const auto* last = last_command(subject);
   auto hits = last ? find_hidden(subject, *last) : RuleMatches();
   const auto works = [&](const Launch& launch) { return is_work(subject, launch); };

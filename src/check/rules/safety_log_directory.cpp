@@ -11,7 +11,7 @@ namespace safety_log_directory {
 
 /// Whether the script itself makes the directory, which shows that it may be missing.
 bool is_made_by(const LintContext& subject, const std::string& directory) {
-  for (const auto& command : subject.view.commands)
+  for (const auto& command : subject.listing.commands)
     if (command.name() == "mkdir")
       for (const auto& word : command.arguments()) {
         auto text = word.text();
@@ -54,7 +54,7 @@ bool submits_itself(const LintContext& subject) {
                               piece.text.find("BASH_SOURCE") != std::string::npos);
     });
   };
-  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
+  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
     const auto words = command.arguments();
     return command.name() == "sbatch" && std::any_of(words.begin(), words.end(), is_own_name);
   });

@@ -30,7 +30,7 @@ bool is_substituted(std::string_view text, diag::TextRange place) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     const auto words = command.arguments();
     const auto& context = command.context;

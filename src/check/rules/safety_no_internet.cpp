@@ -84,7 +84,7 @@ bool downloads(const std::string& name, Arguments words) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_offline(subject)) return hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     if (!name || command.context.uncalled || command.context.unreached || command.context.inexact ||
         !downloads(*name, command.arguments()))

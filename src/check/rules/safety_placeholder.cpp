@@ -86,10 +86,10 @@ void find_in_commands(const LintContext& subject, RuleMatches& hits) {
                             subject.text.substr(gap->offset, gap->length)),
                 "set the value"});
   };
-  for (const auto& command : subject.view.commands)
+  for (const auto& command : subject.listing.commands)
     for (const auto& redirect : command.redirects)
       if (redirect.op == "<") add(redirect.place.offset);
-  for (const auto& unread : subject.view.unread) {
+  for (const auto& unread : subject.listing.unread) {
     const auto line = line_at(subject.text, std::min<std::size_t>(unread.place.offset, subject.text.size()));
     for (auto at = subject.text.find('<', line.offset); at < line.offset + line.length;
          at = subject.text.find('<', at + 1))

@@ -73,7 +73,7 @@ bool is_never_set(const LintContext& subject, std::string_view name) {
   if (is_written(subject.text, name)) return false;
   const bool small = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (!small && !nearest_typo(without_underscores(name), assigned_names(subject.text))) return false;
-  return std::none_of(subject.view.commands.begin(), subject.view.commands.end(), [](const auto& command) {
+  return std::none_of(subject.listing.commands.begin(), subject.listing.commands.end(), [](const auto& command) {
     const auto program = command.name();
     return !program || *program == "source" || *program == "." || *program == "eval" ||
            *program == "module" || *program == "ml";
@@ -91,7 +91,7 @@ std::string removed_without(const LintContext& subject, std::string_view name, c
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   bool stops_at_unset = false;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto words = command.arguments();
     if (command.name() == "set")
       for (const auto& word : words) {

@@ -39,7 +39,7 @@ bool is_parallel_array(const LintContext& subject) {
 
 /// True if the script uses an environment in a directory of the task or the job.
 bool has_private_environment(const LintContext& subject) {
-  const auto& commands = subject.view.commands;
+  const auto& commands = subject.listing.commands;
   return std::any_of(commands.begin(), commands.end(), [](const shell::Command& command) {
     const auto& words = command.words;
     return std::any_of(words.begin(), words.end(), [](const auto& word) {

@@ -7,7 +7,7 @@ namespace safety_source_activate {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     const auto words = command.arguments();
     if ((name != "source" && name != ".") || command.context.uncalled || words.size() != 2 ||

@@ -14,7 +14,7 @@ RuleMatches find(const LintContext& subject) {
                            subject.text.find("SLURM_NODELIST") != std::string_view::npos ||
                            subject.text.find("scontrol show host") != std::string_view::npos;
   if (!knows_nodes) return hits; // it may go anywhere
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     if (command.context.uncalled || !starts_on_nodes(command)) continue;
     hits.push_back({command.place,
                     fmt::format("{} starts programs outside of the job's steps", *command.name()),

@@ -102,7 +102,7 @@ void find_unexported(const LintContext& subject, RuleMatches& hits) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   find_unexported(subject, hits);
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto& context = command.context;
     if (command.words.size() != 1 || command.name() != "export" || !command.redirects.empty() ||
         command.parent || context.pipeline || context.substitution)

@@ -21,7 +21,7 @@ bool is_for_all(const std::string& mode) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     if (command.name() != "chmod" || command.context.uncalled) continue;
     const auto words = command.arguments();
     const auto mode = std::find_if(words.begin(), words.end(),

@@ -46,7 +46,7 @@ RuleMatches find(const LintContext& subject) {
   const auto name = model::word_of(arch);
   const auto& others = arch == CpuArch::aarch64 ? k_x86 : k_arm;
   const auto& own = arch == CpuArch::aarch64 ? k_arm : k_x86;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     if (command.context.condition || command.context.uncalled || command.context.unreached ||
         only_speaks(command))
       continue;

@@ -19,9 +19,9 @@ bool is_engine(const std::string& name) {
 
 /// What modules the script loads; nothing where other files or unknown words may load any.
 std::optional<std::vector<std::string>> loaded_modules(const LintContext& subject) {
-  if (!subject.view.complete || !subject.unread.empty()) return std::nullopt;
+  if (!subject.listing.complete || !subject.unread.empty()) return std::nullopt;
   std::vector<std::string> modules;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     if (!name || *name == "source" || *name == "." || *name == "eval") return std::nullopt;
     if (*name != "module" && *name != "ml") continue;

@@ -13,7 +13,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject)) {
     if (&part.request != &subject.requests.front()) break;
-    const auto [hosts, command] = site_rules::submission_of(part.site, part.fit.facts);
+    const auto [hosts, command] = site_rules::submit_method_of(part.site, part.fit.facts);
     const auto from = hosts.empty() ? "" : fmt::format(" from {}", util::join(hosts, " or "));
     if (command)
       hits.push_back(

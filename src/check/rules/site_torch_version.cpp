@@ -61,7 +61,7 @@ RuleMatches find(const LintContext& subject) {
   const auto parts = parts_of(subject);
   const auto need = parts.empty() ? Need() : need_of(parts.front());
   if (need.version.empty()) return hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     const bool module = name && (*name == "module" || *name == "ml");
     if (command.context.uncalled || command.context.unreached || (!module && !is_install(command))) continue;

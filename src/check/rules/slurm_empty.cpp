@@ -39,8 +39,8 @@ bool is_disabled_launch(std::string_view line) {
 
 /// Reports the first command that is commented out, if the script starts no program.
 RuleMatches find(const LintContext& subject) {
-  const auto& commands = subject.view.commands;
-  if (subject.header.directives.empty() || commands.empty() || !subject.view.complete ||
+  const auto& commands = subject.listing.commands;
+  if (subject.header.directives.empty() || commands.empty() || !subject.listing.complete ||
       !subject.unread.empty() || !is_shell_script(subject.text) ||
       !std::all_of(commands.begin(), commands.end(), runs_no_program))
     return {};

@@ -29,7 +29,7 @@ bool selects_tasks(std::span<const shell::Argument> words) {
 RuleMatches find(const LintContext& subject) {
   if (!subject.directive("array")) return {};
   RuleMatches hits;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     const auto words = command.arguments();
     const bool requeues = name == "scontrol" && !words.empty() && words[0].text() == "requeue";

@@ -68,7 +68,7 @@ RuleMatches find(const LintContext& subject) {
   const auto place = find_use(subject);
   const auto submits = [](const shell::Command& command) { return command.name() == "sbatch"; };
   if (!place || is_prepared(subject.text) ||
-      std::any_of(subject.view.commands.begin(), subject.view.commands.end(), submits))
+      std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), submits))
     return {};
   return {{*place,
            "in a job this is Slurm's copy of the script in its spool directory, not where the script is",

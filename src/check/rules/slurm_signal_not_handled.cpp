@@ -67,7 +67,7 @@ bool runs_in_batch(const shell::Command& command) {
 
 /// Whether a shell runs the script and handles its signals.
 bool is_own_shell(const LintContext& subject) {
-  const auto& commands = subject.view.commands;
+  const auto& commands = subject.listing.commands;
   return is_shell(subject.text) && std::none_of(commands.begin(), commands.end(), runs_in_batch);
 }
 
@@ -88,9 +88,9 @@ struct Shell {
 
 Shell look(const LintContext& subject, const std::string& signal) {
   Shell result;
-  result.unknown = !subject.view.complete || !subject.view.unread.empty();
+  result.unknown = !subject.listing.complete || !subject.listing.unread.empty();
   bool in_known_eval = false;
-  for (const auto& command : subject.view.commands) {
+  for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
     if (!name && !(in_known_eval && command.context.script == "eval")) result.unknown = true;
     if (name && *name == "eval") in_known_eval = sets_up_environment(command);

@@ -103,18 +103,18 @@ private:
     const auto script = render::render_script(*result.plan);
     for (auto& finding : check::check_script(x_path, script, {x_version, &site})) {
       auto& what = finding.what;
-      if (what.span.line > 0)
-        what.message = fmt::format("line {} of the generated script: {}", what.span.line, what.message);
-      what.span = {};
+      if (what.location.line > 0)
+        what.message = fmt::format("line {} of the generated script: {}", what.location.line, what.message);
+      what.location = {};
       add({what}, part);
     }
   }
 
   void add(const diag::Diagnostics& list, const std::string& part) {
     for (auto what : list) {
-      if (what.span.line == 0) what.span = place_of(what.code, part);
+      if (what.location.line == 0) what.location = place_of(what.code, part);
       if (!part.empty()) what.message = fmt::format("job {}: {}", part, what.message);
-      const auto place = diag::LineTable(x_result.source).place_of(what.span); // JSON's places are lines
+      const auto place = diag::LineTable(x_result.source).place_of(what.location); // JSON's places are lines
       x_result.findings.push_back({std::move(what), place});
     }
   }
@@ -130,7 +130,7 @@ private:
         if (const auto* name = item.find("name"); name != nullptr && name->text == part)
           value = item.find(key);
     if (value == nullptr && x_root) value = x_root->find(key);
-    return value ? value->place.span() : diag::SourceLocation{x_path, 0, 0, 0};
+    return value ? value->place.location() : diag::SourceLocation{x_path, 0, 0, 0};
   }
 
   const std::string& x_path;

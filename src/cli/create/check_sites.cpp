@@ -104,7 +104,7 @@ Row evaluate(const std::string& file, std::string_view text, const check::Target
 }
 
 bool is_same(const check::Finding& a, const check::Finding& b) {
-  return a.what.code == b.what.code && a.what.span.line == b.what.span.line &&
+  return a.what.code == b.what.code && a.what.location.line == b.what.location.line &&
          a.what.message == b.what.message;
 }
 
@@ -137,7 +137,7 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
       if (weight != severity || std::any_of(everywhere.begin(), everywhere.end(),
                                             [&](const auto& common) { return is_same(finding, common); }))
         continue;
-      const auto text = (finding.what.span.line > 0 ? fmt::format("line {}: ", finding.what.span.line) : "") +
+      const auto text = (finding.what.location.line > 0 ? fmt::format("line {}: ", finding.what.location.line) : "") +
                         finding.what.message;
       if (list.size() < k_most)
         list.push_back(text);
@@ -178,7 +178,7 @@ std::string render_json(const std::vector<Row>& rows) {
                              .add("severity", check::level_name(what.severity))
                              .add("code", what.code)
                              .add("message", what.message)
-                             .add("line", what.span.line)
+                             .add("line", what.location.line)
                              .add("hint", what.hint));
     text += (text.size() > 1 ? ",\n " : "") + JsonLine()
                                                   .add("site", row.site)

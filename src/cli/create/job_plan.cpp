@@ -195,7 +195,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
       // How the site changes the request is reported also if it is only a note.
       const bool note = what.severity == diag::Severity::note;
       if (what.code == seen_to || (note && !what.code.starts_with("site/"))) continue;
-      if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
+      if (const auto at = what.location.line; at > 0 && at <= lines.size()) {
         if (is_reported(lines[at - 1], part.findings)) continue;
         const auto line = std::string(util::trim(lines[at - 1]));
         what.message = fmt::format("line {} of the script, {}: {}", at,
@@ -203,7 +203,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
       }
       if (planned.parts.size() > 1) what.message = fmt::format("job {}: {}", part.part.name, what.message);
       if (!note) what.severity = diag::Severity::warning;
-      what.span = {};
+      what.location = {};
       all.push_back(std::move(what));
     }
   }

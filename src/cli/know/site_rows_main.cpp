@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     }
     exit_code = 1;
     for (const auto& finding : load.diagnostics)
-      std::fprintf(stderr, "%s:%u: %s\n", finding.span.file.c_str(), finding.span.line,
+      std::fprintf(stderr, "%s:%u: %s\n", finding.location.file.c_str(), finding.location.line,
                    finding.message.c_str());
   }
   const auto text = fmt::format(

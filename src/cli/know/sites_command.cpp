@@ -193,7 +193,7 @@ diag::Diagnostics find_slips(const config::JsonNode& profile) {
       continue;
     if (const auto near = util::nearest(member.key, names))
       slips.push_back({diag::Severity::warning, "site/option",
-                       fmt::format("sbatch has no option --{}", member.key), member.place.span(),
+                       fmt::format("sbatch has no option --{}", member.key), member.place.location(),
                        fmt::format("use the key '{}'", *near)});
   }
   return slips;

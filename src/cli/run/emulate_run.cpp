@@ -221,11 +221,11 @@ int evaluate_job(const std::string& file, const model::Site& site, const emulate
 /// Returns the requested faults; prints all errors and returns nothing if one is invalid.
 std::optional<std::vector<emulate::ClusterFault>>
 read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
-  emulate::FaultTargetCluster ground;
-  ground.nodes = static_cast<unsigned>(layout.nodes.size());
-  ground.whole_site = layout.is_whole_site();
-  ground.networks = !options.shared_network;
-  auto list = emulate::parse_faults(options.faults, ground);
+  emulate::FaultTargetCluster cluster;
+  cluster.nodes = static_cast<unsigned>(layout.nodes.size());
+  cluster.whole_site = layout.is_whole_site();
+  cluster.networks = !options.shared_network;
+  auto list = emulate::parse_faults(options.faults, cluster);
   for (const auto& error : list.errors) print_error(error, context.colour);
   if (!list.errors.empty()) return std::nullopt;
   return std::move(list.faults);
@@ -255,7 +255,7 @@ std::optional<EmulateOptions> complete_options(EmulateOptions options,
     return refuse(fmt::format("cannot read the script '{}': it must be a readable regular file", script),
                   fmt::format("check its path, or write a command after --: hpcml emulate --site SITE -- {}",
                               util::shell_line(context.program)));
-  request = emulate::read_script_request(*text);
+  request = emulate::read_script_requirements(*text);
   if (options.site.empty()) options.site = request->site;
   if (options.request.partition.empty()) options.request.partition = request->partition;
   if (options.site.empty())

@@ -27,8 +27,8 @@ std::vector<fs::path> directories_in(const fs::path& parent, const std::string& 
 
 std::string find_log_dir(std::string_view script) {
   constexpr std::string_view k_option = "--log-dir";
-  const auto view = shell::make_view(shell::read_script(std::string(script)));
-  for (const auto& command : view.commands)
+  const auto listing = shell::list_commands(shell::read_script(std::string(script)));
+  for (const auto& command : listing.commands)
     for (std::size_t i = 0; i < command.words.size(); ++i) {
       const auto word = command.words[i].text();
       if (word == k_option && i + 1 < command.words.size()) return command.words[i + 1].text();
@@ -37,13 +37,13 @@ std::string find_log_dir(std::string_view script) {
   return {};
 }
 
-std::vector<RankLog> find_rank_logs(const RankLogLocation& logs, const std::string& job_id) {
+std::vector<RankLog> find_rank_logs(const RankLogLocation& location, const std::string& job_id) {
   std::vector<RankLog> files;
   std::error_code error;
-  for (const auto& run : directories_in(logs.directory, job_id + "."))
+  for (const auto& run : directories_in(location.directory, job_id + "."))
     for (const auto& attempt : directories_in(run, agent::k_attempt_prefix))
       for (const bool is_error : {false, true}) {
-        const auto path = attempt / launch::log_name(logs.rank, is_error);
+        const auto path = attempt / launch::log_name(location.rank, is_error);
         if (fs::exists(path, error)) files.push_back({path.string(), is_error});
       }
   return files;

@@ -24,6 +24,6 @@ struct RankLog {
 std::string find_log_dir(std::string_view script);
 
 /// Returns the files of all steps and starts of the job `job_id` that exist.
-std::vector<RankLog> find_rank_logs(const RankLogLocation& logs, const std::string& job_id);
+std::vector<RankLog> find_rank_logs(const RankLogLocation& location, const std::string& job_id);
 
 } // namespace hpcml::cli

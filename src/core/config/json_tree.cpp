@@ -135,7 +135,7 @@ JsonSourceLocation Builder::place() {
 
 void Builder::report(std::string_view code, std::string message, const JsonSourceLocation& where, std::string hint) {
   result.diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", x_code, code), std::move(message),
-                                where.span(), std::move(hint)});
+                                where.location(), std::move(hint)});
 }
 
 JsonNode Builder::scalar(JsonKind kind) {
@@ -196,7 +196,7 @@ bool Builder::parse_error(std::size_t position, const std::string& /*token*/,
   go_to(position > 0 ? position - 1 : 0);
   std::string what = error.what();
   // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while …": the position is
-  // reported by the span
+  // reported by the location
   if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
   report("json", fmt::format("invalid JSON: {}", what), {x_file, x_line, x_column, 1},
          "use double quotes around names and texts, only // for comments, and no comma before } or ]");

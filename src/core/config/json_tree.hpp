@@ -27,7 +27,7 @@ struct JsonSourceLocation {
   unsigned line = 0;
   unsigned column = 0;
   unsigned length = 1;
-  diag::SourceLocation span() const { return {file ? *file : std::string(), line, column, length}; }
+  diag::SourceLocation location() const { return {file ? *file : std::string(), line, column, length}; }
 };
 
 struct JsonMember;

@@ -35,7 +35,7 @@ bool is_about(std::string_view key) {
 void ReadContext::report(std::string_view rule, std::string message, const JsonSourceLocation& place,
                          std::string hint) {
   diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", code, rule), std::move(message),
-                         place.span(), std::move(hint)});
+                         place.location(), std::move(hint)});
 }
 
 const JsonNode& unwrapped(const JsonNode& node) {

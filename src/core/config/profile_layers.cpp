@@ -73,7 +73,7 @@ constexpr std::size_t k_deepest = 32;
 /// The layers of one profile, depth first.
 class Loader {
 public:
-  Loader(const FindProfile& find, ProfileValidationScope check) : x_find(find), x_check(check) {}
+  Loader(const FindProfile& find, ProfileValidationScope scope) : x_find(find), x_scope(scope) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
     // Several layers may extend the same one: it is read once.
@@ -102,7 +102,7 @@ private:
              parsed.root->place, fmt::format("use {}", example_of(JsonKind::object)));
       return std::nullopt;
     }
-    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileValidationScope::all;
+    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_scope != ProfileValidationScope::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);
   }
@@ -181,11 +181,11 @@ private:
   }
   void report(std::string_view rule, std::string message, const JsonSourceLocation& place, std::string hint) {
     x_result.diagnostics.push_back({diag::Severity::error, fmt::format("site/{}", rule), std::move(message),
-                                    place.span(), std::move(hint)});
+                                    place.location(), std::move(hint)});
   }
 
   const FindProfile& x_find;
-  ProfileValidationScope x_check;
+  ProfileValidationScope x_scope;
   LayeredProfile x_result;
   std::vector<std::string> x_open;                       // files that are being loaded, for circles
   std::map<std::string, std::optional<JsonNode>> x_done; // what the others gave, by path
@@ -222,8 +222,8 @@ std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t plac
   return std::nullopt;
 }
 
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileValidationScope check) {
-  Loader loader(find, check);
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileValidationScope scope) {
+  Loader loader(find, scope);
   auto root = loader.load(file);
   const auto* abstract = root ? root->find("abstract") : nullptr;
   const bool is_abstract = abstract && abstract->is(JsonKind::boolean) && abstract->boolean;

@@ -30,7 +30,7 @@ void check_source_id(const JsonNode& id, ReadContext& context) {
 
 bool is_reported(const ReadContext& context, const JsonSourceLocation& place) {
   return std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
-    return d.span.line == place.line && d.span.column == place.column && d.span.file == place.span().file;
+    return d.location.line == place.line && d.location.column == place.column && d.location.file == place.location().file;
   });
 }
 
@@ -147,17 +147,17 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
 
-SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidationMode check,
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidationMode mode,
                          std::string hash) {
   ReadContext context;
-  context.checks = check == ProfileValidationMode::whole;
+  context.checks = mode == ProfileValidationMode::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   read_members(root, schema_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
-  if (check == ProfileValidationMode::whole) {
+  if (mode == ProfileValidationMode::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
     check_unknown_facts(profile, without_readers(schema_of<model::Site>()), context);

@@ -23,6 +23,6 @@ std::string hash_of(const JsonNode& profile);
 /// Reads a merged profile. `file` is what the site calls its own file; `hash` is worked out where it is not
 /// known.
 SiteReadResult read_site(const JsonNode& profile, const std::string& file,
-                         ProfileValidationMode check = ProfileValidationMode::whole, std::string hash = {});
+                         ProfileValidationMode mode = ProfileValidationMode::whole, std::string hash = {});
 
 } // namespace hpcml::config

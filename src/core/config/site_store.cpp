@@ -51,7 +51,7 @@ private:
 /// The text that carets point into: only one can be shown, so it must be the one all findings are about.
 std::string caret_source(const diag::Diagnostics& list, const std::vector<ProfileFile>& files) {
   std::set<std::string> named;
-  for (const auto& diagnostic : list) named.insert(diagnostic.span.file);
+  for (const auto& diagnostic : list) named.insert(diagnostic.location.file);
   if (named.size() != 1) return list.empty() && !files.empty() ? files.front().text : std::string();
   for (const auto& file : files) {
     if (file.path == *named.begin()) return file.text;
@@ -133,12 +133,12 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
 }
 
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   ProfileValidationScope check) {
+                   ProfileValidationScope scope) {
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
   if (!file) return unknown_site(fmt::format("unknown site \"{}\"", id), id, directories);
-  auto layers = load_layers(*file, std::ref(finder), check);
+  auto layers = load_layers(*file, std::ref(finder), scope);
   if (layers.is_abstract)
     return unknown_site(fmt::format("\"{}\" is a profile that several sites share, not a site", id), id,
                         directories);

@@ -38,7 +38,7 @@ enum class ProfileValidationScope {
 };
 /// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   ProfileValidationScope check = ProfileValidationScope::brought);
+                   ProfileValidationScope scope = ProfileValidationScope::brought);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 

@@ -14,7 +14,7 @@ namespace hpcml::diag {
 
 Diagnostic::Diagnostic(Severity level, std::string id, std::string what, SourceLocation where, std::string what_next,
                        std::string document)
-    : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)),
+    : severity(level), code(std::move(id)), message(std::move(what)), location(std::move(where)),
       hint(std::move(what_next)), source(std::move(document)) {}
 
 bool has_errors(const Diagnostics& list) {
@@ -50,10 +50,10 @@ std::string render_with(const Diagnostic& d, const Excerpt& excerpt, bool colour
   const std::string_view red = !colour ? "" : d.severity == Severity::error ? "\033[1;31m" : "\033[1;33m";
   const std::string_view plain = colour ? "\033[0m" : "";
   std::string text;
-  if (d.span.line > 0)
-    text += fmt::format("{}:{}:{}: ", shown(d.span.file), d.span.line, d.span.column);
-  else if (!d.span.file.empty())
-    text += shown(d.span.file) + ": ";
+  if (d.location.line > 0)
+    text += fmt::format("{}:{}:{}: ", shown(d.location.file), d.location.line, d.location.column);
+  else if (!d.location.file.empty())
+    text += shown(d.location.file) + ": ";
   text += fmt::format("{}{}{}: {} [{}]\n", red, name_of(d.severity), plain, shown(d.message), shown(d.code));
   if (!excerpt.line.empty()) {
     const auto carets = excerpt.marks.find('^');
@@ -68,23 +68,23 @@ std::string render_with(const Diagnostic& d, const Excerpt& excerpt, bool colour
 } // namespace
 
 std::string render_text(const Diagnostic& d, std::string_view source, bool colour) {
-  return render_with(d, make_excerpt(source, d.span), colour);
+  return render_with(d, make_excerpt(source, d.location), colour);
 }
 
 std::string render_line_text(const Diagnostic& d, std::string_view line, bool colour) {
-  return render_with(d, make_line_excerpt(line, d.span), colour);
+  return render_with(d, make_line_excerpt(line, d.location), colour);
 }
 
 void sort_by_place(Diagnostics& list) {
   const auto place = [](const Diagnostic& d) {
-    return std::tuple(d.span.line == 0, d.span.line, d.span.column);
+    return std::tuple(d.location.line == 0, d.location.line, d.location.column);
   };
   // Files keep the order in which they are first named.
   std::vector<std::string> files;
   for (const auto& d : list)
-    if (std::find(files.begin(), files.end(), d.span.file) == files.end()) files.push_back(d.span.file);
+    if (std::find(files.begin(), files.end(), d.location.file) == files.end()) files.push_back(d.location.file);
   const auto rank = [&](const Diagnostic& d) {
-    return std::find(files.begin(), files.end(), d.span.file) - files.begin();
+    return std::find(files.begin(), files.end(), d.location.file) - files.begin();
   };
   std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) {
     return std::tuple(rank(a), place(a)) < std::tuple(rank(b), place(b));
@@ -99,9 +99,9 @@ std::string render_json(const Diagnostics& list) {
                 .add("severity", name_of(d.severity))
                 .add("code", d.code)
                 .add("message", d.message)
-                .add("file", d.span.file)
-                .add("line", d.span.line)
-                .add("column", d.span.column)
+                .add("file", d.location.file)
+                .add("line", d.location.line)
+                .add("column", d.location.column)
                 .add("hint", d.hint)
                 .add("source", d.source)
                 .text();
@@ -109,17 +109,17 @@ std::string render_json(const Diagnostics& list) {
   return text + "]\n";
 }
 
-SourceLocation span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length) {
-  SourceLocation span{file, 1, 1, length};
+SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length) {
+  SourceLocation location{file, 1, 1, length};
   for (std::size_t i = 0; i < std::min(offset, text.size()); ++i) {
     if (text[i] == '\n') {
-      ++span.line;
-      span.column = 1;
+      ++location.line;
+      location.column = 1;
     } else {
-      ++span.column;
+      ++location.column;
     }
   }
-  return span;
+  return location;
 }
 
 } // namespace hpcml::diag

@@ -25,7 +25,7 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
   std::string message; ///< what is wrong, one sentence
-  SourceLocation span;
+  SourceLocation location;
   std::string hint;   ///< what to do next
   std::string source; ///< the document that states the fact, with the day when it was read
 
@@ -42,12 +42,12 @@ using Diagnostics = std::vector<Diagnostic>;
 bool has_errors(const Diagnostics& list);
 /// Puts the findings of each file into the order of its lines; those without a line come last.
 void sort_by_place(Diagnostics& list);
-/// The diagnostic as text; with `source` (the text the span points into) the line, cut to fit a screen, and a
+/// The diagnostic as text; with `source` (the text of the location) the line, cut to fit a screen, and a
 /// caret are shown. No colour codes if !colour. Whatever could control a terminal is shown as an escape.
 std::string render_text(const Diagnostic& diagnostic, std::string_view source, bool colour);
 /// One JSON object per diagnostic, in an array.
 std::string render_json(const Diagnostics& list);
-/// The span of `length` bytes at byte `offset` of `text`.
-SourceLocation span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
+/// The location of `length` bytes at byte `offset` of `text`.
+SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
 
 } // namespace hpcml::diag

@@ -79,13 +79,13 @@ Window window_around(const std::vector<Cell>& cells, std::size_t caret) {
 
 } // namespace
 
-Excerpt make_excerpt(std::string_view source, const SourceLocation& span) {
-  return span.line == 0 ? Excerpt{} : make_line_excerpt(line_of(source, span.line), span);
+Excerpt make_excerpt(std::string_view source, const SourceLocation& location) {
+  return location.line == 0 ? Excerpt{} : make_line_excerpt(line_of(source, location.line), location);
 }
 
-Excerpt make_line_excerpt(std::string_view line, const SourceLocation& span) {
-  if (span.line == 0 || line.empty()) return {};
-  std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
+Excerpt make_line_excerpt(std::string_view line, const SourceLocation& location) {
+  if (location.line == 0 || line.empty()) return {};
+  std::size_t first_byte = location.column > 0 ? location.column - 1 : 0;
   // Of a line of megabytes only the bytes around the place are looked at.
   if (line.size() > 2 * k_bytes_around) {
     const auto caret = std::min(first_byte, line.size());
@@ -95,7 +95,7 @@ Excerpt make_line_excerpt(std::string_view line, const SourceLocation& span) {
     first_byte -= begin;
   }
   const auto cells = make_cells(line);
-  const std::size_t end_byte = first_byte + std::max(1U, span.length);
+  const std::size_t end_byte = first_byte + std::max(1U, location.length);
   const auto caret = static_cast<std::size_t>(
       std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.end_byte > first_byte; }) -
       cells.begin());

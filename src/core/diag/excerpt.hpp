@@ -14,7 +14,7 @@ struct Excerpt {
   std::string line;  ///< escapes for what cannot be seen, "…" where it was cut
   std::string marks; ///< spaces and carets, as wide as the line at most
 };
-/// The excerpt of `source` at `span`.
-Excerpt make_excerpt(std::string_view source, const SourceLocation& span);
+/// The excerpt of `source` at `location`.
+Excerpt make_excerpt(std::string_view source, const SourceLocation& location);
 
 } // namespace hpcml::diag

@@ -17,7 +17,7 @@ unsigned LineTable::number_at(std::size_t offset) const {
   return static_cast<unsigned>(std::upper_bound(x_begins.begin(), x_begins.end(), offset) - x_begins.begin());
 }
 
-SourceLocation LineTable::span_at(const std::string& file, TextRange place) const {
+SourceLocation LineTable::location_at(const std::string& file, TextRange place) const {
   if (place.length == 0) return {file, 0, 0, 0};
   const auto offset = std::min(place.offset, x_text.size());
   const auto line = number_at(offset);
@@ -25,10 +25,10 @@ SourceLocation LineTable::span_at(const std::string& file, TextRange place) cons
           static_cast<unsigned>(place.length)};
 }
 
-TextRange LineTable::place_of(const SourceLocation& span) const {
-  if (span.line == 0) return {};
-  const auto begin = x_begins[std::min<std::size_t>(span.line, x_begins.size()) - 1];
-  return {std::min(begin + (span.column > 0 ? span.column - 1 : 0), x_text.size()), span.length};
+TextRange LineTable::place_of(const SourceLocation& location) const {
+  if (location.line == 0) return {};
+  const auto begin = x_begins[std::min<std::size_t>(location.line, x_begins.size()) - 1];
+  return {std::min(begin + (location.column > 0 ? location.column - 1 : 0), x_text.size()), location.length};
 }
 
 std::string_view LineTable::line(unsigned number) const {

@@ -35,10 +35,10 @@ std::optional<NamedImage> find_image(const Launch& launch) {
 
 std::optional<StartedContainer> find_started_container(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  const auto quoted = quote_command(command);
+  const auto quoted = quote_argv(command);
   const auto script = shell::read_script(quoted.text);
-  const auto view = shell::make_view(script);
-  for (const auto& launch : find_launches(view)) {
+  const auto listing = shell::list_commands(script);
+  for (const auto& launch : find_launches(listing)) {
     const auto image = find_image(launch);
     const auto* program = find_engine(launch);
     if (!image && program == nullptr) continue;

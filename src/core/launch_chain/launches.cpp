@@ -343,15 +343,15 @@ private:
 
 } // namespace
 
-std::vector<Launch> find_launches(const shell::ScriptCommands& view) {
+std::vector<Launch> find_launches(const shell::ScriptCommands& listing) {
   Chains chains;
   std::vector<Launch> launches;
-  std::vector<std::vector<Link>> by_command(view.commands.size()); // of those whose text holds others
-  std::vector<bool> is_parent(view.commands.size());
-  for (const auto& command : view.commands)
+  std::vector<std::vector<Link>> by_command(listing.commands.size()); // of those whose text holds others
+  std::vector<bool> is_parent(listing.commands.size());
+  for (const auto& command : listing.commands)
     if (command.parent) is_parent[*command.parent] = true;
-  for (std::size_t i = 0; i < view.commands.size(); ++i) {
-    const auto& command = view.commands[i];
+  for (std::size_t i = 0; i < listing.commands.size(); ++i) {
+    const auto& command = listing.commands[i];
     if (!command.program || command.context.uncalled || command.context.unreached || command.calls_function)
       continue;
     std::vector<Link> chain;

@@ -74,8 +74,8 @@ struct Launch {
   const shell::Argument* variable(const Link& link, model::OptionMeaning what) const;
 };
 
-/// One launch per command of the view whose program is known, but none for functions that nothing calls and
+/// One launch per command of the listing whose program is known, but none for functions that nothing calls and
 /// for what is after an exit.
-std::vector<Launch> find_launches(const shell::ScriptCommands& view);
+std::vector<Launch> find_launches(const shell::ScriptCommands& listing);
 
 } // namespace hpcml::launch_chain

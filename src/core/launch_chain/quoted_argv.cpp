@@ -5,7 +5,7 @@
 
 namespace hpcml::launch_chain {
 
-QuotedArgv quote_command(const std::vector<std::string>& command) {
+QuotedArgv quote_argv(const std::vector<std::string>& command) {
   QuotedArgv quoted;
   for (const auto& word : command) {
     if (!quoted.text.empty()) quoted.text += ' ';

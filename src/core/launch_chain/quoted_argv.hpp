@@ -14,6 +14,6 @@ struct QuotedArgv {
   std::vector<std::size_t> offsets; ///< in `text`, one per word
 };
 
-QuotedArgv quote_command(const std::vector<std::string>& command);
+QuotedArgv quote_argv(const std::vector<std::string>& command);
 
 } // namespace hpcml::launch_chain

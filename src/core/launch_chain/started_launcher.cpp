@@ -94,8 +94,8 @@ bool may_be_set_elsewhere(const Launch& launch, const Link& launcher) {
 }
 
 /// True if the command reads a text that is not visible in the script: a file or the output of a program.
-bool takes_unseen_text(const shell::ScriptCommands& view, std::size_t index) {
-  const auto& command = view.commands[index];
+bool takes_unseen_text(const shell::ScriptCommands& listing, std::size_t index) {
+  const auto& command = listing.commands[index];
   const auto name = command.name();
   if (!name || (*name != "source" && *name != "." && *name != "eval")) return false;
   if (command.context.substitution || command.context.uncalled || command.context.unreached) return false;
@@ -103,14 +103,14 @@ bool takes_unseen_text(const shell::ScriptCommands& view, std::size_t index) {
   if (*name == "eval")
     return std::any_of(words.begin(), words.end(), [](const auto& word) { return !word.known(); });
   // A file that this text wrote before is read with it.
-  return std::none_of(view.commands.begin(), view.commands.end(),
+  return std::none_of(listing.commands.begin(), listing.commands.end(),
                       [&](const auto& inner) { return inner.parent == index; });
 }
 
 /// The first launcher that the text starts.
-std::optional<StartedLauncher> first_of(const shell::ScriptCommands& view, bool is_script) {
+std::optional<StartedLauncher> first_of(const shell::ScriptCommands& listing, bool is_script) {
   std::optional<StartedLauncher> first;
-  for (const auto& launch : find_launches(view)) {
+  for (const auto& launch : find_launches(listing)) {
     if (launch.command->context.substitution) continue;
     const auto link = std::find_if(launch.chain.begin(), launch.chain.end(), is_launcher);
     if (link == launch.chain.end()) continue;
@@ -131,9 +131,9 @@ std::optional<StartedLauncher> first_of(const shell::ScriptCommands& view, bool 
       return value ? std::optional(value->text()) : std::nullopt;
     });
     found.sure = !may_be_set_elsewhere(launch, *link);
-    const auto before = static_cast<std::size_t>(launch.command - view.commands.data());
+    const auto before = static_cast<std::size_t>(launch.command - listing.commands.data());
     for (std::size_t i = 0; i < before; ++i)
-      if (takes_unseen_text(view, i)) found.sure = false;
+      if (takes_unseen_text(listing, i)) found.sure = false;
     if (!found.in_text) add_words(launch, static_cast<std::size_t>(link - launch.chain.begin()), found);
     first = std::move(found);
   }
@@ -142,7 +142,7 @@ std::optional<StartedLauncher> first_of(const shell::ScriptCommands& view, bool 
 
 std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
   const auto script = shell::read_script(std::move(text));
-  return first_of(shell::make_view(script), is_script);
+  return first_of(shell::list_commands(script), is_script);
 }
 
 } // namespace

@@ -9,10 +9,10 @@ namespace hpcml::launch_chain {
 
 std::optional<StartedProgram> find_started_program(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  const auto quoted = quote_command(command);
+  const auto quoted = quote_argv(command);
   const auto script = shell::read_script(quoted.text);
-  const auto view = shell::make_view(script);
-  for (const auto& launch : find_launches(view)) {
+  const auto listing = shell::list_commands(script);
+  for (const auto& launch : find_launches(listing)) {
     if (launch.chain.empty() || launch.command->context.substitution) continue;
     if (!launch.command->context.script.empty()) return std::nullopt;
     StartedProgram found;

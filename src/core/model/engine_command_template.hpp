@@ -21,7 +21,7 @@ struct EngineCommandTemplate {
   bool runs_names = false; ///< images by a registry's name
 };
 
-inline constexpr auto k_installed_engines = std::to_array<EngineCommandTemplate>({
+inline constexpr auto k_engine_command_templates = std::to_array<EngineCommandTemplate>({
     {"apptainer", "exec --bind DIR:/mnt IMAGE", true, true},
     {"singularity", "exec --bind DIR:/mnt IMAGE", true, true},
     {"ch-run", "--bind=DIR:/mnt IMAGE --", true, true},
@@ -30,7 +30,7 @@ inline constexpr auto k_installed_engines = std::to_array<EngineCommandTemplate>
     {"podman", "run --rm --volume=DIR:/mnt --entrypoint=PROGRAM IMAGE", false, true},
 });
 
-static_assert(std::all_of(k_installed_engines.begin(), k_installed_engines.end(),
+static_assert(std::all_of(k_engine_command_templates.begin(), k_engine_command_templates.end(),
                           [](const EngineCommandTemplate& engine) {
                             return std::any_of(k_engines.begin(), k_engines.end(), [&](const EngineRow& row) {
                               return row.words.name == engine.program;

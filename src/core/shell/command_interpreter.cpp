@@ -139,7 +139,7 @@ void CommandInterpreter::walk_simple(const SyntaxNode& node) {
   x_declared = std::move(declared);
   act(node, command, index);
   // Only now: what it runs has been recorded after it.
-  if (x_quiet == 0) x_view.commands[index] = std::move(command);
+  if (x_quiet == 0) x_listing.commands[index] = std::move(command);
 }
 
 void CommandInterpreter::assign_all(const SyntaxNode& node) {
@@ -209,8 +209,8 @@ std::size_t CommandInterpreter::record(Command& command) {
   command.context.unreached = command.context.unreached || x_state.ended != ExitScope::nothing;
   command.context.guarded = command.context.guarded || x_state.guarded != ExitScope::nothing;
   command.parent = x_parent;
-  x_view.commands.emplace_back();
-  return x_view.commands.size() - 1;
+  x_listing.commands.emplace_back();
+  return x_listing.commands.size() - 1;
 }
 
 std::vector<ResolvedRedirect> CommandInterpreter::expand_redirects(const SyntaxNode& node) {
@@ -286,7 +286,7 @@ void CommandInterpreter::with_settings(const Command& command, const std::functi
 void CommandInterpreter::call_function(const FunctionState& function, const Command& command, std::size_t) {
   constexpr std::size_t k_deepest_call = 12;
   if (x_state.frames.size() >= k_deepest_call) {
-    x_view.complete = false;
+    x_listing.complete = false;
     return invalidate_state();
   }
   x_called.insert(function.body);

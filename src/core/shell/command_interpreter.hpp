@@ -6,7 +6,7 @@
 
 namespace hpcml::shell {
 
-/// Notes each command in the view, and follows functions that it calls.
+/// Notes each command in the listing, and follows functions that it calls.
 class CommandInterpreter : public NestedInterpreter {
 protected:
   using NestedInterpreter::NestedInterpreter;

@@ -10,7 +10,7 @@ bool ExecutionPaths::use_budget(std::size_t cost) {
     return true;
   }
   x_budget = 0;
-  x_view.complete = false;
+  x_listing.complete = false;
   return false;
 }
 

@@ -16,7 +16,7 @@ public:
   ExecutionPaths& operator=(const ExecutionPaths&) = delete;
 
 protected:
-  explicit ExecutionPaths(ScriptCommands& view) : x_view(view) {}
+  explicit ExecutionPaths(ScriptCommands& listing) : x_listing(listing) {}
   virtual ~ExecutionPaths() = default;
 
   virtual void walk(const SyntaxNode& node) = 0;
@@ -29,7 +29,7 @@ protected:
   /// Something ran that cannot be read and may have set any variable: a sourced file.
   void obscure_state();
 
-  ScriptCommands& x_view;
+  ScriptCommands& x_listing;
   ShellState x_state;
   CommandContext x_context;
   std::vector<std::vector<ShellState>*> x_loops;   ///< where break and continue leave their states

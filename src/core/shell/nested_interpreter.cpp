@@ -280,7 +280,7 @@ void NestedInterpreter::run_in_shell(const SourceText& text, const std::string& 
                                      bool inexact) {
   constexpr int k_deepest_text = 60;
   if (x_depth > k_deepest_text || !use_budget(8 * text.text.size() + 64)) {
-    x_view.complete = false;
+    x_listing.complete = false;
     return invalidate_state();
   }
   auto script = std::make_unique<Script>();

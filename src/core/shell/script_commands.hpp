@@ -77,6 +77,6 @@ struct ScriptCommands {
 
 /// Follows the script from its first to its last line without running anything. What is known is what bash
 /// would see as long as no command fails in an unforeseen way.
-ScriptCommands make_view(const Script& script);
+ScriptCommands list_commands(const Script& script);
 
 } // namespace hpcml::shell

@@ -32,11 +32,11 @@ bool takes_anything(const SyntaxNode& arm) {
 
 } // namespace
 
-ScriptCommands make_view(const Script& script) {
-  ScriptCommands view;
-  view.commands.reserve(script.program.children.size());
-  SymbolicInterpreter(view).walk_script(script);
-  return view;
+ScriptCommands list_commands(const Script& script) {
+  ScriptCommands listing;
+  listing.commands.reserve(script.program.children.size());
+  SymbolicInterpreter(listing).walk_script(script);
+  return listing;
 }
 
 void SymbolicInterpreter::walk_script(const Script& script) {
@@ -59,7 +59,7 @@ void SymbolicInterpreter::walk_script(const Script& script) {
 void SymbolicInterpreter::walk(const SyntaxNode& node) {
   // What a script costs to copy is what the paths of its conditions cost.
   if (!use_budget(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest_body) {
-    x_view.complete = false;
+    x_listing.complete = false;
     return;
   }
   ++x_depth;
@@ -92,7 +92,7 @@ void SymbolicInterpreter::walk(const SyntaxNode& node) {
     for (const auto& word : node.words) expand_single(word);
     break;
   case SyntaxNode::Kind::unread:
-    if (x_quiet == 0) x_view.unread.push_back({node.place, node.text, node.failed_at});
+    if (x_quiet == 0) x_listing.unread.push_back({node.place, node.text, node.failed_at});
     invalidate_state();
     x_state.guarded = ExitScope::script; // bash gives up here
     break;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Goes through a script's tree as bash would, with what is known instead of values. Only make_view needs it.
+// Goes through a script's tree as bash would, with what is known instead of values, for list_commands.
 #pragma once
 
 #include "core/shell/command_interpreter.hpp"
 
 namespace hpcml::shell {
 
-/// Goes through a script as bash would, on all paths, and notes each command in a view.
+/// Goes through a script as bash would, on all paths, and notes each command in a listing.
 class SymbolicInterpreter final : public CommandInterpreter {
 public:
-  explicit SymbolicInterpreter(ScriptCommands& view) : CommandInterpreter(view) {}
+  explicit SymbolicInterpreter(ScriptCommands& listing) : CommandInterpreter(listing) {}
   void walk_script(const Script& script);
 
 private:

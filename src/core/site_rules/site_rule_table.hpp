@@ -60,8 +60,8 @@ struct SiteRuleRow {
       request_code; ///< code of the finding in a request; after "/" the name of the option follows
   PlanningStep step;
   diag::Severity request_severity;
-  SeveritySource script_severity;
-  FilterRejectionScope enforcement;
+  SeveritySource severity_source;
+  FilterRejectionScope rejection_scope;
   /// Options of a script that the finding points at: the first one that it has. None: the violation's option.
   std::array<std::string_view, 5> options;
   std::string (*sentence)(const ViolationContext&);

@@ -5,15 +5,15 @@
 
 namespace hpcml::site_rules {
 
-SubmitMethod submission_of(const model::Site& site, const JobFacts& facts) {
-  SubmitMethod submission;
+SubmitMethod submit_method_of(const model::Site& site, const JobFacts& facts) {
+  SubmitMethod method;
   for (const auto& host : site.submit.hosts)
-    if (applies(host.when, facts)) submission.hosts.push_back(host.value);
+    if (applies(host.when, facts)) method.hosts.push_back(host.value);
   const auto& commands = site.submit.commands;
   const auto held = [&](const auto& command) { return applies(command.when, facts); };
   const auto found = std::find_if(commands.begin(), commands.end(), held);
-  if (found != commands.end()) submission.command = &*found;
-  return submission;
+  if (found != commands.end()) method.command = &*found;
+  return method;
 }
 
 } // namespace hpcml::site_rules

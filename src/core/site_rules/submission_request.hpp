@@ -15,6 +15,6 @@ struct SubmitMethod {
   const model::ConditionalText* command = nullptr; ///< where it is not sbatch
 };
 /// How the site takes a job of these facts.
-SubmitMethod submission_of(const model::Site& site, const JobFacts& facts);
+SubmitMethod submit_method_of(const model::Site& site, const JobFacts& facts);
 
 } // namespace hpcml::site_rules

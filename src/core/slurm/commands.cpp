@@ -31,7 +31,7 @@ std::string Answer::command() const { return util::join(words, " "); }
 LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit)
     : x_env(make_plain(env)), x_limit(limit) {
   for (const auto& [name, value] : env.variables())
-    if (use_of_variable(name) == SlurmVariableKind::command) x_env.unset(name);
+    if (classify_variable(name) == SlurmVariableKind::command) x_env.unset(name);
 }
 
 Answer LiveCommands::ask(const std::vector<std::string>& words) const {

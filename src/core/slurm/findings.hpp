@@ -43,7 +43,7 @@ public:
     if (x_placed.empty()) return list;
     const diag::LineTable lines(x_text);
     for (const auto& [severity, code, message, hint, place] : x_placed)
-      list.push_back({severity, code, message, lines.span_at(x_file, place), hint});
+      list.push_back({severity, code, message, lines.location_at(x_file, place), hint});
     return list;
   }
 

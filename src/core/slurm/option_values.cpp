@@ -204,8 +204,8 @@ std::optional<std::string> read_value(const OptionSetting& setting, SpanNarrowin
       std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
   if (form == std::end(k_forms)) return std::nullopt;
   const std::string text = setting.value.value_or("");
-  OptionParseContext reading{setting, text, version, request};
-  if (form->read(reading)) return std::nullopt;
+  OptionParseContext context{setting, text, version, request};
+  if (form->read(context)) return std::nullopt;
   return fmt::format("use {}", form->hint);
 }
 

@@ -189,7 +189,7 @@ SanitizedEnvironment make_submit_environment(const util::EnvSnapshot& env,
   for (const auto& [name, value] : env.variables()) {
     if (contradicts(name, options))
       result.left_out.push_back(name + "=" + value);
-    else if (!inside || use_of_variable(name) != SlurmVariableKind::job)
+    else if (!inside || classify_variable(name) != SlurmVariableKind::job)
       result.env.set(name, value);
   }
   return result;

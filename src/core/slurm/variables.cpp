@@ -5,7 +5,7 @@
 
 namespace hpcml::slurm {
 
-SlurmVariableKind use_of_variable(std::string_view name) {
+SlurmVariableKind classify_variable(std::string_view name) {
   for (const std::string_view own : {"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT"})
     if (name == own) return SlurmVariableKind::client;
   for (const std::string_view own : {"SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})

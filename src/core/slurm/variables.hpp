@@ -15,6 +15,6 @@ enum class SlurmVariableKind {
   client,  ///< how all commands find their cluster and write times: "SLURM_CONF"
 };
 /// By the variable's name.
-SlurmVariableKind use_of_variable(std::string_view name);
+SlurmVariableKind classify_variable(std::string_view name);
 
 } // namespace hpcml::slurm

@@ -53,7 +53,7 @@ bool names_product(const std::string& type, const std::string& product) {
 
 } // namespace
 
-GpuArchitecture find_gpu_kind(std::string_view gres_type) {
+GpuArchitecture find_gpu_architecture(std::string_view gres_type) {
   const auto type = util::to_lower(gres_type);
   for (const auto& product : k_products)
     if (names_product(type, product.name)) return {product.vendor, product.arch};

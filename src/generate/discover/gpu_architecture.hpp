@@ -16,7 +16,7 @@ struct GpuArchitecture {
 };
 
 /// "mi250x", "nvidia_h100_80gb_hbm3", "A100fat" → vendor and architecture, by the product's name in it.
-GpuArchitecture find_gpu_kind(std::string_view gres_type);
+GpuArchitecture find_gpu_architecture(std::string_view gres_type);
 
 /// Whether the type names a slice of a GPU: "a100_3g.20gb".
 bool is_gpu_slice(std::string_view gres_type);

@@ -119,9 +119,9 @@ void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& typ
 } // namespace
 
 GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
-  auto found = find_gpu_kind(kind.gpu_type);
+  auto found = find_gpu_architecture(kind.gpu_type);
   for (const auto& feature : kind.features)
-    if (found.vendor == GpuVendor::unknown) found = find_gpu_kind(feature);
+    if (found.vendor == GpuVendor::unknown) found = find_gpu_architecture(feature);
   if (found.vendor == GpuVendor::unknown && !facts.gpu_tool.empty())
     found.vendor = facts.gpu_tool == "nvidia-smi" ? GpuVendor::nvidia : GpuVendor::amd;
   return found;

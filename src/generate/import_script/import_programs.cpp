@@ -178,12 +178,12 @@ bool refuse_list(ImportState& porting, const Launch& launch, diag::TextRange pla
 
 /// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
 /// variables stay, if they make both; else it is refused.
-void keep_expansions(ImportState& porting, const Launch& launch, const shell::ScriptCommands& view,
+void keep_expansions(ImportState& porting, const Launch& launch, const shell::ScriptCommands& listing,
                      const ProgramCommandText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
-  const auto kept = program_text(porting.text, *first.launch, view, VariableExpansionMode::kept, why);
-  const auto kept_text = program_text(porting.text, launch, view, VariableExpansionMode::kept, why);
+  const auto kept = program_text(porting.text, *first.launch, listing, VariableExpansionMode::kept, why);
+  const auto kept_text = program_text(porting.text, launch, listing, VariableExpansionMode::kept, why);
   if (kept && kept_text && kept->source == kept_text->source) {
     first.program.source = kept->source;
     return;
@@ -263,10 +263,10 @@ private:
 
 /// The launch's program; nothing, and reported, if it is ambiguous.
 std::optional<ProgramCommandText> read_program(ImportState& porting, const Launch& launch,
-                                               const shell::ScriptCommands& view, diag::TextRange place) {
+                                               const shell::ScriptCommands& listing, diag::TextRange place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
   std::string why = "the program that this line starts is known only when the script runs";
-  auto program = program_text(porting.text, launch, view, VariableExpansionMode::written_out, why);
+  auto program = program_text(porting.text, launch, listing, VariableExpansionMode::written_out, why);
   if (!program) {
     porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
     return std::nullopt;
@@ -310,12 +310,12 @@ std::string shown_command(const FoundLaunch& found) {
 }
 
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
-                                       const shell::ScriptCommands& view, const shell::SyntaxNode& tree,
+                                       const shell::ScriptCommands& listing, const shell::SyntaxNode& tree,
                                        const SizeEvaluator& sizes) {
   std::vector<FoundLaunch> found;
   const ProgramSelection selection(porting, launches, sizes);
   for (const auto& launch : launches) {
-    const auto* top = selection.holds(launch) ? top_of(launch, launches, view.commands.data()) : nullptr;
+    const auto* top = selection.holds(launch) ? top_of(launch, launches, listing.commands.data()) : nullptr;
     if (!top) continue;
     FoundLaunch launch_found;
     launch_found.launch = &launch;
@@ -329,10 +329,10 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
     if (before != found.end() && !again && !inside) continue;
     const auto program =
-        read_program(porting, launch, view, {launch_found.begin, launch_found.end - launch_found.begin});
+        read_program(porting, launch, listing, {launch_found.begin, launch_found.end - launch_found.begin});
     if (!program) continue;
     if (again) {
-      keep_expansions(porting, launch, view, *program, *before);
+      keep_expansions(porting, launch, listing, *program, *before);
       continue;
     }
     set_program(launch_found, *program);

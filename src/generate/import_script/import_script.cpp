@@ -43,7 +43,7 @@ AcceptedJob read_as_accepted(const std::string& file, std::string_view text) {
 /// `--account=<your account>` where the request names one.
 bool is_replaced_placeholder(const ImportState& porting, const diag::Diagnostic& finding) {
   if (porting.chosen.account.empty() || finding.code != "slurm/unexpected-argument") return false;
-  const auto line = porting.lines.line(finding.span.line);
+  const auto line = porting.lines.line(finding.location.line);
   return line.find("--account=<") != std::string_view::npos || line.find("-A <") != std::string_view::npos ||
          line.find("--account <") != std::string_view::npos;
 }
@@ -95,8 +95,8 @@ std::string foreign_shell(std::string_view text) {
 }
 
 /// Reports why no program is imported, at the first srun whose program is unknown.
-void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {
-  for (const auto& command : view.commands)
+void report_no_program(ImportState& porting, const shell::ScriptCommands& listing) {
+  for (const auto& command : listing.commands)
     if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
                                                 [](const auto& word) { return !word.known(); }))
       return porting.error(
@@ -211,14 +211,14 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
 }
 
 /// What the script does, without its numbers of ranks and its programs.
-void record_intent(ImportState& porting, const shell::ScriptCommands& view, const shell::SyntaxNode& program) {
+void record_intent(ImportState& porting, const shell::ScriptCommands& listing, const shell::SyntaxNode& program) {
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
   if (job.container) intent.image = job.container->value;
   for (const auto& bind : job.binds) intent.binds.push_back(bind.value);
   intent.modules = all_loaded_modules(program);
-  if (!view.commands.empty() && view.commands.back().exports)
-    for (const auto& variable : *view.commands.back().exports)
+  if (!listing.commands.empty() && listing.commands.back().exports)
+    for (const auto& variable : *listing.commands.back().exports)
       util::add_once(intent.variables, variable->name);
   for (const auto& [name, value] : job.env) util::add_once(intent.variables, name);
   std::sort(intent.variables.begin(), intent.variables.end());
@@ -240,8 +240,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   const auto& header = read.header;
   const auto& requests = read.requests;
   const auto tree = shell::read_script(std::string(text));
-  const auto view = shell::make_view(tree);
-  const auto launches = check::find_launches(view);
+  const auto listing = shell::list_commands(tree);
+  const auto launches = check::find_launches(listing);
   if (!take_refusals(porting, findings)) return std::move(porting.result);
   if (requests.size() != 1) {
     porting.error({}, "port/hetjob",
@@ -253,10 +253,10 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   SizeEvaluator sizes(text, requests[0], read.sizes[0]);
   find_source(porting, requests[0], tree.program, catalogue, sizes);
   for (const auto& [option, setting] : requests[0].settings) porting.result.intent.options.insert(option);
-  auto programs = find_programs(porting, launches, view, tree.program, sizes);
+  auto programs = find_programs(porting, launches, listing, tree.program, sizes);
   port_request(porting, requests[0]);
   if (programs.empty()) {
-    if (!diag::has_errors(porting.result.findings)) report_no_program(porting, view);
+    if (!diag::has_errors(porting.result.findings)) report_no_program(porting, listing);
     return std::move(porting.result);
   }
   port_size(porting, requests[0], sizes, programs);
@@ -279,7 +279,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   job.body = port_body(porting, header, tree.program, programs, sizes);
-  record_intent(porting, view, tree.program);
+  record_intent(porting, listing, tree.program);
   note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);

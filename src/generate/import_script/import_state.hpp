@@ -65,7 +65,7 @@ private:
   void add(diag::Severity severity, diag::TextRange place, std::string code, std::string message,
            std::string hint) {
     result.findings.push_back(
-        {severity, std::move(code), std::move(message), lines.span_at(file, place), std::move(hint)});
+        {severity, std::move(code), std::move(message), lines.location_at(file, place), std::move(hint)});
   }
 };
 
@@ -138,7 +138,7 @@ std::string shown_command(const FoundLaunch& found);
 
 /// Returns the programs to start in the new script, in order; reports commands that cannot be split.
 std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
-                                       const shell::ScriptCommands& view, const shell::SyntaxNode& tree,
+                                       const shell::ScriptCommands& listing, const shell::SyntaxNode& tree,
                                        const SizeEvaluator& sizes);
 /// Fills the request from the directives.
 void port_request(ImportState& porting, const slurm::JobOptions& request);

@@ -73,12 +73,12 @@ struct Siblings {
   std::string heavy; ///< the first that must not run once per rank
 };
 
-Siblings siblings_of(const Launch& launch, const shell::ScriptCommands& view) {
+Siblings siblings_of(const Launch& launch, const shell::ScriptCommands& listing) {
   static constexpr std::array<std::string_view, 17> k_light = {
       ".",     "cd",       "conda", "date", "declare", "echo",   "export", "hostname", "module",
       "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
   Siblings result;
-  for (const auto& command : view.commands) {
+  for (const auto& command : listing.commands) {
     if (&command == launch.command || command.parent != launch.command->parent ||
         command.context.substitution)
       continue;
@@ -108,9 +108,9 @@ std::size_t first_place(const std::vector<Argument>& words) {
 
 class WordPorter {
 public:
-  WordPorter(std::string_view text, const Launch& launch, const shell::ScriptCommands& view,
+  WordPorter(std::string_view text, const Launch& launch, const shell::ScriptCommands& listing,
              VariableExpansionMode expansions)
-      : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
+      : x_text(text), x_launch(launch), x_listing(listing), x_expansions(expansions) {}
 
   std::optional<ProgramCommandText> port(std::string& why) {
     read_words();
@@ -120,7 +120,7 @@ public:
     result.begin = first_place(x_words);
     const bool local_rank = x_launch.agent() && passes_local_rank_option(*x_launch.agent());
     const auto& command = *x_launch.command;
-    const auto siblings = command.parent ? siblings_of(x_launch, x_view) : Siblings{};
+    const auto siblings = command.parent ? siblings_of(x_launch, x_listing) : Siblings{};
     if (!siblings.heavy.empty()) {
       why = fmt::format(
           "the shell that starts the program also runs {}, once per node, but now every rank would "
@@ -254,7 +254,7 @@ private:
     const bool of_agent = first == agent->place.offset ||
                           std::any_of(agent->options.begin(), agent->options.end(),
                                       [&](const auto& option) { return option.place.offset == first; });
-    const auto& outer = x_view.commands[*command.parent].words;
+    const auto& outer = x_listing.commands[*command.parent].words;
     const auto script = std::find_if(outer.begin(), outer.end(), [&](const Argument& word) {
       return first > word.place.offset && first < end_of(word.place);
     });
@@ -290,7 +290,7 @@ private:
 
   std::string_view x_text;
   const Launch& x_launch;
-  const shell::ScriptCommands& x_view;
+  const shell::ScriptCommands& x_listing;
   VariableExpansionMode x_expansions;
   std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
   std::vector<Argument> x_words;
@@ -320,9 +320,9 @@ bool runs_numactl(const shell::Command& command) {
 }
 
 std::optional<ProgramCommandText> program_text(std::string_view text, const Launch& launch,
-                                               const shell::ScriptCommands& view, VariableExpansionMode expansions,
+                                               const shell::ScriptCommands& listing, VariableExpansionMode expansions,
                                                std::string& why) {
-  return WordPorter(text, launch, view, expansions).port(why);
+  return WordPorter(text, launch, listing, expansions).port(why);
 }
 
 } // namespace hpcml::import_script

@@ -27,25 +27,25 @@ void report_no_default(const RequestWithPlacement& input, StepDiagnostics& diagn
 }
 
 /// A MIG instance brings its own share of the node.
-MigRequestDefaults share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
-  MigRequestDefaults share;
-  if (!place.slice) return share;
+MigRequestDefaults mig_defaults_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
+  MigRequestDefaults mig_defaults;
+  if (!place.slice) return mig_defaults;
   const auto* node = place.node();
   const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
-  share.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one MIG instance")};
-  if (place.slice->cpus) share.cpus_per_task = model::Sourced<unsigned>{*place.slice->cpus, origin};
-  if (place.slice->memory) share.mem = model::Sourced<model::MemSize>{*place.slice->memory, origin};
+  mig_defaults.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one MIG instance")};
+  if (place.slice->cpus) mig_defaults.cpus_per_task = model::Sourced<unsigned>{*place.slice->cpus, origin};
+  if (place.slice->memory) mig_defaults.mem = model::Sourced<model::MemSize>{*place.slice->memory, origin};
   // Where no document says it, the part of the GPU's share that its memory is of the GPU's.
   const auto& part = place.slice->mem_gib;
   const auto whole = node && node->gpu ? node->gpu->mem_gib : std::nullopt;
-  if (!part || !whole || *whole == 0 || *part > *whole) return share;
+  if (!part || !whole || *whole == 0 || *part > *whole) return mig_defaults;
   const auto rule = rule_origin("the share of the GPU that the MIG instance's memory has");
-  if (!share.cpus_per_task && node->cpus_per_gpu)
-    share.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
-  if (!share.mem && node->mem_per_gpu)
-    share.mem = model::Sourced<model::MemSize>{
+  if (!mig_defaults.cpus_per_task && node->cpus_per_gpu)
+    mig_defaults.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
+  if (!mig_defaults.mem && node->mem_per_gpu)
+    mig_defaults.mem = model::Sourced<model::MemSize>{
         model::MemSize::of_mib(node->mem_per_gpu->mib() * *part / *whole), rule};
-  return share;
+  return mig_defaults;
 }
 
 void refuse_type(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
@@ -151,7 +151,7 @@ StepResult<Placement> plan_placement(const Request& request) {
   evaluate_node(input, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;
-  placement.share = share_of(job, place);
+  placement.mig_defaults = mig_defaults_of(job, place);
   if (place.slice)
     placement.gpu_type = place.slice->name;
   else if (job.gpu_type && (!node || !node->gpu || node->gpu->slurm_type.empty()))

@@ -27,7 +27,7 @@ struct Placement {
   std::string gpu_type; ///< a MIG instance, or a type that the profile does not know; empty: the node type's
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
-  MigRequestDefaults share = {};
+  MigRequestDefaults mig_defaults = {};
 };
 
 /// Places the request.
@@ -55,12 +55,12 @@ struct RequestWithPlacement {
   bool owns_nodes() const { return partition() && partition()->exclusive; }
   /// As the request has them, or a MIG instance brings them.
   const model::Known<unsigned>& gpus_per_node() const {
-    return job.gpus_per_node ? job.gpus_per_node : placement.share.gpus_per_node;
+    return job.gpus_per_node ? job.gpus_per_node : placement.mig_defaults.gpus_per_node;
   }
   const model::Known<unsigned>& cpus_per_task() const {
-    return job.cpus_per_task ? job.cpus_per_task : placement.share.cpus_per_task;
+    return job.cpus_per_task ? job.cpus_per_task : placement.mig_defaults.cpus_per_task;
   }
-  const model::Known<model::MemSize>& mem() const { return job.mem ? job.mem : placement.share.mem; }
+  const model::Known<model::MemSize>& mem() const { return job.mem ? job.mem : placement.mig_defaults.mem; }
   /// A limit of the job's QoS, or the partition's where the QoS states none.
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
     return site_rules::limit_of(qos(), partition(), which);

@@ -16,7 +16,7 @@ SetupResult plan_setup(const SetupOptions& spec, const model::JobSpec& job, cons
   auto place = unwrap(choose_environment_path(by_way), diagnostics);
   auto packages = unwrap(read_setup_packages(by_way), diagnostics);
   auto index = unwrap(choose_setup_index(by_way, place), diagnostics);
-  auto software = unwrap(plan_setup_software(by_way), diagnostics);
+  auto software = unwrap(plan_setup_build_environment(by_way), diagnostics);
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   SetupPlan plan;
   plan.kind = way.kind;

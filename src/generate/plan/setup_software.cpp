@@ -33,7 +33,7 @@ void place_downloads(const SetupWithMethod& input, SetupBuildEnvironment& softwa
 
 } // namespace
 
-StepResult<SetupBuildEnvironment> plan_setup_software(const SetupWithMethod& input) {
+StepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input) {
   StepResult<SetupBuildEnvironment> result;
   auto& [software, diagnostics] = result;
   const auto* recipe = input.way.recipe;

@@ -103,6 +103,6 @@ struct SetupBuildEnvironment {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-StepResult<SetupBuildEnvironment> plan_setup_software(const SetupWithMethod& input);
+StepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input);
 
 } // namespace hpcml::plan

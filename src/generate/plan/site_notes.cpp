@@ -197,7 +197,7 @@ StepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout&
   StepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
   auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = input.site.submit;
-  const auto [hosts, own] = site_rules::submission_of(input.site, input.facts());
+  const auto [hosts, own] = site_rules::submit_method_of(input.site, input.facts());
   if (!hosts.empty())
     diagnostics.note(
         fmt::format("jobs of {} must be submitted from {}", input.site.name, util::join(hosts, " or ")),

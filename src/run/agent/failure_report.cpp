@@ -123,16 +123,16 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
     report.push_back(lines[i].empty() ? "" : "    " + shown(lines[i]));
 }
 
-std::string what_happens_next(const failures::RankFailure& note, const RestartDecision& after) {
-  if (after.restart > 0) return describe_restart(after.restart, after.max_restarts, after.pause);
+std::string what_happens_next(const failures::RankFailure& note, const RestartDecision& decision) {
+  if (decision.restart > 0) return describe_restart(decision.restart, decision.max_restarts, decision.pause);
   Lines parts;
   if (note.of_launcher)
     parts.emplace_back("all ranks were stopped because of this");
-  else if (after.world_size > 1)
+  else if (decision.world_size > 1)
     parts.push_back(fmt::format("the other ranks were stopped because rank {} failed", note.rank));
-  if (after.max_restarts > 0 && note.attempt >= after.max_restarts)
-    parts.push_back(after.max_restarts == 1 ? "the only restart was used"
-                                            : fmt::format("all {} restarts were used", after.max_restarts));
+  if (decision.max_restarts > 0 && note.attempt >= decision.max_restarts)
+    parts.push_back(decision.max_restarts == 1 ? "the only restart was used"
+                                            : fmt::format("all {} restarts were used", decision.max_restarts));
   return util::join(parts, "; ");
 }
 
@@ -155,8 +155,8 @@ std::string render_failed_rank(const failures::RankFailure& note, unsigned world
                            note.cut_short ? "failed" : launch::describe_end(note.status), note.seconds));
 }
 
-std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& after) {
-  Lines report = {render_failed_rank(note, after.world_size)};
+std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& decision) {
+  Lines report = {render_failed_rank(note, decision.world_size)};
   if (note.out_of_memory)
     report.push_back(fmt::format("  {}", shown(note.memory.empty()
                                                    ? "out of memory: the kernel killed a process of this rank"
@@ -170,7 +170,7 @@ std::vector<std::string> render_failure_report(const failures::RankFailure& note
   add_block(report, "last lines of its standard error:", other_last_lines(note), k_most_last_lines);
   if (const auto hint = failures::find_hint(note); !hint.empty())
     report.push_back(fmt::format("  hint: {}", util::visible(hint)));
-  if (const auto next = what_happens_next(note, after); !next.empty())
+  if (const auto next = what_happens_next(note, decision); !next.empty())
     report.push_back(fmt::format("  {}", next));
   return report;
 }

@@ -121,12 +121,12 @@ private:
   std::string x_directory, x_environment;
 };
 
-void add_step_options(const PerNodeStep& tasks, const util::EnvSnapshot& env, Words& words) {
+void add_step_options(const PerNodeStep& step, const util::EnvSnapshot& env, Words& words) {
   auto count = env.get_or("SLURM_JOB_NUM_NODES", env.get_or("SLURM_NNODES", "1"));
   auto list = env.get_or(k_nodes_variable, "");
-  if (!tasks.nodes.empty()) {
-    count = std::to_string(tasks.nodes.size());
-    list = model::compress_hostlist(tasks.nodes);
+  if (!step.nodes.empty()) {
+    count = std::to_string(step.nodes.size());
+    list = model::compress_hostlist(step.nodes);
   } else if (const auto nodes = model::Hostlist::parse(list); nodes && !list.empty()) {
     count = std::to_string(nodes->names().size());
   }
@@ -134,7 +134,7 @@ void add_step_options(const PerNodeStep& tasks, const util::EnvSnapshot& env, Wo
   words.insert(words.end(), {"--ntasks=" + count, "--ntasks-per-node=1", "--overlap"});
   // A step on fewer nodes cannot have the number of the whole job, which srun reads there (Slurm 22.05).
   if (env.get("SLURM_GPUS")) words.emplace_back("--gpus=0");
-  if (tasks.is_independent)
+  if (step.is_independent)
     words.insert(words.end(), {"--cpu-bind=none", "--no-kill", "--kill-on-bad-exit=0"});
 }
 
@@ -145,11 +145,11 @@ std::string stage_directory(const std::string& base, unsigned restarts, const ut
                      env.get_or("SLURM_JOB_ID", "0"), restarts);
 }
 
-Words on_each_node(const PerNodeStep& tasks, const Words& command, const util::EnvSnapshot& env) {
+Words on_each_node(const PerNodeStep& step, const Words& command, const util::EnvSnapshot& env) {
   Words words;
-  for (const auto& word : util::split(tasks.launcher, ' '))
+  for (const auto& word : util::split(step.launcher, ' '))
     if (!word.empty()) words.push_back(word);
-  if (tasks.launcher == "srun") add_step_options(tasks, env, words);
+  if (step.launcher == "srun") add_step_options(step, env, words);
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }

@@ -35,7 +35,7 @@ struct PerNodeStep {
 
 /// A command in such tasks. Reads the job's size and its healthy nodes from `env`. A step of srun shares the
 /// nodes with other steps and takes no GPUs of a job that counts them in total.
-std::vector<std::string> on_each_node(const PerNodeStep& tasks, const std::vector<std::string>& command,
+std::vector<std::string> on_each_node(const PerNodeStep& step, const std::vector<std::string>& command,
                                       const util::EnvSnapshot& env);
 
 /// Runs the commands that make the directory and fill it, with their output in the job's log. Errors name the

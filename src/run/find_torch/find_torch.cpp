@@ -210,12 +210,12 @@ std::optional<TorchLookupResult> noted_torch(const std::string& directory, const
 TorchLookupResult torch_of_python(const std::string& program, const std::vector<std::string>& words,
                            const util::EnvSnapshot& env, const std::string& cwd, const FileView& files) {
   std::optional<TorchLookupResult> found;
-  const auto line = read_python_line(words, env, cwd, files);
+  const auto options = read_import_options(words, env, cwd, files);
   const auto see = [&](const std::string& directory, const std::vector<std::string>* names) {
     found = names ? noted_torch(directory, *names) : torch_in(directory, files);
     return found.has_value();
   };
-  const auto why = visit_import_directories(program, line, env, cwd, files, see);
+  const auto why = visit_import_directories(program, options, env, cwd, files, see);
   if (found) return *found;
   if (!why.empty()) return not_found(Kind::unknown, why);
   return not_found(Kind::none, fmt::format("torch is not installed for {}", program));

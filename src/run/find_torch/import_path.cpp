@@ -52,12 +52,12 @@ Installation find_installation(const std::string& program, const FileView& files
 
 class Walk {
 public:
-  Walk(const PythonImportOptions& line, const util::EnvSnapshot& env, const FileView& files,
+  Walk(const PythonImportOptions& options, const util::EnvSnapshot& env, const FileView& files,
        const DirectoryVisitor& see)
-      : x_line(line), x_env(env), x_files(files), x_see(see) {}
+      : x_options(options), x_env(env), x_files(files), x_see(see) {}
 
   std::string variable(const char* name) const {
-    return x_line.no_variables ? std::string() : x_env.get_or(name, "");
+    return x_options.no_variables ? std::string() : x_env.get_or(name, "");
   }
   bool visit(const std::string& directory) { return x_see(directory, nullptr); }
 
@@ -94,7 +94,7 @@ public:
   }
 
   bool visit_user(const std::string& name) {
-    if (x_line.no_user_site || !variable("PYTHONNOUSERSITE").empty()) return false;
+    if (x_options.no_user_site || !variable("PYTHONNOUSERSITE").empty()) return false;
     auto base = variable("PYTHONUSERBASE");
     if (base.empty() && !x_env.get_or("HOME", "").empty()) base = x_env.get_or("HOME", "") + "/.local";
     return !base.empty() && visit_site(base + "/lib/" + name + "/site-packages");
@@ -109,7 +109,7 @@ public:
   }
 
 private:
-  const PythonImportOptions& x_line;
+  const PythonImportOptions& x_options;
   const util::EnvSnapshot& x_env;
   const FileView& x_files;
   const DirectoryVisitor& x_see;
@@ -178,9 +178,9 @@ std::string follow_links(std::string path, const FileView& files) {
   return path;
 }
 
-PythonImportOptions read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                                    const std::string& cwd, const FileView& files) {
-  PythonImportOptions line;
+  PythonImportOptions options;
   bool safe = false;
   std::optional<std::string> script;
   bool runs_elsewhere = false; // -m or -c: Python imports from the directory in which it is started
@@ -197,9 +197,9 @@ PythonImportOptions read_python_line(const std::vector<std::string>& words, cons
     }
     for (std::size_t at = 1; at < word.size() && !runs_elsewhere; ++at) {
       const char letter = word[at];
-      line.no_variables = line.no_variables || letter == 'E' || letter == 'I';
-      line.no_user_site = line.no_user_site || letter == 's' || letter == 'I';
-      line.no_site = line.no_site || letter == 'S';
+      options.no_variables = options.no_variables || letter == 'E' || letter == 'I';
+      options.no_user_site = options.no_user_site || letter == 's' || letter == 'I';
+      options.no_site = options.no_site || letter == 'S';
       safe = safe || letter == 'P' || letter == 'I';
       runs_elsewhere = letter == 'm' || letter == 'c';
       if (letter != 'W' && letter != 'X') continue;
@@ -207,23 +207,23 @@ PythonImportOptions read_python_line(const std::vector<std::string>& words, cons
       break;
     }
   }
-  if (!line.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
-  if (safe) return line;
-  line.own_path = script ? util::directory_name(follow_links(absolute_path(*script, cwd), files)) : cwd;
-  return line;
+  if (!options.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
+  if (safe) return options;
+  options.own_path = script ? util::directory_name(follow_links(absolute_path(*script, cwd), files)) : cwd;
+  return options;
 }
 
-std::string visit_import_directories(const std::string& program, const PythonImportOptions& line,
+std::string visit_import_directories(const std::string& program, const PythonImportOptions& options,
                                      const util::EnvSnapshot& env, const std::string& cwd,
                                      const FileView& files, const DirectoryVisitor& see) {
-  Walk walk(line, env, files, see);
+  Walk walk(options, env, files, see);
   std::string why;
-  if (line.own_path && walk.visit(*line.own_path)) return why;
+  if (options.own_path && walk.visit(*options.own_path)) return why;
   const auto path = walk.variable("PYTHONPATH");
   if (!path.empty())
     for (const auto& directory : util::split(path, ':'))
       if (walk.visit(absolute_path(directory, cwd))) return why;
-  if (!line.no_site) visit_packages(walk, program, files, why);
+  if (!options.no_site) visit_packages(walk, program, files, why);
   return why;
 }
 

@@ -22,7 +22,7 @@ struct PythonImportOptions {
 };
 
 /// Parses the arguments of `python`; variables in `env` can have the effect of -P, -s and -E.
-PythonImportOptions read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                                    const std::string& cwd, const FileView& files);
 
 /// Visits one directory; true ends the walk. A package directory without a match is visited again with its
@@ -38,7 +38,7 @@ std::string follow_links(std::string path, const FileView& files);
 
 /// Calls `see` with each directory until it returns true. `program` is the absolute path of the Python.
 /// Returns an empty text, or why not all directories are known.
-std::string visit_import_directories(const std::string& program, const PythonImportOptions& line,
+std::string visit_import_directories(const std::string& program, const PythonImportOptions& options,
                                      const util::EnvSnapshot& env, const std::string& cwd,
                                      const FileView& files, const DirectoryVisitor& see);
 

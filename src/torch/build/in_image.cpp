@@ -31,7 +31,7 @@ constexpr const char* k_of_this_machine[] = {
 util::Result<std::string> choose_engine(const ImageBuildRequest& choice, bool is_path,
                                         const util::EnvSnapshot& env) {
   std::vector<std::string> fitting;
-  for (const auto& row : model::k_installed_engines) {
+  for (const auto& row : model::k_engine_command_templates) {
     const std::string program(row.program);
     if (is_path ? !row.runs_files : !row.runs_names) continue;
     fitting.push_back(program);
@@ -69,15 +69,15 @@ std::string built_name(const std::string& out) {
 
 std::vector<std::string> image_engines() {
   std::vector<std::string> programs;
-  for (const auto& row : model::k_installed_engines) programs.emplace_back(row.program);
+  for (const auto& row : model::k_engine_command_templates) programs.emplace_back(row.program);
   return programs;
 }
 
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& directory, const std::vector<std::string>& command) {
-  const auto* row = std::find_if(model::k_installed_engines.begin(), model::k_installed_engines.end(),
+  const auto* row = std::find_if(model::k_engine_command_templates.begin(), model::k_engine_command_templates.end(),
                                  [&](const auto& candidate) { return candidate.program == engine; });
-  if (row == model::k_installed_engines.end() || command.empty()) return {};
+  if (row == model::k_engine_command_templates.end() || command.empty()) return {};
   std::vector<std::string> words = {engine};
   const std::pair<std::string, std::string> marks[] = {
       {"PROGRAM", command[0]}, {"IMAGE", image}, {"DIR", directory}};

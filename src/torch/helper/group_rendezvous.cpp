@@ -226,9 +226,9 @@ PhaseOutcome PhaseBarrier::wait_for_outcome(const std::string& phase, millisecon
   throw PhaseError(std::move(faulty_rank));
 }
 
-PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const LocalPhaseResult& fault) {
-  const std::string own = fault.what.substr(0, fault.what.find('\n'));
-  if (fault.own) write(phase, "own", "1", own);
+PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const LocalPhaseResult& result) {
+  const std::string own = result.what.substr(0, result.what.find('\n'));
+  if (result.own) write(phase, "own", "1", own);
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
   if (x_env.rank != 0) return wait_for_outcome(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_peer_timeout);

@@ -72,7 +72,7 @@ public:
   void enter(const std::string& phase);
   /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
   /// rank, if it is known who is at fault.
-  PhaseOutcome conclude(const std::string& phase, const LocalPhaseResult& fault);
+  PhaseOutcome conclude(const std::string& phase, const LocalPhaseResult& result);
   PhaseOutcome conclude(const std::string& phase, const std::string& error) {
     return conclude(phase, LocalPhaseResult{error, false});
   }

@@ -48,10 +48,10 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
   rendezvous.enter(phase);
-  LocalPhaseResult fault;
+  LocalPhaseResult result;
   const auto failed = [&](const std::exception& error, bool own) {
-    fault = {error.what(), own};
-    if (fault.what.empty()) fault.what = "unknown error";
+    result = {error.what(), own};
+    if (result.what.empty()) result.what = "unknown error";
     on_failure();
   };
   try {
@@ -61,7 +61,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
   } catch (const std::exception& error) {
     failed(error, works_alone);
   }
-  if (rendezvous.conclude(phase, fault) == PhaseOutcome::well) return;
+  if (rendezvous.conclude(phase, result) == PhaseOutcome::well) return;
   on_failure(); // a rank without an error holds connections of the failed group as well
   search();
 }

@@ -81,7 +81,7 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
     const auto load = config::load_site_file(directory.write("x.json", text), {});
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
-    CHECK(load.diagnostics[0].span.line == 2);
+    CHECK(load.diagnostics[0].location.line == 2);
     return load.diagnostics[0].message;
   };
   CHECK(findings_of(R"("checked": "soon")") == "a date is written YYYY-MM-DD");

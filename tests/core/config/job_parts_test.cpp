@@ -46,7 +46,7 @@ TEST_CASE("a commented job file is read, and a mistake behind comments has its p
   const auto wrong = load("{\n  // one\n  \"nodes\": \"two\" // three\n}\n");
   CHECK_FALSE(wrong.job);
   REQUIRE(wrong.diagnostics.size() == 1);
-  CHECK(wrong.diagnostics[0].span.line == 3);
+  CHECK(wrong.diagnostics[0].location.line == 3);
   CHECK(messages_of(wrong).find("\"nodes\": \"two\" // three") != std::string::npos);
 }
 

@@ -221,8 +221,8 @@ TEST_CASE("A profile takes comments as a job file does, and a mistake behind the
                   "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
   const auto typo = config::load_site_file(directory.path() + "/slip.json", {});
   REQUIRE_FALSE(typo.diagnostics.empty());
-  CHECK(typo.diagnostics[0].span.line == 4);
-  CHECK(typo.diagnostics[0].span.column == 3);
+  CHECK(typo.diagnostics[0].location.line == 4);
+  CHECK(typo.diagnostics[0].location.column == 3);
 }
 
 TEST_CASE("profile can set a key that its base lists", "[spec]") {

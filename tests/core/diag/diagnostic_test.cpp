@@ -224,13 +224,13 @@ TEST_CASE("Findings are put into the order of their places, file by file") {
 TEST_CASE("An offset becomes a line and a column") {
   const std::string text = "ab\n\ncd";
   const auto place = [&](std::size_t offset) {
-    const auto span = diag::span_at("f", text, offset, 2);
-    return std::pair(span.line, span.column);
+    const auto location = diag::location_at("f", text, offset, 2);
+    return std::pair(location.line, location.column);
   };
   CHECK(place(0) == std::pair(1U, 1U));
   CHECK(place(2) == std::pair(1U, 3U));
   CHECK(place(3) == std::pair(2U, 1U));
   CHECK(place(5) == std::pair(3U, 2U));
   CHECK(place(999) == std::pair(3U, 3U));
-  CHECK(diag::span_at("f", "", 0).line == 1);
+  CHECK(diag::location_at("f", "", 0).line == 1);
 }

@@ -12,8 +12,8 @@ namespace {
 /// "srun{ntasks=4} > python[train.py --x]": the chain of the last launch.
 std::string chain_of(const std::string& script) {
   const auto tree = shell::read_script("#!/bin/bash\n" + script + "\n");
-  const auto view = shell::make_view(tree);
-  const auto launches = launch_chain::find_launches(view);
+  const auto listing = shell::list_commands(tree);
+  const auto launches = launch_chain::find_launches(listing);
   if (launches.empty()) return "";
   std::string text;
   for (const auto& link : launches.back().chain) {
@@ -90,8 +90,8 @@ TEST_CASE("A command is read as the programs that start each other") {
 TEST_CASE("A launch knows what the script set for its program") {
   const auto tree =
       shell::read_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
-  const auto view = shell::make_view(tree);
-  const auto launches = launch_chain::find_launches(view);
+  const auto listing = shell::list_commands(tree);
+  const auto launches = launch_chain::find_launches(listing);
   REQUIRE(!launches.empty());
   const auto& launch = launches.back();
   REQUIRE(launch.python());
@@ -126,8 +126,8 @@ TEST_CASE("A launch knows what env, srun and a container set for its program") {
   for (const auto& row : rows) {
     CAPTURE(row.command);
     const auto tree = shell::read_script("#!/bin/bash\n" + row.command + "\n");
-    const auto view = shell::make_view(tree);
-    const auto launches = launch_chain::find_launches(view);
+    const auto listing = shell::list_commands(tree);
+    const auto launches = launch_chain::find_launches(listing);
     REQUIRE(!launches.empty());
     const auto* value = launches.back().variable("A");
     CHECK((value ? value->text() : "") == row.value);
@@ -155,8 +155,8 @@ TEST_CASE("A launch knows the names of its program's variables, whoever sets the
   for (const auto& row : rows) {
     CAPTURE(row.script);
     const auto tree = shell::read_script("#!/bin/bash\n" + row.script + "\n");
-    const auto view = shell::make_view(tree);
-    const auto launches = launch_chain::find_launches(view);
+    const auto listing = shell::list_commands(tree);
+    const auto launches = launch_chain::find_launches(listing);
     REQUIRE(!launches.empty());
     CHECK(util::join(launches.back().variables("A_"), " ") == row.names);
   }
@@ -208,8 +208,8 @@ TEST_CASE("What an option or a variable says is asked of the launcher's row, how
   const auto tree =
       shell::read_script("#!/bin/bash\nexport PET_NNODES=3\nsrun -n 8 torchrun --nproc-per-node 4 "
                          "--standalone x.py\naccelerate launch --num-processes=8 x.py\n");
-  const auto view = shell::make_view(tree);
-  const auto launches = launch_chain::find_launches(view);
+  const auto listing = shell::list_commands(tree);
+  const auto launches = launch_chain::find_launches(listing);
   REQUIRE(launches.size() >= 2);
   const auto& first = launches[launches.size() - 2];
   const auto& agent = *first.agent();

@@ -28,16 +28,16 @@ TEST_CASE("the scripts of all sites and launchers are read without a gap") {
       const auto text = render::render_script(*result.plan);
       INFO(id << " " << launcher << "\n" << text);
       const auto script = shell::read_script(text);
-      const auto view = shell::make_view(script);
-      for (const auto& unread : view.unread) CHECK(unread.why == "");
-      CHECK(view.complete);
+      const auto listing = shell::list_commands(script);
+      for (const auto& unread : listing.unread) CHECK(unread.why == "");
+      CHECK(listing.complete);
       // The program stands in a command's words, whoever starts it.
       const auto starts = [](const shell::Command& command) {
         return std::any_of(command.words.begin(), command.words.end(), [](const shell::Argument& word) {
           return word.known() && word.text() == "train.py";
         });
       };
-      CHECK(std::any_of(view.commands.begin(), view.commands.end(), starts));
+      CHECK(std::any_of(listing.commands.begin(), listing.commands.end(), starts));
       ++scripts;
     }
   }

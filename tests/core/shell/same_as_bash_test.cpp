@@ -163,19 +163,19 @@ std::string compare_exports(const shell::Command& command, const Words& seen, To
 }
 
 /// True if the call may come from a command of which the reader says that it does not know the program.
-bool is_unknown_program(const shell::ScriptCommands& view, const Words& call) {
+bool is_unknown_program(const shell::ScriptCommands& listing, const Words& call) {
   Words words = {"show"};
   words.insert(words.end(), call.begin(), call.end());
-  return std::any_of(view.commands.begin(), view.commands.end(), [&](const shell::Command& command) {
+  return std::any_of(listing.commands.begin(), listing.commands.end(), [&](const shell::Command& command) {
     return !command.program && matches(command.words, 0, words, 0);
   });
 }
 
 /// What the reader got wrong about one script; empty if nothing.
-std::string compare(const shell::ScriptCommands& view, const Seen& seen, Totals& totals) {
+std::string compare(const shell::ScriptCommands& listing, const Seen& seen, Totals& totals) {
   std::map<std::string, std::vector<const shell::Command*>> by_number;
   std::vector<const shell::Command*> sure;
-  for (const auto& command : view.commands) {
+  for (const auto& command : listing.commands) {
     const auto name = command.name().value_or("");
     if ((name != "show" && name != "envshow") || command.arguments().empty()) continue;
     by_number[command.arguments()[0].text()].push_back(&command);
@@ -187,7 +187,7 @@ std::string compare(const shell::ScriptCommands& view, const Seen& seen, Totals&
   for (const auto& call : seen.calls) {
     ++totals.calls;
     const auto& candidates = by_number[call.at(0)];
-    if (candidates.empty() && is_unknown_program(view, call)) continue;
+    if (candidates.empty() && is_unknown_program(listing, call)) continue;
     if (candidates.empty()) return "not seen at all: " + text_of(call);
     bool fits = false;
     const shell::Command* bash_command = nullptr;
@@ -235,15 +235,15 @@ TEST_CASE("what the reader says it knows is what bash does") {
   std::size_t failed = 0;
   for (unsigned seed = 0; seed < k_scripts; ++seed) {
     const auto script = shell::read_script(scripts[seed]);
-    const auto view = shell::make_view(script);
+    const auto listing = shell::list_commands(script);
     INFO("seed " << seed << "\n" << scripts[seed]);
     if (seen[seed].failed) {
       ++failed;
       continue;
     }
-    CHECK(view.complete);
-    CHECK(view.unread.empty());
-    CHECK(compare(view, seen[seed], totals) == "");
+    CHECK(listing.complete);
+    CHECK(listing.unread.empty());
+    CHECK(compare(listing, seen[seed], totals) == "");
   }
   std::cout << "reader and bash: " << totals.compared << " scripts compared, " << failed
             << " left out because bash complained; " << totals.calls << " calls, " << totals.sure

@@ -39,10 +39,10 @@ std::string text_of(const shell::Command& command) {
 /// The commands of these names, one a line.
 std::string seen(const std::string& text, const std::vector<std::string>& names) {
   const auto script = shell::read_script(text);
-  const auto view = shell::make_view(script);
+  const auto listing = shell::list_commands(script);
   std::vector<std::string> lines;
-  for (const auto& unread : view.unread) lines.push_back("unread: " + unread.why);
-  for (const auto& command : view.commands)
+  for (const auto& unread : listing.unread) lines.push_back("unread: " + unread.why);
+  for (const auto& command : listing.commands)
     if (std::find(names.begin(), names.end(), command.name().value_or("?")) != names.end())
       lines.push_back(text_of(command));
   return util::join(lines, "\n");
@@ -167,13 +167,13 @@ TEST_CASE("a command knows which variables are exported and where they were set"
   const std::string text =
       "export A=1\nB=2\nexport B C=$(hostname)\nif x; then export D=1; fi\nunset A\nsrun date\n";
   const auto script = shell::read_script(text);
-  const auto view = shell::make_view(script);
-  const auto& command = view.commands.back();
+  const auto listing = shell::list_commands(script);
+  const auto& command = listing.commands.back();
   std::string list;
   for (const auto& variable : *command.exports) {
     list += variable->name + (variable->on_all_paths ? "" : "?");
     if (variable->value.kind == shell::Value::Kind::scalar) list += "=" + variable->value.words[0].text();
-    list += "@" + std::to_string(diag::LineTable(text).span_at("", variable->set_at).line) + " ";
+    list += "@" + std::to_string(diag::LineTable(text).location_at("", variable->set_at).line) + " ";
   }
   CHECK(list == "B=2@3 C=$(hostname)@3 D?@4 ");
 }
@@ -182,12 +182,12 @@ TEST_CASE("places are those of the file, also within bash -c and here-documents"
   const std::string text = "a=1\r\nsrun bash -c 'x; python t.py'\r\ncat > r.sh <<EOF\r\n  echo \\$X; "
                            "torchrun y\r\nEOF\r\nbash r.sh\r\n";
   const auto script = shell::read_script(text);
-  const auto view = shell::make_view(script);
+  const auto listing = shell::list_commands(script);
   std::string found;
-  for (const auto& command : view.commands)
+  for (const auto& command : listing.commands)
     if (command.name() == "python" || command.name() == "torchrun") {
-      const auto span = diag::LineTable(text).span_at("job.sh", command.place);
-      found += std::to_string(span.line) + ":" + std::to_string(span.column) + " " +
+      const auto location = diag::LineTable(text).location_at("job.sh", command.place);
+      found += std::to_string(location.line) + ":" + std::to_string(location.column) + " " +
                text.substr(command.place.offset, command.place.length) + "\n";
     }
   CHECK(found == "2:18 python t.py\n4:13 torchrun y\n");
@@ -203,7 +203,7 @@ TEST_CASE("hostile texts end soon") {
                                        "a; do for i in a; do for i in a; do for i in a; do x=$x$i; eval $x; "
                                        "done; done; done; done; done; done; done; done\n")}) {
     const auto script = shell::read_script(text);
-    CHECK(shell::make_view(script).commands.size() < 100000);
+    CHECK(shell::list_commands(script).commands.size() < 100000);
   }
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("what the fuzzer found is read with every place within the text") {
     const auto text = util::read_file(entry.path()).value();
     INFO(entry.path().string());
     const auto script = shell::read_script(text);
-    for (const auto& command : shell::make_view(script).commands) {
+    for (const auto& command : shell::list_commands(script).commands) {
       CHECK(command.place.offset + command.place.length <= text.size());
       for (const auto& word : command.words) CHECK(word.place.offset + word.place.length <= text.size());
     }

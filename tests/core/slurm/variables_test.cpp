@@ -25,6 +25,6 @@ TEST_CASE("a variable is a job's, a person's default for a command, every client
                                                        {"", SlurmVariableKind::none}};
   for (const auto& [name, use] : cases) {
     CAPTURE(name);
-    CHECK(use_of_variable(name) == use);
+    CHECK(classify_variable(name) == use);
   }
 }

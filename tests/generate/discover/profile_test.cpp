@@ -179,9 +179,9 @@ TEST_CASE("a GPU's type tells its maker") {
   };
   for (const auto& [type, vendor, arch] : cases) {
     CAPTURE(type);
-    CHECK(discover::find_gpu_kind(type).vendor ==
+    CHECK(discover::find_gpu_architecture(type).vendor ==
           model::find_word<model::GpuVendor>(vendor).value_or(model::GpuVendor::unknown));
-    CHECK(discover::find_gpu_kind(type).arch == arch);
+    CHECK(discover::find_gpu_architecture(type).arch == arch);
   }
   CHECK(discover::is_gpu_slice("a100_3g.20gb"));
   CHECK_FALSE(discover::is_gpu_slice("a100"));

@@ -77,7 +77,7 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
     if (!row.message.empty()) CHECK(reports(result, "port/variable", row.message));
     std::map<std::size_t, int> notes; // of places
     for (const auto& finding : result.findings)
-      if (finding.code == "port/variable") ++notes[finding.span.line * 1000 + finding.span.column];
+      if (finding.code == "port/variable") ++notes[finding.location.line * 1000 + finding.location.column];
     for (const auto& [place, count] : notes) CHECK(count == 1);
   }
 }

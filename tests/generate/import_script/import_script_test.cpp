@@ -217,7 +217,7 @@ TEST_CASE("import names the line of an unknown program") {
   REQUIRE(reports(result, "port/no-program",
                   "the program that srun starts in line 3 of old.sh is known only when the script runs"));
   for (const auto& finding : result.findings)
-    if (finding.code == "port/no-program") CHECK(finding.span.line == 3);
+    if (finding.code == "port/no-program") CHECK(finding.location.line == 3);
 }
 
 TEST_CASE("gen --from rejects a time limit that --time-min cannot shorten") {

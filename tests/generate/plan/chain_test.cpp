@@ -73,13 +73,13 @@ TEST_CASE("A placement follows from the request alone, with the share of a part 
   const auto [whole, nothing] = plan::plan_placement(request);
   CHECK(whole.partition == "gpu");
   CHECK(whole.node_type == "quad");
-  CHECK(!whole.share.gpus_per_node);
+  CHECK(!whole.mig_defaults.gpus_per_node);
   CHECK(nothing.findings.empty());
 
   request.job.gpu_type = text("half");
   const auto [part, diagnostics] = plan::plan_placement(request);
   CHECK(part.gpu_type == "half");
-  CHECK(part.share.gpus_per_node->value == 1);
+  CHECK(part.mig_defaults.gpus_per_node->value == 1);
   CHECK(RequestWithPlacement(request, part).cpus_per_task()->value == 3);
   CHECK(!request.job.cpus_per_task); // the request stays what was asked
   request.job.cpus_per_task = flag(5U);

@@ -28,8 +28,8 @@ failures::RankFailure crashed() {
 
 RestartDecision stopped(unsigned world) { return {.world_size = world}; }
 
-std::string text_of(const failures::RankFailure& note, const RestartDecision& after = stopped(16)) {
-  return util::join(render_failure_report(note, after), "\n");
+std::string text_of(const failures::RankFailure& note, const RestartDecision& decision = stopped(16)) {
+  return util::join(render_failure_report(note, decision), "\n");
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
