@@ -92,7 +92,9 @@ void deduplicate(std::string_view text, Findings& findings) {
     const auto& own = findings[i];
     // Those before are kept at [0, kept), those after are still to come.
     const auto any = [&](auto is_superfluous) {
-      const auto is_here = [&](std::size_t j) { return findings[j].what.location.line == own.what.location.line; };
+      const auto is_here = [&](std::size_t j) {
+        return findings[j].what.location.line == own.what.location.line;
+      };
       for (auto j = kept; j-- > 0 && kept - j <= k_close && is_here(j);)
         if (is_superfluous(j)) return true;
       for (auto j = i + 1; j < findings.size() && j - i <= k_close && is_here(j); ++j)

@@ -24,7 +24,7 @@ std::vector<std::string_view> names_in(std::string_view text) {
 }
 
 std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
-                                            std::initializer_list<std::string_view> names) {
+                                                 std::initializer_list<std::string_view> names) {
   std::vector<EffectiveEnvVariable> seen;
   std::set<std::pair<std::size_t, std::string_view>> known;
   // A name that the text does not have is not worth a look at every command.
@@ -179,9 +179,11 @@ const GivenOption* names_components(const Launch& launch) {
 }
 
 bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset) {
-  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
-    return command.place.offset <= offset && command.name() == "unset" && has_word(command.arguments(), name);
-  });
+  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(),
+                     [&](const auto& command) {
+                       return command.place.offset <= offset && command.name() == "unset" &&
+                              has_word(command.arguments(), name);
+                     });
 }
 
 } // namespace hpcml::check

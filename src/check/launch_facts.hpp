@@ -25,7 +25,7 @@ struct EffectiveEnvVariable {
 std::vector<std::string_view> names_in(std::string_view text);
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
 std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
-                                            std::initializer_list<std::string_view> names);
+                                                 std::initializer_list<std::string_view> names);
 
 /// Whether the link's program is in the launch's own command, not in one around it.
 bool is_own(const Launch& launch, const Link& link);

@@ -233,8 +233,8 @@ public:
       const auto& what = finding.what;
       out +=
           what.severity == diag::Severity::note ? "::notice" : "::" + std::string(level_name(what.severity));
-      out +=
-          " file=" + workflow_text(std::filesystem::path(what.location.file).lexically_normal().string(), true);
+      out += " file=" +
+             workflow_text(std::filesystem::path(what.location.file).lexically_normal().string(), true);
       if (what.location.line > 0) {
         const auto begin = places.at(finding.place.offset);
         const auto end = places.at(finding.place.offset + finding.place.length);

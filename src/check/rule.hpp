@@ -36,8 +36,8 @@ struct Hint {
 
 /// A place in the script where the rule is broken.
 struct RuleMatch {
-  diag::TextRange place;   ///< length 0: the script as a whole
-  std::string message; ///< one sentence
+  diag::TextRange place; ///< length 0: the script as a whole
+  std::string message;   ///< one sentence
   Hint hint = {};
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
   std::optional<diag::Severity> severity = {}; ///< where it is not the rule's

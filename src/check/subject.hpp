@@ -30,9 +30,9 @@ struct LintContext : slurm::ScriptAsRead {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false;                   ///< false: no version was requested; `version` is the newest
-  shell::ScriptCommands listing = {};                 ///< the commands, in the order in which bash comes to them
+  shell::ScriptCommands listing = {};           ///< the commands, in the order in which bash comes to them
   std::vector<shell::UnparsedText> unread = {}; ///< where bash itself would stop with a syntax error
-  std::vector<diag::TextRange> texts = {};          ///< here-documents and words of several lines, in order
+  std::vector<diag::TextRange> texts = {};      ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};            ///< one per command of `listing` that may run
   std::vector<std::string_view> names = {};     ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;            ///< none: no site is named

@@ -13,7 +13,8 @@ void print_diagnostics(const diag::Diagnostics& list, const std::string& source,
   if (list.empty()) return;
   const diag::LineTable lines(source);
   for (const auto& diagnostic : list)
-    std::fputs(diag::render_line_text(diagnostic, lines.line(diagnostic.location.line), colour).c_str(), stderr);
+    std::fputs(diag::render_line_text(diagnostic, lines.line(diagnostic.location.line), colour).c_str(),
+               stderr);
 }
 
 void print_error(const std::string& message, const std::string& hint, bool colour) {

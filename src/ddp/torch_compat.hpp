@@ -42,7 +42,8 @@ class Store {
 public:
   /// The server listens on MASTER_PORT, the others connect to it. Throws std::runtime_error with host, port
   /// and reason.
-  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServerOwner owner = StoreServerOwner::rank_0);
+  Store(const RankEnv& env, std::chrono::milliseconds timeout,
+        StoreServerOwner owner = StoreServerOwner::rank_0);
   ~Store();
   Store(Store&&) noexcept;
   void set(const std::string& key, const std::string& value);

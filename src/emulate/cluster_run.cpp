@@ -58,11 +58,10 @@ util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& e
 }
 
 util::Status write_stand_ins(const ClusterRunOptions& run, const std::string& state_dir) {
-  StandInOptions options{state_dir,        util::find_program("python3", run.env).value_or(""),
-                         run.slurm.srun,   run.slurm.salloc,
-                         run.slurm.mpi,    run.keeps_accounts(),
-                         run.limit_devices,
-                         !util::find_program("python", run.env)};
+  StandInOptions options{state_dir,         util::find_program("python3", run.env).value_or(""),
+                         run.slurm.srun,    run.slurm.salloc,
+                         run.slurm.mpi,     run.keeps_accounts(),
+                         run.limit_devices, !util::find_program("python", run.env)};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;
@@ -162,7 +161,8 @@ std::string ready_sentence(const ClusterRunOptions& run, std::chrono::millisecon
 }
 
 /// What is to serve port 22 of the nodes; nothing where this machine cannot. It is for the run's caller.
-std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
+std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRunOptions& run,
+                                    const std::string& user) {
   if (!sandbox.has_networks() || run.layout.nodes.empty()) return std::nullopt;
   auto access = find_ssh(run.env);
   if (!access) return std::nullopt;
@@ -218,7 +218,8 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRunOptions& run) {
         "run hpcml emulate as root, and in a container with docker run --privileged; or remove these "
         "options"};
   for (const auto& node : run.layout.nodes)
-    if (run.constrained_resources().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
+    if (run.constrained_resources().any())
+      TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;
   TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));

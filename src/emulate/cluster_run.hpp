@@ -45,7 +45,9 @@ struct ClusterRunOptions {
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it as well
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own
   /// By control groups.
-  ConstrainedResources constrained_resources() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }
+  ConstrainedResources constrained_resources() const {
+    return {limit_memory || needs_memory_limits(faults), limit_devices};
+  }
   TemporaryDirectories temporary; ///< found when the run begins
   std::optional<SshAccess> ssh;   ///< what serves port 22 of the nodes; found when the run begins
 };

@@ -359,7 +359,8 @@ util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRunOptions& 
 
 std::string job_mark(const std::string& state_dir) { return state_dir + "/job_began"; }
 
-util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user) {
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run,
+                                       const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
   TRY_DONE(make_state(sandbox, run, user));
   TRY_DONE(show_hosts(sandbox));

@@ -21,7 +21,8 @@ struct SlurmDaemons {
 
 /// Writes the configuration, starts slurmctld and one slurmd per node and returns when all nodes take jobs.
 /// An error carries the last lines of the log of the daemon that failed.
-util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run, const std::string& user);
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRunOptions& run,
+                                       const std::string& user);
 
 /// Starts slurmctld and returns when it answers; `clears_state`: it ignores the state of an earlier one.
 util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRunOptions& run, bool clears_state);

@@ -344,7 +344,8 @@ struct FaultDriver::Shared {
   std::atomic<std::size_t> taken{0}; ///< of the steps, in their order
 };
 
-FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRunOptions& run, const SlurmDaemons& daemons) : x_run(run) {
+FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRunOptions& run, const SlurmDaemons& daemons)
+    : x_run(run) {
   if (run.faults.empty()) return;
   void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

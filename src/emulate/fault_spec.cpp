@@ -61,7 +61,8 @@ std::string describe_ways() {
   std::vector<std::string> forms;
   for (const auto& row : k_preemption_modes)
     forms.push_back(fmt::format("preempt{}@40s (they are {})",
-                                row.mode == k_preemption_modes[0].mode ? "" : std::string(":") + row.word, row.done));
+                                row.mode == k_preemption_modes[0].mode ? "" : std::string(":") + row.word,
+                                row.done));
   forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (by QoS)");
   forms.emplace_back("preempt:cancel:20s@40s (20 s after their SIGTERM)");
   return util::join(forms, ", ");
@@ -135,8 +136,8 @@ private:
     x_fault.by_qos = word == k_by_qos || word.starts_with(std::string(k_by_qos) + "-");
     if (word == k_by_qos) return true;
     if (x_fault.by_qos) word.remove_prefix(k_by_qos.size() + 1);
-    const auto mode =
-        std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes), [&](const auto& row) { return row.word == word; });
+    const auto mode = std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes),
+                                   [&](const auto& row) { return row.word == word; });
     if (mode != std::end(k_preemption_modes)) x_fault.mode = mode->mode;
     return mode != std::end(k_preemption_modes);
   }
@@ -266,7 +267,8 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetC
 }
 
 const PreemptionModeNames& preemption_mode_names(PreemptionMode mode) {
-  return *std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes), [&](const auto& row) { return row.mode == mode; });
+  return *std::find_if(std::begin(k_preemption_modes), std::end(k_preemption_modes),
+                       [&](const auto& row) { return row.mode == mode; });
 }
 
 bool needs_links(FaultKind kind) {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "core/util/file.hpp"
 #include "core/util/cgroup_path.hpp"
+#include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/unified_groups.hpp"

@@ -101,7 +101,8 @@ std::string describe_preemption(const model::Site& site, const ClusterFault& fau
                                             : std::string();
   if (fault.by_qos)
     return fmt::format("a job of highest priority takes all nodes: running jobs with QoS {} are {}{}",
-                       util::join(list_preempted_qos(site), ", "), preemption_mode_names(fault.mode).done, when);
+                       util::join(list_preempted_qos(site), ", "), preemption_mode_names(fault.mode).done,
+                       when);
   return fmt::format("a job of highest priority takes all nodes: running jobs are {}{}",
                      preemption_mode_names(fault.mode).done, when);
 }

@@ -263,6 +263,8 @@ bool BodySandbox::is_alive(pid_t pid) const {
 
 } // namespace
 
-std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& context) { return std::make_unique<BodySandbox>(context); }
+std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& context) {
+  return std::make_unique<BodySandbox>(context);
+}
 
 } // namespace hpcml::emulate

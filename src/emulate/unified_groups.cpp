@@ -71,8 +71,7 @@ std::optional<unsigned long long> own_limit(const util::CgroupPath& place, const
   return smallest;
 }
 
-util::Status set_limits(const fs::path& group, const util::CgroupPath& place,
-                        const std::string& parent) {
+util::Status set_limits(const fs::path& group, const util::CgroupPath& place, const std::string& parent) {
   if (const auto limit = own_limit(place, parent, "memory.max"))
     TRY_DONE(util::write_kernel_file(group / "memory.max", std::to_string(*limit)));
   // Not by Slurm: 22.05 gives a job as much swap as memory besides. Without swap there may be no such file.

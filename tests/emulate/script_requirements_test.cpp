@@ -10,7 +10,7 @@ using emulate::read_script_requirements;
 TEST_CASE("script requirements have nodes and partition of the directives") {
   const auto request =
       read_script_requirements("#!/bin/bash\n#SBATCH -N 3 --partition=dev,main\n#SBATCH -A p\ntrue\n"
-                          "#SBATCH --nodes=9\n");
+                               "#SBATCH --nodes=9\n");
   CHECK(request.nodes == 3);
   CHECK(request.nodes_given);
   CHECK(request.partition == "dev");
@@ -37,7 +37,8 @@ TEST_CASE("script requirements count nodes for tasks, GPUs and CPUs") {
   const auto& type = site.node_types.front();
   REQUIRE(type.gpu);
   const auto count = [&](const std::string& directives) {
-    return count_needed_nodes(read_script_requirements("#!/bin/bash\n#SBATCH " + directives + "\ntrue\n"), type);
+    return count_needed_nodes(read_script_requirements("#!/bin/bash\n#SBATCH " + directives + "\ntrue\n"),
+                              type);
   };
   const auto gpus = type.gpu->per_node;
   const auto cpus = static_cast<unsigned>(type.cpu.all().size());

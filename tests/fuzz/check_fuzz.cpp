@@ -31,8 +31,9 @@ const model::Site& site_for(std::size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const check::TargetCluster& target : {check::TargetCluster{}, check::TargetCluster{slurm::Version::v22_05},
-                                           check::TargetCluster{{}, &site_for(size)}}) {
+  for (const check::TargetCluster& target :
+       {check::TargetCluster{}, check::TargetCluster{slurm::Version::v22_05},
+        check::TargetCluster{{}, &site_for(size)}}) {
     const auto findings = check::check_script("x.sh", text, target);
     for (const auto& finding : findings)
       for (const auto& edit : finding.fix)

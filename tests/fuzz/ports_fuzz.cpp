@@ -57,11 +57,11 @@ public:
     x_authenticated[client] = true;
     x_inner.authenticated(client, identity, now);
   }
-  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override {
+  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                             Time now) override {
     bool own = false;
     for (const auto key : message.keys) own = own || key.starts_with(k_own_keys);
-    const bool announces =
-        message.op == StoreOpcode::compare_set && message.keys.front() == k_announce_key;
+    const bool announces = message.op == StoreOpcode::compare_set && message.keys.front() == k_announce_key;
     const bool is_plain = x_rules.plain == PlainMessagePolicy::accepted ||
                           (x_rules.plain == PlainMessagePolicy::announcements && announces);
     if (own && !x_authenticated[client] && !is_plain) std::abort();

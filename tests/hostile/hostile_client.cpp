@@ -351,9 +351,9 @@ int run(const std::string& attack) {
     send_raw(std::string(k_announce_key), old_decision());
   } else if (attack == "decision") {
     who.decision = MasterEndpoint{word("address", "192.0.2.1"),
-                                      static_cast<std::uint16_t>(number("port", 29400)),
-                                      AgentStoreUse::allowed,
-                                      {}};
+                                  static_cast<std::uint16_t>(number("port", 29400)),
+                                  AgentStoreUse::allowed,
+                                  {}};
     announce(who);
   } else if (attack == "failure") {
     who.failed = "a stranger's reason";

@@ -135,8 +135,8 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
 
 /// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a
 /// default that others override.
-std::optional<diag::TextRange> written_at(const LintContext& subject, Numbers& numbers, const std::string& port,
-                                      diag::TextRange place) {
+std::optional<diag::TextRange> written_at(const LintContext& subject, Numbers& numbers,
+                                          const std::string& port, diag::TextRange place) {
   const auto text = subject.text;
   if (place.offset + place.length <= text.size()) {
     auto written = text.substr(place.offset, place.length);

@@ -62,9 +62,10 @@ bool share_nodes(const WholeStep& a, const WholeStep& b) {
 
 /// True if the script waits for its background steps between the places.
 bool waits_between(const LintContext& subject, std::size_t from, std::size_t to) {
-  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
-    return command.name() == "wait" && command.place.offset > from && command.place.offset < to;
-  });
+  return std::any_of(
+      subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
+        return command.name() == "wait" && command.place.offset > from && command.place.offset < to;
+      });
 }
 
 /// True if the step cannot start while the background step runs. One that a trap starts comes last.

@@ -23,12 +23,13 @@ bool spawns(const shell::Command& command) {
 
 /// Whether a here-document of the script wrote this file, with such a call in it.
 bool writes_spawning_file(const LintContext& subject, const std::string& file) {
-  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
-    return spawns(command) &&
-           std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
-             return redirect.op == ">" && redirect.target.known() && redirect.target.text() == file;
-           });
-  });
+  return std::any_of(
+      subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
+        return spawns(command) &&
+               std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
+                 return redirect.op == ">" && redirect.target.known() && redirect.target.text() == file;
+               });
+      });
 }
 
 RuleMatches find(const LintContext& subject) {

@@ -220,7 +220,8 @@ RuleMatches find_hidden(const LintContext& subject, const shell::Command& last) 
 }
 
 RuleMatches find(const LintContext& subject) {
-  if (!subject.listing.complete || !subject.listing.unread.empty() || subject.listing.commands.empty()) return {};
+  if (!subject.listing.complete || !subject.listing.unread.empty() || subject.listing.commands.empty())
+    return {};
   const auto* last = last_command(subject);
   auto hits = last ? find_hidden(subject, *last) : RuleMatches();
   const auto works = [&](const Launch& launch) { return is_work(subject, launch); };

@@ -54,10 +54,11 @@ bool submits_itself(const LintContext& subject) {
                               piece.text.find("BASH_SOURCE") != std::string::npos);
     });
   };
-  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
-    const auto words = command.arguments();
-    return command.name() == "sbatch" && std::any_of(words.begin(), words.end(), is_own_name);
-  });
+  return std::any_of(
+      subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
+        const auto words = command.arguments();
+        return command.name() == "sbatch" && std::any_of(words.begin(), words.end(), is_own_name);
+      });
 }
 
 /// Whether the directory exists when the log is opened: `made` is that the script makes it.

@@ -73,11 +73,12 @@ bool is_never_set(const LintContext& subject, std::string_view name) {
   if (is_written(subject.text, name)) return false;
   const bool small = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (!small && !nearest_typo(without_underscores(name), assigned_names(subject.text))) return false;
-  return std::none_of(subject.listing.commands.begin(), subject.listing.commands.end(), [](const auto& command) {
-    const auto program = command.name();
-    return !program || *program == "source" || *program == "." || *program == "eval" ||
-           *program == "module" || *program == "ml";
-  });
+  return std::none_of(subject.listing.commands.begin(), subject.listing.commands.end(),
+                      [](const auto& command) {
+                        const auto program = command.name();
+                        return !program || *program == "source" || *program == "." || *program == "eval" ||
+                               *program == "module" || *program == "ml";
+                      });
 }
 
 /// What rm removes if the variable is empty; empty where it is certainly set, or that is harmless.

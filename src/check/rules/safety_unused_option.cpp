@@ -45,12 +45,13 @@ bool may_be_used_elsewhere(const LintContext& subject) {
   const auto parsed = std::max(subject.text.rfind("esac"), subject.header.end);
   return std::any_of(k_signs.begin(), k_signs.end(),
                      [&](auto sign) { return subject.text.find(sign) != std::string_view::npos; }) ||
-         std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(), [&](const auto& command) {
-           const auto name = command.name();
-           return (name == "source" || name == ".") && command.place.offset > parsed &&
-                  command.words.size() > 1 && !command.words[1].text().ends_with("activate") &&
-                  !command.words[1].text().ends_with(".env");
-         });
+         std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(),
+                     [&](const auto& command) {
+                       const auto name = command.name();
+                       return (name == "source" || name == ".") && command.place.offset > parsed &&
+                              command.words.size() > 1 && !command.words[1].text().ends_with("activate") &&
+                              !command.words[1].text().ends_with(".env");
+                     });
 }
 
 RuleMatches find(const LintContext& subject) {

@@ -137,8 +137,9 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
       if (weight != severity || std::any_of(everywhere.begin(), everywhere.end(),
                                             [&](const auto& common) { return is_same(finding, common); }))
         continue;
-      const auto text = (finding.what.location.line > 0 ? fmt::format("line {}: ", finding.what.location.line) : "") +
-                        finding.what.message;
+      const auto text =
+          (finding.what.location.line > 0 ? fmt::format("line {}: ", finding.what.location.line) : "") +
+          finding.what.message;
       if (list.size() < k_most)
         list.push_back(text);
       else

@@ -93,7 +93,8 @@ std::string render(const std::string& format, const topo::Node& node, const topo
 }
 
 /// On a live node the step's GPUs are those of its list of visible devices.
-bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, CommandErrorReporter& failure) {
+bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context,
+                  CommandErrorReporter& failure) {
   const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
   if (!live || !options.gpus.empty()) return true;
   for (const char* name : model::k_visible_devices_variables) {

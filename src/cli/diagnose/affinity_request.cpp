@@ -11,7 +11,8 @@
 namespace hpcml::cli {
 namespace {
 
-bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, CommandErrorReporter& failure) {
+bool read_list(const std::string& flag, const std::string& text, model::IdSet& set,
+               CommandErrorReporter& failure) {
   const auto read = model::IdSet::parse_list(text);
   if (read)
     set = *read;

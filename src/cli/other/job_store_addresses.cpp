@@ -73,7 +73,7 @@ std::optional<JobHosts> read_variables(const util::EnvSnapshot& env) {
 }
 
 Result<JobStoreAddresses> places_of_job(const std::string& id, const util::EnvSnapshot& env,
-                                     const slurm::Commands& commands) {
+                                        const slurm::Commands& commands) {
   auto job = ask_slurm(id, commands);
   if (!job && env.get_or("SLURM_JOB_ID", "") == id)
     if (auto own = read_variables(env)) job = std::move(*own);
@@ -109,7 +109,7 @@ Result<JobStoreAddresses> places_at(const std::string& text, const util::EnvSnap
 } // namespace
 
 Result<JobStoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
-                                         const slurm::Commands& commands) {
+                                            const slurm::Commands& commands) {
   if (util::parse_unsigned(named)) return places_of_job(named, env, commands);
   if (!named.empty()) return places_at(named, env);
   if (const auto place = env.get_or("HPCML_STORE_ADDR", ""); !place.empty()) return places_at(place, env);

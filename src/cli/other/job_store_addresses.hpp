@@ -21,6 +21,6 @@ struct JobStoreAddresses {
 /// `named`: a job's number, ADDRESS:PORT, or nothing: then HPCML_STORE_ADDR, MASTER_ADDR and MASTER_PORT, or
 /// the job that this process belongs to.
 util::Result<JobStoreAddresses> find_store_places(const std::string& named, const util::EnvSnapshot& env,
-                                               const slurm::Commands& commands);
+                                                  const slurm::Commands& commands);
 
 } // namespace hpcml::cli

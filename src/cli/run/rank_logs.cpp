@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "core/shell/script_commands.hpp"
 #include "core/shell/script.hpp"
+#include "core/shell/script_commands.hpp"
 #include "run/agent/run_directory.hpp"
 #include "run/launch/output_routes.hpp"
 

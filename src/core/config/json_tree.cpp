@@ -133,7 +133,8 @@ JsonSourceLocation Builder::place() {
   return where;
 }
 
-void Builder::report(std::string_view code, std::string message, const JsonSourceLocation& where, std::string hint) {
+void Builder::report(std::string_view code, std::string message, const JsonSourceLocation& where,
+                     std::string hint) {
   result.diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", x_code, code), std::move(message),
                                 where.location(), std::move(hint)});
 }

@@ -36,7 +36,8 @@ struct ReadContext {
       true; ///< whether texts, regular expressions and names of members is compared with what they must be
   std::map<std::string, KnownSource, std::less<>> sources = {}; ///< by id
   diag::Diagnostics diagnostics = {};
-  void report(std::string_view rule, std::string message, const JsonSourceLocation& place, std::string hint = {});
+  void report(std::string_view rule, std::string message, const JsonSourceLocation& place,
+              std::string hint = {});
 };
 
 /// One object. A value may be plain or {"value": …, "source": …, "checked": …, "alternatives": […]}.

@@ -102,7 +102,8 @@ private:
              parsed.root->place, fmt::format("use {}", example_of(JsonKind::object)));
       return std::nullopt;
     }
-    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_scope != ProfileValidationScope::all;
+    x_result.checked_by_build =
+        x_result.checked_by_build && file.built_in && x_scope != ProfileValidationScope::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);
   }

@@ -30,7 +30,8 @@ void check_source_id(const JsonNode& id, ReadContext& context) {
 
 bool is_reported(const ReadContext& context, const JsonSourceLocation& place) {
   return std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
-    return d.location.line == place.line && d.location.column == place.column && d.location.file == place.location().file;
+    return d.location.line == place.line && d.location.column == place.column &&
+           d.location.file == place.location().file;
   });
 }
 

@@ -73,9 +73,9 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   SiteLoad load;
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
-    auto read =
-        read_site(*layers.root, file.built_in ? "built in" : file.path,
-                  layers.checked_by_build ? ProfileValidationMode::done_by_build : ProfileValidationMode::whole);
+    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path,
+                          layers.checked_by_build ? ProfileValidationMode::done_by_build
+                                                  : ProfileValidationMode::whole);
     // A place that some layer would have filled is not the mistake.
     if (!layers.whole)
       std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });

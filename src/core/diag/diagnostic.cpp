@@ -12,8 +12,8 @@
 
 namespace hpcml::diag {
 
-Diagnostic::Diagnostic(Severity level, std::string id, std::string what, SourceLocation where, std::string what_next,
-                       std::string document)
+Diagnostic::Diagnostic(Severity level, std::string id, std::string what, SourceLocation where,
+                       std::string what_next, std::string document)
     : severity(level), code(std::move(id)), message(std::move(what)), location(std::move(where)),
       hint(std::move(what_next)), source(std::move(document)) {}
 
@@ -82,7 +82,8 @@ void sort_by_place(Diagnostics& list) {
   // Files keep the order in which they are first named.
   std::vector<std::string> files;
   for (const auto& d : list)
-    if (std::find(files.begin(), files.end(), d.location.file) == files.end()) files.push_back(d.location.file);
+    if (std::find(files.begin(), files.end(), d.location.file) == files.end())
+      files.push_back(d.location.file);
   const auto rank = [&](const Diagnostic& d) {
     return std::find(files.begin(), files.end(), d.location.file) - files.begin();
   };
@@ -109,7 +110,8 @@ std::string render_json(const Diagnostics& list) {
   return text + "]\n";
 }
 
-SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length) {
+SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset,
+                           unsigned length) {
   SourceLocation location{file, 1, 1, length};
   for (std::size_t i = 0; i < std::min(offset, text.size()); ++i) {
     if (text[i] == '\n') {

@@ -32,8 +32,8 @@ struct Diagnostic {
   Diagnostic() = default;
   // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that
   // makes a finding
-  Diagnostic(Severity level, std::string id, std::string what, SourceLocation where = {}, std::string what_next = {},
-             std::string document = {});
+  Diagnostic(Severity level, std::string id, std::string what, SourceLocation where = {},
+             std::string what_next = {}, std::string document = {});
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -48,6 +48,7 @@ std::string render_text(const Diagnostic& diagnostic, std::string_view source, b
 /// One JSON object per diagnostic, in an array.
 std::string render_json(const Diagnostics& list);
 /// The location of `length` bytes at byte `offset` of `text`.
-SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
+SourceLocation location_at(const std::string& file, std::string_view text, std::size_t offset,
+                           unsigned length = 1);
 
 } // namespace hpcml::diag

@@ -19,7 +19,7 @@ namespace hpcml::launch_chain {
 struct GivenOption {
   std::string name; ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
   std::optional<shell::Argument> value; ///< none: it takes none, or none was given
-  diag::TextRange place;                    ///< the option's word and its value's
+  diag::TextRange place;                ///< the option's word and its value's
 };
 
 /// One program of a chain: `srun` with its options, then what it starts.
@@ -28,7 +28,7 @@ struct Link {
                            ///< whose name is in `module`
   Role role = Role::other; ///< of `program`
   std::string module;      ///< of `python -m MODULE`
-  diag::TextRange place;       ///< the program's word
+  diag::TextRange place;   ///< the program's word
   std::vector<GivenOption> options;         ///< of the program itself
   std::vector<shell::Argument> operands;    ///< what is neither program nor option and not the next link: an
                                             ///< image, a script with its arguments
@@ -74,8 +74,8 @@ struct Launch {
   const shell::Argument* variable(const Link& link, model::OptionMeaning what) const;
 };
 
-/// One launch per command of the listing whose program is known, but none for functions that nothing calls and
-/// for what is after an exit.
+/// One launch per command of the listing whose program is known, but none for functions that nothing calls
+/// and for what is after an exit.
 std::vector<Launch> find_launches(const shell::ScriptCommands& listing);
 
 } // namespace hpcml::launch_chain

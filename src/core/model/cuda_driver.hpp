@@ -19,7 +19,8 @@ struct CudaDriverRequirement {
 
 /// For "12.6" or "12"; null where it is not known.
 inline const CudaDriverRequirement* oldest_driver(std::string_view cuda) {
-  static constexpr std::array k_drivers = {CudaDriverRequirement{13, 580, "580.65.06"}, CudaDriverRequirement{12, 525, "525.60.13"},
+  static constexpr std::array k_drivers = {CudaDriverRequirement{13, 580, "580.65.06"},
+                                           CudaDriverRequirement{12, 525, "525.60.13"},
                                            CudaDriverRequirement{11, 450, "450.80.02"}};
   const auto major = util::parse_unsigned(cuda.substr(0, cuda.find('.')));
   for (const auto& driver : k_drivers)

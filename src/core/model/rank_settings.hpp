@@ -40,7 +40,7 @@ struct RankSettings {
   Known<bool> report;                ///< one line per rank
   Known<Tf32> tf32;                  ///< GPUs compute float32 in TF32, or do not
   Known<bool> preflight;             ///< the process group is tested before the program starts
-  Known<StoreProvider> store;          ///< which process serves the rendezvous store of the programs
+  Known<StoreProvider> store;        ///< which process serves the rendezvous store of the programs
   Known<unsigned> rendezvous_timeout; ///< seconds for the launchers of all ranks to connect; 0: no rendezvous
   Known<bool> coordinator;            ///< JAX gets the address of its coordinator, at a reserved port
   Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays

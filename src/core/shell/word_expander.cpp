@@ -186,7 +186,8 @@ void WordExpander::add_unknown(Fields& fields, const std::string& reason, TextRa
 }
 
 /// The value of a variable, or an element of an array.
-void WordExpander::add_argument(Fields& fields, const Argument& word, TextRange place, bool quoted, bool caveat) {
+void WordExpander::add_argument(Fields& fields, const Argument& word, TextRange place, bool quoted,
+                                bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
     if (piece.known)

@@ -43,7 +43,8 @@ std::vector<const model::NodeType*> candidates(const PolicyEvaluationContext& jo
 
 /// The one of the nodes that has the most GPUs; nothing where one is not known, or has parts of GPUs that are
 /// counted.
-const model::NodeType* richest(const PolicyEvaluationContext& job, const std::vector<const model::NodeType*>& nodes) {
+const model::NodeType* richest(const PolicyEvaluationContext& job,
+                               const std::vector<const model::NodeType*>& nodes) {
   const model::NodeType* most = nullptr;
   for (const auto* node : nodes) {
     if (!node->gpu) continue;

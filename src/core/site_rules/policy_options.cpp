@@ -32,7 +32,8 @@ bool is_given(const ResourceRequest& demand, const std::string& name) {
 }
 
 /// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first as well.
-const model::SbatchOptionRule& rule_of(const PolicyEvaluationContext& job, const std::string& name, bool& sure) {
+const model::SbatchOptionRule& rule_of(const PolicyEvaluationContext& job, const std::string& name,
+                                       bool& sure) {
   auto facts = job.placement.facts;
   if (first_that_holds(job.site.flag(name), facts)) return sbatch_option_rule(job.site, name, facts);
   for (const auto* partition : job.placement.partitions) {
@@ -43,7 +44,8 @@ const model::SbatchOptionRule& rule_of(const PolicyEvaluationContext& job, const
   return sbatch_option_rule(job.site, name, job.placement.facts);
 }
 
-void evaluate_form(PolicyEvaluationContext& job, const std::string& name, const model::SbatchOptionRule& rule) {
+void evaluate_form(PolicyEvaluationContext& job, const std::string& name,
+                   const model::SbatchOptionRule& rule) {
   const auto value = job.demand.text(name);
   if (value.empty() || !rule.takes()) return;
   const auto add = [&](SiteRule what, Confidence certainty) {

@@ -24,7 +24,7 @@ std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
 }
 
 HealthyNodeSelection choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
-                        const std::vector<node_health::BadNode>& known, std::size_t need) {
+                                  const std::vector<node_health::BadNode>& known, std::size_t need) {
   const auto answers_read = node_health::parse_bad_nodes(answers);
   HealthyNodeSelection run;
   std::vector<std::string> healthy;

@@ -24,7 +24,7 @@ struct HealthyNodeSelection {
 /// `nodes`: of the job. `answers`: a line of each node that answered, its name and k_healthy or what is wrong
 /// with it. `known`: found bad before.
 HealthyNodeSelection choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
-                        const std::vector<node_health::BadNode>& known, std::size_t need);
+                                  const std::vector<node_health::BadNode>& known, std::size_t need);
 /// `nodes` without those that were found bad before, where enough are left.
 std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
                                      const std::vector<node_health::BadNode>& known);

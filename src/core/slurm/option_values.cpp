@@ -62,7 +62,9 @@ bool store_gres(OptionParseContext& r, std::optional<std::vector<GresItem>> item
 
 bool read_gres(OptionParseContext& r) { return store_gres(r, parse_gres(r.text, r.version)); }
 bool read_gpus(OptionParseContext& r) { return store_gres(r, parse_gpus(r.text, r.version)); }
-bool read_gpus_per_task(OptionParseContext& r) { return store_gres(r, parse_gpus_per_task(r.text, r.version)); }
+bool read_gpus_per_task(OptionParseContext& r) {
+  return store_gres(r, parse_gpus_per_task(r.text, r.version));
+}
 
 bool read_tres_per_task(OptionParseContext& r) {
   r.request.tres_per_task = parse_tres_per_task(r.text, r.version);

@@ -183,7 +183,7 @@ bool is_unreachable(std::string_view message) {
 }
 
 SanitizedEnvironment make_submit_environment(const util::EnvSnapshot& env,
-                                          const std::vector<std::string>& options) {
+                                             const std::vector<std::string>& options) {
   SanitizedEnvironment result;
   const bool inside = env.get("SLURM_JOB_ID").has_value();
   for (const auto& [name, value] : env.variables()) {

@@ -43,7 +43,7 @@ struct SanitizedEnvironment {
 /// `options`: the names ("--partition") of the script's directives. SBATCH_* variables beat directives, and a
 /// job that is submitted from inside another one inherits its SLURM_* variables.
 SanitizedEnvironment make_submit_environment(const util::EnvSnapshot& env,
-                                          const std::vector<std::string>& options);
+                                             const std::vector<std::string>& options);
 
 /// What the signs of a log's pattern stand for.
 struct LogPatternValues {

@@ -57,7 +57,7 @@ std::optional<CgroupPath> parse_memory_place(std::string_view cgroup, std::strin
 }
 
 std::optional<CgroupPath> parse_group_place(std::string_view controller, std::string_view cgroup,
-                                                  std::string_view mountinfo) {
+                                            std::string_view mountinfo) {
   CgroupPath place;
   std::optional<std::string> path, unified;
   for (const auto& line : split(cgroup, '\n')) {

@@ -20,6 +20,6 @@ std::optional<CgroupPath> parse_memory_place(std::string_view cgroup, std::strin
 
 /// The same for another controller of cgroup v1 ("devices"); unified if it has no separate tree.
 std::optional<CgroupPath> parse_group_place(std::string_view controller, std::string_view cgroup,
-                                                  std::string_view mountinfo);
+                                            std::string_view mountinfo);
 
 } // namespace hpcml::util

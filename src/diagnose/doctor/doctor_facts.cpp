@@ -152,7 +152,7 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
   torch.why = found.why;
   torch.kind = found.kind == find_torch::TorchLookupResult::Kind::found  ? TorchBuild::Kind::found
                : found.kind == find_torch::TorchLookupResult::Kind::none ? TorchBuild::Kind::none
-                                                                  : TorchBuild::Kind::unknown;
+                                                                         : TorchBuild::Kind::unknown;
   if (torch.kind != TorchBuild::Kind::found) return torch;
   const auto directory = fs::path(torch.place).parent_path();
   for (const auto& file : {directory / "version.py", directory.parent_path() / "torch/version.py"})

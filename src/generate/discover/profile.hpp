@@ -24,7 +24,7 @@ struct ProfileInput {
   std::map<std::string, model::NodeType>
       topologies;              ///< node type → its CPUs and GPU places, as one node showed them
   std::string topology_source; ///< where they were read
-  TestOnlyReport trials;          ///< what tested requests showed; without any, nothing
+  TestOnlyReport trials;       ///< what tested requests showed; without any, nothing
 };
 
 /// A profile and what it could not say.

@@ -124,7 +124,7 @@ void try_gpus(Trials& trials, TestOnlyReport& report, const Options& accepted,
 } // namespace
 
 TestOnlyReport run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
-                       const std::vector<NodeKind>& kinds, const std::string& account) {
+                          const std::vector<NodeKind>& kinds, const std::string& account) {
   TestOnlyReport report;
   Trials trials(commands, report);
   const auto* partition = trial_partition(facts, kinds);

@@ -211,7 +211,8 @@ void find_source(ImportState& porting, const slurm::JobOptions& request, const s
 }
 
 /// What the script does, without its numbers of ranks and its programs.
-void record_intent(ImportState& porting, const shell::ScriptCommands& listing, const shell::SyntaxNode& program) {
+void record_intent(ImportState& porting, const shell::ScriptCommands& listing,
+                   const shell::SyntaxNode& program) {
   auto& intent = porting.result.intent;
   const auto& job = porting.result.job;
   if (job.container) intent.image = job.container->value;

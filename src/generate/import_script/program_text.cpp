@@ -320,8 +320,8 @@ bool runs_numactl(const shell::Command& command) {
 }
 
 std::optional<ProgramCommandText> program_text(std::string_view text, const Launch& launch,
-                                               const shell::ScriptCommands& listing, VariableExpansionMode expansions,
-                                               std::string& why) {
+                                               const shell::ScriptCommands& listing,
+                                               VariableExpansionMode expansions, std::string& why) {
   return WordPorter(text, launch, listing, expansions).port(why);
 }
 

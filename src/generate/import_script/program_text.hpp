@@ -27,8 +27,8 @@ enum class VariableExpansionMode {
 /// Returns the launch's program; nothing if only the running job knows it, or, with `why`, if it cannot be
 /// started once per rank.
 std::optional<ProgramCommandText> program_text(std::string_view text, const check::Launch& launch,
-                                               const shell::ScriptCommands& listing, VariableExpansionMode expansions,
-                                               std::string& why);
+                                               const shell::ScriptCommands& listing,
+                                               VariableExpansionMode expansions, std::string& why);
 
 /// Returns a word whose value is unknown, with its variables, so that bash expands it again.
 /// Returns nothing if that is not possible.

@@ -41,7 +41,8 @@ MigRequestDefaults mig_defaults_of(const model::JobSpec& job, const site_rules::
   if (!part || !whole || *whole == 0 || *part > *whole) return mig_defaults;
   const auto rule = rule_origin("the share of the GPU that the MIG instance's memory has");
   if (!mig_defaults.cpus_per_task && node->cpus_per_gpu)
-    mig_defaults.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
+    mig_defaults.cpus_per_task =
+        model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
   if (!mig_defaults.mem && node->mem_per_gpu)
     mig_defaults.mem = model::Sourced<model::MemSize>{
         model::MemSize::of_mib(node->mem_per_gpu->mib() * *part / *whole), rule};

@@ -36,7 +36,8 @@ StepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps after it.
 struct SetupWithTargetNodes : SetupRequest {
-  SetupWithTargetNodes(const SetupRequest& request, const SetupTargetNodes& all) : SetupRequest(request), nodes(all) {}
+  SetupWithTargetNodes(const SetupRequest& request, const SetupTargetNodes& all)
+      : SetupRequest(request), nodes(all) {}
 
   const SetupTargetNodes& nodes;
 
@@ -59,7 +60,8 @@ StepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, Se
 
 /// A request whose way is chosen, for the steps after it.
 struct SetupWithMethod : SetupWithTargetNodes {
-  SetupWithMethod(const SetupWithTargetNodes& input, const SetupMethod& how) : SetupWithTargetNodes(input), way(how) {}
+  SetupWithMethod(const SetupWithTargetNodes& input, const SetupMethod& how)
+      : SetupWithTargetNodes(input), way(how) {}
 
   const SetupMethod& way;
 

@@ -355,12 +355,13 @@ ScriptLines mask_lines(const model::Plan& plan) {
 JobStepLine program_step(const JobStepInput& step) {
   if (!step.plan.components.empty() && !step.program.once) return component_step(step);
   const auto& launcher = step.plan.launcher;
-  return step.program.once ? single_step(step,
-                                         literals({launcher.step, "--nodes=1", "--ntasks=1",
-                                                   "--ntasks-per-node=1", "--cpu-bind=none"}),
-                                         "a step that is to run once: one process on the first node")
-                           : JobStepLine{launcher.choice.is_hpcml() ? launch_groups(step) : plain_groups(step),
-                                  step_reasons(step.plan)};
+  return step.program.once
+             ? single_step(step,
+                           literals({launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1",
+                                     "--cpu-bind=none"}),
+                           "a step that is to run once: one process on the first node")
+             : JobStepLine{launcher.choice.is_hpcml() ? launch_groups(step) : plain_groups(step),
+                           step_reasons(step.plan)};
 }
 
 namespace {

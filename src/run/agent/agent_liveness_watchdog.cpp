@@ -96,8 +96,8 @@ std::string describe_process(pid_t pid, const std::string& proc) {
   return text;
 }
 
-util::Result<std::unique_ptr<AgentLivenessWatchdog>> AgentLivenessWatchdog::start(const HeartbeatOptions& options,
-                                                                  const std::string& host) {
+util::Result<std::unique_ptr<AgentLivenessWatchdog>>
+AgentLivenessWatchdog::start(const HeartbeatOptions& options, const std::string& host) {
   const auto failed = [] {
     return util::Error{
         fmt::format(
@@ -121,7 +121,8 @@ util::Result<std::unique_ptr<AgentLivenessWatchdog>> AgentLivenessWatchdog::star
     return watch(agent, STDIN_FILENO, options, host);
   });
   ::close(ends[0]);
-  if (watchdog) return std::unique_ptr<AgentLivenessWatchdog>(new AgentLivenessWatchdog(*std::move(watchdog), ends[1]));
+  if (watchdog)
+    return std::unique_ptr<AgentLivenessWatchdog>(new AgentLivenessWatchdog(*std::move(watchdog), ends[1]));
   ::close(ends[1]);
   return failed();
 }

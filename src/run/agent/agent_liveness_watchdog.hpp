@@ -23,7 +23,7 @@ public:
   /// Starts the process. It is a child of this one, stays in its process group, so that signals which stop
   /// the group also stop it, and ends with it.
   static util::Result<std::unique_ptr<AgentLivenessWatchdog>> start(const HeartbeatOptions& options,
-                                                            const std::string& host);
+                                                                    const std::string& host);
   /// Ends it.
   ~AgentLivenessWatchdog();
   AgentLivenessWatchdog(const AgentLivenessWatchdog&) = delete;

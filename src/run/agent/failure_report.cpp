@@ -131,8 +131,9 @@ std::string what_happens_next(const failures::RankFailure& note, const RestartDe
   else if (decision.world_size > 1)
     parts.push_back(fmt::format("the other ranks were stopped because rank {} failed", note.rank));
   if (decision.max_restarts > 0 && note.attempt >= decision.max_restarts)
-    parts.push_back(decision.max_restarts == 1 ? "the only restart was used"
-                                            : fmt::format("all {} restarts were used", decision.max_restarts));
+    parts.push_back(decision.max_restarts == 1
+                        ? "the only restart was used"
+                        : fmt::format("all {} restarts were used", decision.max_restarts));
   return util::join(parts, "; ");
 }
 
@@ -155,7 +156,8 @@ std::string render_failed_rank(const failures::RankFailure& note, unsigned world
                            note.cut_short ? "failed" : launch::describe_end(note.status), note.seconds));
 }
 
-std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& decision) {
+std::vector<std::string> render_failure_report(const failures::RankFailure& note,
+                                               const RestartDecision& decision) {
   Lines report = {render_failed_rank(note, decision.world_size)};
   if (note.out_of_memory)
     report.push_back(fmt::format("  {}", shown(note.memory.empty()

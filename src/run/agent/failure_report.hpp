@@ -21,7 +21,8 @@ struct RestartDecision {
 /// At most 60 lines of at most 400 characters, control characters shown and not sent: who failed and how, out
 /// of memory or not, its message, its traceback, the last lines of its standard error that are not in that,
 /// what to do, and what happens next.
-std::vector<std::string> render_failure_report(const failures::RankFailure& note, const RestartDecision& decision);
+std::vector<std::string> render_failure_report(const failures::RankFailure& note,
+                                               const RestartDecision& decision);
 /// Returns " after a pause of 4 s"; an empty text if there is none.
 std::string describe_pause(std::chrono::seconds pause);
 /// Returns "all ranks are restarted after a pause of 4 s (restart 1 of 3)".

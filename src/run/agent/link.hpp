@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/util/result.hpp"
-#include "run/agent/agent_protocol.hpp"
 #include "run/agent/agent_liveness_watchdog.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/store/store_search.hpp"
 

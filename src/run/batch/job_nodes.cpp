@@ -68,7 +68,7 @@ util::Result<std::vector<node_health::BadNode>> read_bad_nodes(const std::string
 }
 
 util::Result<slurm::ExcludeListUpdate> find_exclusion(const slurm::Commands& commands, const std::string& job,
-                                                  const std::vector<node_health::BadNode>& bad) {
+                                                      const std::vector<node_health::BadNode>& bad) {
   if (bad.empty()) return slurm::ExcludeListUpdate{};
   const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
   if (!record.ok()) return util::Error{fmt::format("{}: {}", record.command(), record.why_not)};

@@ -20,7 +20,7 @@ util::Result<std::vector<node_health::BadNode>> read_bad_nodes(const std::string
 
 /// The exclude list of a job with its bad nodes added. Errors if Slurm does not answer.
 util::Result<slurm::ExcludeListUpdate> find_exclusion(const slurm::Commands& commands, const std::string& job,
-                                                  const std::vector<node_health::BadNode>& bad);
+                                                      const std::vector<node_health::BadNode>& bad);
 
 /// True if one of the nodes of hostlist `nodes` is to be excluded and was not before.
 bool concerns(const std::string& nodes, const slurm::ExcludeListUpdate& exclusion);

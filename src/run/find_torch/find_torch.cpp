@@ -193,7 +193,8 @@ std::optional<TorchLookupResult> torch_in(const std::string& directory, const Fi
 
 /// Returns a torch whose files are elsewhere, as pip records it: torch-2.8.0.dist-info without a package in
 /// the same directory.
-std::optional<TorchLookupResult> noted_torch(const std::string& directory, const std::vector<std::string>& names) {
+std::optional<TorchLookupResult> noted_torch(const std::string& directory,
+                                             const std::vector<std::string>& names) {
   for (const auto& name : names)
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
       if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
@@ -208,7 +209,8 @@ std::optional<TorchLookupResult> noted_torch(const std::string& directory, const
 }
 
 TorchLookupResult torch_of_python(const std::string& program, const std::vector<std::string>& words,
-                           const util::EnvSnapshot& env, const std::string& cwd, const FileView& files) {
+                                  const util::EnvSnapshot& env, const std::string& cwd,
+                                  const FileView& files) {
   std::optional<TorchLookupResult> found;
   const auto options = read_import_options(words, env, cwd, files);
   const auto see = [&](const std::string& directory, const std::vector<std::string>* names) {
@@ -239,7 +241,8 @@ std::optional<TorchLookupResult> torch_around(const std::string& directory, cons
 
 namespace {
 
-TorchLookupResult torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
+TorchLookupResult torch_of_program(const std::string& program, const util::EnvSnapshot& env,
+                                   const FileView& files) {
   const auto needs = read_elf_needs(program, files);
   if (!needs) return not_found(Kind::unknown, fmt::format("the libraries of {} cannot be read", program));
   std::string library;
@@ -414,7 +417,7 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
 } // namespace
 
 TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
-                      const std::string& cwd, const FileView& files) {
+                             const std::string& cwd, const FileView& files) {
   if (command.empty()) return not_found(Kind::unknown, "no command given");
   auto started = find_program_words(command, env, cwd, files);
   if (!started) return not_found(Kind::unknown, started.error().what);

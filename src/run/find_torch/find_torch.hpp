@@ -61,6 +61,6 @@ std::optional<TorchLookupResult> torch_around(const std::string& directory, cons
 /// Returns the torch that `command` imports or is linked with, in a rank's environment `env` and working
 /// directory `cwd`.
 TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
-                      const std::string& cwd, const FileView& files = live_files());
+                             const std::string& cwd, const FileView& files = live_files());
 
 } // namespace hpcml::find_torch

@@ -179,7 +179,7 @@ std::string follow_links(std::string path, const FileView& files) {
 }
 
 PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                   const std::string& cwd, const FileView& files) {
+                                        const std::string& cwd, const FileView& files) {
   PythonImportOptions options;
   bool safe = false;
   std::optional<std::string> script;

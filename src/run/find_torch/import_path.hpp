@@ -23,7 +23,7 @@ struct PythonImportOptions {
 
 /// Parses the arguments of `python`; variables in `env` can have the effect of -P, -s and -E.
 PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                   const std::string& cwd, const FileView& files);
+                                        const std::string& cwd, const FileView& files);
 
 /// Visits one directory; true ends the walk. A package directory without a match is visited again with its
 /// names, which can refer to packages elsewhere.

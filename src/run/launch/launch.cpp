@@ -51,7 +51,7 @@ LaunchDecision resolve_here(const LaunchRequest& request, const RuntimeContext& 
 }
 
 LauncherFailure setup_failure(const std::string& phase, const util::Error& error,
-                            const RuntimeContext& context) {
+                              const RuntimeContext& context) {
   return {k_cannot_set_up, phase, error, {}, context.host};
 }
 
@@ -105,7 +105,7 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
 } // namespace
 
 std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest& request,
-                                                          const RuntimeContext& context) {
+                                                            const RuntimeContext& context) {
   auto decision = resolve_here(request, context);
   if (const auto* failed = std::get_if<LaunchError>(&decision))
     return setup_failure(failed->phase, failed->error, context);
@@ -120,8 +120,8 @@ std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest&
 }
 
 std::variant<PreparedRanks, LauncherFailure> prepare_ranks(const LaunchRequest& request,
-                                                         const RuntimeContext& context, const World& first,
-                                                         const std::optional<ResolvedLaunch>& planned) {
+                                                           const RuntimeContext& context, const World& first,
+                                                           const std::optional<ResolvedLaunch>& planned) {
   auto resolved = planned ? adopt_world(*planned, request, context, first) : std::nullopt;
   if (!resolved) {
     auto decision = resolve_here(request, context, first);

@@ -34,13 +34,13 @@ struct PreparedRanks {
 /// Resolves the launch of the ranks that this process is to start, in the step's world or on this machine
 /// alone.
 std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest& request,
-                                                          const RuntimeContext& context);
+                                                            const RuntimeContext& context);
 
 /// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
 /// `planned`: from resolve_ranks, so that the node is not read and planned again if it is planned for that
 /// world.
 std::variant<PreparedRanks, LauncherFailure> prepare_ranks(const LaunchRequest& request,
-                                                         const RuntimeContext& context, const World& first,
-                                                         const std::optional<ResolvedLaunch>& planned);
+                                                           const RuntimeContext& context, const World& first,
+                                                           const std::optional<ResolvedLaunch>& planned);
 
 } // namespace hpcml::launch

@@ -42,6 +42,8 @@ std::string MatchingLineFilter::add(std::string_view bytes) {
   return out;
 }
 
-std::string MatchingLineFilter::finish() { return x_pending.empty() && !x_passing ? std::string() : add("\n"); }
+std::string MatchingLineFilter::finish() {
+  return x_pending.empty() && !x_passing ? std::string() : add("\n");
+}
 
 } // namespace hpcml::launch

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <fmt/format.h>
 
-#include "core/util/file.hpp"
 #include "core/util/cgroup_path.hpp"
+#include "core/util/file.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -35,8 +35,7 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
 
 std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
 
-std::string directory_of(const std::string& root, const util::CgroupPath& place,
-                         const std::string& path) {
+std::string directory_of(const std::string& root, const util::CgroupPath& place, const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
 
@@ -46,8 +45,7 @@ bool counts_kills(const std::string& directory, bool unified) {
          std::string::npos;
 }
 
-MemoryCgroup read_level(const std::string& root, const util::CgroupPath& place,
-                        const std::string& path) {
+MemoryCgroup read_level(const std::string& root, const util::CgroupPath& place, const std::string& path) {
   const auto directory = directory_of(root, place, path);
   if (place.unified)
     return parse_memory_v2(path, read_text(directory + "memory.events"), read_text(directory + "memory.max"));

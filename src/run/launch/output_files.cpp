@@ -27,7 +27,7 @@ util::Status OutputFiles::open(const OutputOptions& output_options, unsigned nod
       TRY_DONE(file.open(output_options.directory + "/" + log_name(route.rank, route.is_error)));
     if (!route.filtered) continue;
     filter = MatchingLineFilter(route.is_error ? output_options.err_filters : output_options.out_filters,
-                        route.plain_prefix);
+                                route.plain_prefix);
     auto& shared = x_filtered[route.is_error ? 1 : 0];
     if (!shared.is_open())
       TRY_DONE(shared.open(output_options.directory + "/" + filtered_name(route.is_error, node_rank)));

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "run/launch/matching_line_filter.hpp"
 #include "run/launch/log_file.hpp"
+#include "run/launch/matching_line_filter.hpp"
 #include "run/launch/output_routes.hpp"
 
 namespace hpcml::launch {

@@ -84,10 +84,10 @@ std::string preflight_success(const std::string& lines) {
 }
 
 std::optional<LauncherFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                           const RuntimeContext& context) {
+                                             const RuntimeContext& context) {
   const auto failure = [&](int code, Error error) {
     return LauncherFailure{code, "preflight", std::move(error), location_of(setup.world.layout, context.host),
-                         context.host};
+                           context.host};
   };
   const auto program = context.choose_preflight(request.command, setup.env);
   if (!program)

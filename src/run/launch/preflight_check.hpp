@@ -43,6 +43,6 @@ std::string preflight_success(const std::string& lines);
 /// Runs the preflight with this rank's environment on a separate port, and checks the program's port.
 /// Returns nothing if it passed, which rank 0 logs.
 std::optional<LauncherFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                           const RuntimeContext& context);
+                                             const RuntimeContext& context);
 
 } // namespace hpcml::launch

@@ -76,8 +76,8 @@ util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
 } // namespace
 
 store::MasterEndpoint decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
-                                            const RuntimeContext& context,
-                                            const std::vector<std::uint16_t>& ports) {
+                                        const RuntimeContext& context,
+                                        const std::vector<std::uint16_t>& ports) {
   const auto& selection = setup.node->store;
   if (selection.is_reported) util::log_info(selection.reason);
   store::MasterEndpoint decision;
@@ -89,7 +89,7 @@ store::MasterEndpoint decide_rendezvous(const RankSetup& setup, const LaunchRequ
 }
 
 util::Result<store::MasterEndpoint> decide_alone(const RankSetup& setup, const LaunchRequest& request,
-                                                     const RuntimeContext& context, std::uint16_t port) {
+                                                 const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto& selection = setup.node->store;
   if (selection.is_reported && leads) util::log_info(selection.reason);

@@ -18,13 +18,13 @@ namespace hpcml::launch {
 /// unusual. `ports` are those of the step, the most likely first; one is reserved if rank 0's program is to
 /// open it.
 store::MasterEndpoint decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
-                                            const RuntimeContext& context,
-                                            const std::vector<std::uint16_t>& ports);
+                                        const RuntimeContext& context,
+                                        const std::vector<std::uint16_t>& ports);
 
 /// The decision that each rank makes alone if the ranks share no key: the same for all, as it follows from
 /// the step. Rank 0 keeps the ports for its program; the error is about one that it cannot keep.
 util::Result<store::MasterEndpoint> decide_alone(const RankSetup& setup, const LaunchRequest& request,
-                                                     const RuntimeContext& context, std::uint16_t port);
+                                                 const RuntimeContext& context, std::uint16_t port);
 
 /// Gives the program of a rank the values of a decision, which are all that it gets of what ranks agree on.
 /// `store_place`: HOST:PORT of hpcml's store; empty: the program does not get it.

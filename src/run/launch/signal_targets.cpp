@@ -149,12 +149,14 @@ std::vector<ProcessSignalState> ProcessTable::children(pid_t parent) const {
   return found;
 }
 
-std::vector<ProcessSignalState> ProcessTable::read_handling(std::vector<ProcessSignalState> processes, int signal) {
+std::vector<ProcessSignalState> ProcessTable::read_handling(std::vector<ProcessSignalState> processes,
+                                                            int signal) {
   std::erase_if(processes, [&](ProcessSignalState& process) { return !read_status(process, signal); });
   return processes;
 }
 
-std::vector<ProcessSignalState> ProcessTable::trees(const std::vector<ProcessSignalState>& roots, int signal) const {
+std::vector<ProcessSignalState> ProcessTable::trees(const std::vector<ProcessSignalState>& roots,
+                                                    int signal) const {
   std::vector<ProcessSignalState> tree = roots;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const auto below = children(tree[i].pid);

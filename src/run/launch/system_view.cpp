@@ -129,7 +129,7 @@ util::Result<slurm::StepNodes> SystemNodeQueries::step_nodes() const {
 }
 
 util::Result<JobChannelKey> SystemNodeQueries::job_channel(const slurm::StepIdentity& identity,
-                                                       bool starts_all_ranks) const {
+                                                           bool starts_all_ranks) const {
   return find_job_channel(x_context.env, identity, starts_all_ranks);
 }
 
@@ -140,7 +140,7 @@ bool SystemNodeQueries::may_be_host(const std::string& address, const std::strin
 util::Result<unsigned> SystemNodeQueries::free_port() const { return free_loopback_port(); }
 
 find_torch::TorchLookupResult SystemNodeQueries::torch(const std::vector<std::string>& command,
-                                            const util::EnvSnapshot& env) const {
+                                                       const util::EnvSnapshot& env) const {
   char directory[4096];
   return find_torch::find_torch(command, env, ::getcwd(directory, sizeof directory) ? directory : "/");
 }

@@ -43,7 +43,7 @@ public:
   bool may_be_host(const std::string& address, const std::string& node, bool is_here) const override;
   util::Result<unsigned> free_port() const override;
   find_torch::TorchLookupResult torch(const std::vector<std::string>& command,
-                               const util::EnvSnapshot& env) const override;
+                                      const util::EnvSnapshot& env) const override;
   NetworkView network(const std::vector<std::string>& hosts) const override;
   std::string site_fabric() const override;
 

@@ -48,9 +48,9 @@ struct LaunchRequest {
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::optional<model::GpuVisibilityMode> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false; ///< the command enters a container
-  std::string partition;  ///< empty: SLURM_JOB_PARTITION
-  plan::ScriptJobFacts job;  ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  bool container = false;   ///< the command enters a container
+  std::string partition;    ///< empty: SLURM_JOB_PARTITION
+  plan::ScriptJobFacts job; ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   model::RankSettings rank_settings;          ///< the requested values, which the ranks receive unchanged
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;

@@ -37,7 +37,7 @@ public:
   virtual util::Result<unsigned> free_port() const = 0;
   /// The torch that a command imports or is linked with, with a rank's environment.
   virtual find_torch::TorchLookupResult torch(const std::vector<std::string>& command,
-                                       const util::EnvSnapshot& env) const = 0;
+                                              const util::EnvSnapshot& env) const = 0;
   /// This node's way to the first of these hosts that is another node.
   virtual NetworkView network(const std::vector<std::string>& hosts) const = 0;
   /// The fabric of the site that this machine is known to belong to; empty if unknown.

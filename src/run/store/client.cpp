@@ -97,9 +97,7 @@ void Client::put_compare_set(std::string_view key, std::string_view expected, st
   put(StoreOpcode::compare_set, key, expected, desired);
 }
 
-void Client::put_set(std::string_view key, std::string_view value) {
-  put(StoreOpcode::set, key, {}, value);
-}
+void Client::put_set(std::string_view key, std::string_view value) { put(StoreOpcode::set, key, {}, value); }
 
 void Client::put_get(std::string_view key) { put(StoreOpcode::get, key, {}, {}); }
 

@@ -134,16 +134,16 @@ void RendezvousService::answer_when_known(AnswerSink& answers) {
     for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
 }
 
-void RendezvousService::announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
+void RendezvousService::announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                                 Time now) {
   auto request = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
   const auto identity = x_peers[client].identity;
   if (request && !identity) return note_unproven(client, std::move(*request), answers, now);
   const bool is_own =
       request && identity &&
       *identity == PeerIdentity{PeerRole::rank, request->job, identity_text(request->step), request->rank};
-  const auto refused = is_own
-                           ? refusal(*request)
-                           : JoinReply{JoinError::words, "does not support this version of hpcml", {}, {}};
+  const auto refused = is_own ? refusal(*request)
+                              : JoinReply{JoinError::words, "does not support this version of hpcml", {}, {}};
   if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = request->step;
   if (!x_registry.begun() && request->world_size > x_most_clients)
@@ -164,7 +164,8 @@ void RendezvousService::announce(ClientId client, const TcpStoreMessage& message
   answer_when_known(answers);
 }
 
-bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
+bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                                   Time now) {
   if (message.op == StoreOpcode::ping) {
     note_program(client, now);
     report(x_registry.program_came(client, x_peers[client].address, message.number, now));
@@ -183,7 +184,8 @@ bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& messa
   return receive_own(client, message, answers, now);
 }
 
-bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
+bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                                    Time now) {
   const auto key = message.keys.front();
   Peer& peer = x_peers[client];
   if (!peer.launcher) {

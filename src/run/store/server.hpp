@@ -37,7 +37,8 @@ public:
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
   virtual bool on_message(ClientId, const TcpStoreMessage&, AnswerSink&, Time) { return false; }
   /// The same, for observers that end connections.
-  virtual MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) {
+  virtual MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                                     Time now) {
     return {on_message(client, message, answers, now)};
   }
   /// The client has proved that it is this process of the job. What it says from here on is its own.
@@ -102,7 +103,7 @@ private:
   MessageLimits x_proven_limits; ///< of clients that have proved themselves
   ServerObserver& x_observer;
   StoreTable x_table;
-  TcpStoreMessage x_message;                                  ///< kept: its lists need no new memory for each
+  TcpStoreMessage x_message;                          ///< kept: its lists need no new memory for each
   std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
   std::vector<ClientId> x_to_flush;
   std::size_t x_client_count = 0;

@@ -73,7 +73,7 @@ void SessionGate::report(const std::vector<std::string>& lines) const {
 }
 
 MessageDisposition SessionGate::receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
-                                      Time now) {
+                                        Time now) {
   const bool has_session = find(client) != nullptr;
   if (!is_own(message)) {
     if (has_session) return {true, "it mixed messages of a session and of a program"};
@@ -103,7 +103,8 @@ std::optional<SecretKey> SessionGate::key_for(std::string_view request) const {
   return identity.role == PeerRole::rank && identity.number == 0 ? x_rules.key : std::nullopt;
 }
 
-MessageDisposition SessionGate::receive_request(ClientId client, std::string_view bytes, AnswerSink& answers) {
+MessageDisposition SessionGate::receive_request(ClientId client, std::string_view bytes,
+                                                AnswerSink& answers) {
   const auto made =
       x_sessions.try_emplace(client, Session{AuthenticationServer(key_for(bytes), x_rules.job, x_port)});
   auto& session = made.first->second.server;
@@ -125,7 +126,7 @@ MessageDisposition SessionGate::receive_request(ClientId client, std::string_vie
 }
 
 MessageDisposition SessionGate::receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers,
-                                             Time now) {
+                                               Time now) {
   auto& session = find(client)->server;
   if (!session.is_established()) {
     const auto error = session.on_proof(bytes);
@@ -154,8 +155,8 @@ MessageDisposition SessionGate::receive_sealed(ClientId client, std::string_view
   return receipt;
 }
 
-MessageDisposition SessionGate::receive_plain(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
-                                            Time now) {
+MessageDisposition SessionGate::receive_plain(ClientId client, const TcpStoreMessage& message,
+                                              AnswerSink& answers, Time now) {
   const bool announces = message.op == StoreOpcode::compare_set && message.keys.front() == k_announce_key;
   if (x_rules.plain == PlainMessagePolicy::accepted ||
       (announces && x_rules.plain == PlainMessagePolicy::announcements)) {

@@ -57,7 +57,8 @@ public:
   void connected(ClientId client, const std::string& peer, Time now) override {
     x_inner.connected(client, peer, now);
   }
-  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override;
+  MessageDisposition receive(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                             Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   void round(AnswerSink& answers, Time now) override;
   bool tick(const StoreTable& table, Time now) override;
@@ -72,7 +73,8 @@ private:
   std::optional<SecretKey> key_for(std::string_view request) const;
   MessageDisposition receive_request(ClientId client, std::string_view bytes, AnswerSink& answers);
   MessageDisposition receive_sealed(ClientId client, std::string_view bytes, AnswerSink& answers, Time now);
-  MessageDisposition receive_plain(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
+  MessageDisposition receive_plain(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
+                                   Time now);
   Session* find(ClientId client);
   void report(const std::vector<std::string>& lines) const;
 

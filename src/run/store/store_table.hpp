@@ -48,7 +48,8 @@ public:
   static constexpr std::uint64_t k_most_wait_bytes = 16 << 20;
 
   /// Applies a message of `client`. An empty result is good; else the sentence why the connection ends.
-  std::string apply(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message, AnswerSink& answers);
+  std::string apply(ClientId client, ProtocolDialect dialect, const TcpStoreMessage& message,
+                    AnswerSink& answers);
   /// The client is gone or has given up waiting.
   void forget_waits(ClientId client);
 

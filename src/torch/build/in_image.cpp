@@ -75,8 +75,9 @@ std::vector<std::string> image_engines() {
 
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& directory, const std::vector<std::string>& command) {
-  const auto* row = std::find_if(model::k_engine_command_templates.begin(), model::k_engine_command_templates.end(),
-                                 [&](const auto& candidate) { return candidate.program == engine; });
+  const auto* row =
+      std::find_if(model::k_engine_command_templates.begin(), model::k_engine_command_templates.end(),
+                   [&](const auto& candidate) { return candidate.program == engine; });
   if (row == model::k_engine_command_templates.end() || command.empty()) return {};
   std::vector<std::string> words = {engine};
   const std::pair<std::string, std::string> marks[] = {
@@ -122,7 +123,7 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
 }
 
 util::Result<CompletedBuild> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                         const std::string& cwd, const ProgressSink& report) {
+                                            const std::string& cwd, const ProgressSink& report) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);
   TRY(const auto engine, choose_engine(choice, is_path, env));

@@ -37,6 +37,6 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                             const util::ProcessOutput& output);
 
 util::Result<CompletedBuild> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
-                                         const std::string& cwd, const ProgressSink& report);
+                                            const std::string& cwd, const ProgressSink& report);
 
 } // namespace hpcml::torch_build

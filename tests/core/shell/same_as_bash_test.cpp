@@ -9,8 +9,8 @@
 #include <iostream>
 #include <map>
 
-#include "core/shell/script_commands.hpp"
 #include "core/shell/random_script_helper.hpp"
+#include "core/shell/script_commands.hpp"
 #include "core/util/process.hpp"
 #include "samples.hpp"
 #include "temp_directory.hpp"

@@ -35,7 +35,8 @@ struct Given {
 static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_method), const SetupRequest&>,
               "what is made follows from the nodes that it is for");
 static_assert(!std::is_invocable_v<decltype(&plan::choose_environment_path), const SetupWithTargetNodes&>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_build_environment), const SetupWithTargetNodes&>);
+static_assert(
+    !std::is_invocable_v<decltype(&plan::plan_setup_build_environment), const SetupWithTargetNodes&>);
 static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupWithMethod&>);
 
 TEST_CASE("the nodes of an environment follow from the request alone") {

@@ -18,7 +18,8 @@ plan::SetupPlan setup(const std::string& site_id, const plan::SetupOptions& spec
   return *result.plan;
 }
 
-std::string refusal(const std::string& site_id, const plan::SetupOptions& spec, const model::JobSpec& job = {}) {
+std::string refusal(const std::string& site_id, const plan::SetupOptions& spec,
+                    const model::JobSpec& job = {}) {
   const auto result = plan::plan_setup(spec, job, site_named(site_id));
   REQUIRE_FALSE(result.plan.has_value());
   REQUIRE(result.diagnostics.size() == 1);

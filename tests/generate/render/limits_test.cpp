@@ -55,7 +55,8 @@ std::optional<model::JobSpec> smallest(const model::Site& site, const model::Par
   return std::nullopt;
 }
 
-void add_time_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base, const model::Partition& partition) {
+void add_time_steps(std::vector<JobStepLine>& steps, const model::JobSpec& base,
+                    const model::Partition& partition) {
   const auto step = [&](const char* kind, const model::JobSpec& job, std::chrono::seconds at,
                         std::chrono::seconds over) {
     auto low = job, high = job;

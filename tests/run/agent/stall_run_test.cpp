@@ -56,8 +56,8 @@ TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all 
     message.op = op;
     CHECK_FALSE(store::changes_store(message));
   }
-  for (const auto op : {store::StoreOpcode::set, store::StoreOpcode::compare_set,
-                        store::StoreOpcode::append, store::StoreOpcode::queue_push}) {
+  for (const auto op : {store::StoreOpcode::set, store::StoreOpcode::compare_set, store::StoreOpcode::append,
+                        store::StoreOpcode::queue_push}) {
     message.op = op;
     CHECK(store::changes_store(message));
   }

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/file.hpp"
 #include "core/util/cgroup_path.hpp"
+#include "core/util/file.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_directory.hpp"

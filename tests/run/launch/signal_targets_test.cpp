@@ -18,7 +18,7 @@ using Catch::Contains;
 namespace {
 
 ProcessSignalState process(pid_t pid, pid_t parent, bool handles, const std::string& name = "program",
-                      std::uint64_t image = 0) {
+                           std::uint64_t image = 0) {
   return {pid, parent, pid, image == 0 ? static_cast<std::uint64_t>(pid) : image, name, handles, false};
 }
 

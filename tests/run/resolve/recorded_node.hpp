@@ -42,7 +42,8 @@ public:
     return record("may_be_host"), aliases.count(address) > 0;
   }
   util::Result<unsigned> free_port() const override { return record("free_port"), port; }
-  find_torch::TorchLookupResult torch(const std::vector<std::string>&, const util::EnvSnapshot&) const override {
+  find_torch::TorchLookupResult torch(const std::vector<std::string>&,
+                                      const util::EnvSnapshot&) const override {
     return record("torch"), torch_found;
   }
   launch::NetworkView network(const std::vector<std::string>&) const override {

@@ -146,8 +146,7 @@ TEST_CASE("a process number says nothing without its node") {
 
 TEST_CASE("an announcement and a welcome are read as they were written, and cut ones are none") {
   auto who = block(0);
-  who.decision =
-      store::MasterEndpoint{"nid1-hsn0", 29500, store::AgentStoreUse::always, "[fd00::1]:29501"};
+  who.decision = store::MasterEndpoint{"nid1-hsn0", 29500, store::AgentStoreUse::always, "[fd00::1]:29501"};
   const auto bytes = store::pack_announcement(who);
   const auto read = store::unpack_announcement(bytes);
   REQUIRE(read);

@@ -308,16 +308,17 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
   show.op = get.op = store::StoreOpcode::get;
   show.keys = {store::k_missing_key};
   get.keys = {"default/0"};
-  const auto rendezvous_of = [&](const std::vector<std::pair<std::string, const store::TcpStoreMessage*>>& clients) {
-    auto rendezvous =
-        std::make_unique<store::RendezvousService>(store::RendezvousServiceOptions{"12.0", "0"}, [](const auto&) {});
-    rendezvous->stay_for_others({"10.0.0.1", "fd00::1"});
-    for (store::ClientId id = 0; id < clients.size(); ++id) {
-      rendezvous->connected(id, clients[id].first, now);
-      if (clients[id].second) (void)rendezvous->on_message(id, *clients[id].second, answers, now);
-    }
-    return rendezvous;
-  };
+  const auto rendezvous_of =
+      [&](const std::vector<std::pair<std::string, const store::TcpStoreMessage*>>& clients) {
+        auto rendezvous = std::make_unique<store::RendezvousService>(
+            store::RendezvousServiceOptions{"12.0", "0"}, [](const auto&) {});
+        rendezvous->stay_for_others({"10.0.0.1", "fd00::1"});
+        for (store::ClientId id = 0; id < clients.size(); ++id) {
+          rendezvous->connected(id, clients[id].first, now);
+          if (clients[id].second) (void)rendezvous->on_message(id, *clients[id].second, answers, now);
+        }
+        return rendezvous;
+      };
   CHECK_FALSE(rendezvous_of({})->outlasts_stop(now));
   CHECK_FALSE(rendezvous_of({{"10.0.0.1", &ping}, {"fd00::1", &get}, {"127.0.0.1", &ping}, {"::1", &get}})
                   ->outlasts_stop(now));

@@ -95,9 +95,8 @@ TEST_CASE("a session's messages reach the observer, answers are sealed") {
 }
 
 TEST_CASE("hpcml's own messages outside of a session end the connection") {
-  for (const auto op :
-       {StoreOpcode::set, StoreOpcode::get, StoreOpcode::compare_set, StoreOpcode::add,
-        StoreOpcode::wait, StoreOpcode::delete_key, StoreOpcode::multi_get}) {
+  for (const auto op : {StoreOpcode::set, StoreOpcode::get, StoreOpcode::compare_set, StoreOpcode::add,
+                        StoreOpcode::wait, StoreOpcode::delete_key, StoreOpcode::multi_get}) {
     Play play;
     const auto receipt = play.send(op, k_question, "x");
     CHECK((receipt.taken && !receipt.fault.empty() && !receipt.proven));
