@@ -79,9 +79,8 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
   const int save_signal = find_save_signal(context.env);
   const auto& layout = node->world.layout;
   if (!starts)
-    return save_signal == 0
-               ? become()
-               : run_handing_on(save_signal, {layout.rank, layout.world_size, context.host}, become);
+    return save_signal == 0 ? become()
+                            : run_handing_on(save_signal, location_of(layout, context.host), become);
   Outcome outcome;
   {
     store::StoreActivity connected;

@@ -20,7 +20,6 @@
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "hpcml/rank_label.hpp"
 #include "run/launch/launcher_failure.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
@@ -72,7 +71,7 @@ std::vector<pid_t> launchers_of_step(const ProcessTable& table, int save_signal)
 }
 
 /// Reports the node's ranks that the request does not reach, in one line of the launcher with the lowest pid.
-void report_unhandled(const ProcessTable& table, int save_signal, const SignalledRank& own) {
+void report_unhandled(const ProcessTable& table, int save_signal, const RankLocation& own) {
   const auto launchers = launchers_of_step(table, save_signal);
   if (launchers.empty() || *std::min_element(launchers.begin(), launchers.end()) != ::getpid()) return;
   std::vector<unsigned> ranks;
@@ -88,7 +87,7 @@ void report_unhandled(const ProcessTable& table, int save_signal, const Signalle
   if (!ranks.empty()) util::log_warning(describe_unhandled(ranks, own.world_size, own.host, save_signal));
 }
 
-void deliver_save_request(int save_signal, const SignalledRank& rank) {
+void deliver_save_request(int save_signal, const RankLocation& rank) {
   const auto table = ProcessTable::read();
   send_to_targets(choose_targets(table.trees(table.children(::getpid()), save_signal)), save_signal);
   report_unhandled(table, save_signal, rank);
@@ -107,7 +106,7 @@ int next_signal(int descriptor, int limit) {
 
 /// Passes signals on until the rank has ended. A shell may end of one before the program that it started,
 /// which is saving then: so the whole group is waited for.
-int hand_on(pid_t child, int save_signal, const SignalledRank& rank, int descriptor) {
+int hand_on(pid_t child, int save_signal, const RankLocation& rank, int descriptor) {
   int status = 0, passed = 0;
   const auto lives_on = [&] {
     return passed != 0 && util::exit_code_of_status(status) == 128 + passed && ::kill(-child, 0) == 0;
@@ -159,7 +158,7 @@ void reset_save_signal(int signal) {
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-int run_handing_on(int save_signal, const SignalledRank& rank, const std::function<int()>& program) {
+int run_handing_on(int save_signal, const RankLocation& rank, const std::function<int()>& program) {
   sigset_t blocked, before;
   ::sigemptyset(&blocked);
   for (const int signal : k_blocked_signals) ::sigaddset(&blocked, signal);
@@ -176,7 +175,7 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
     util::log_warning(fmt::format(
         "{}: only the first process of the rank receives the save signal, because the process that "
         "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
-        rank_label({rank.rank, rank.world_size, rank.host}), child.error().what));
+        rank_label(rank), child.error().what));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

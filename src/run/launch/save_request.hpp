@@ -4,10 +4,10 @@
 
 #include <csignal>
 #include <functional>
-#include <string>
 
 #include "core/model/save_signal.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "hpcml/rank_label.hpp"
 
 namespace hpcml::launch {
 
@@ -32,17 +32,10 @@ bool is_save_request(int signal, int save_signal);
 /// action. Frameworks keep a handler that is set already, an ignored signal included.
 void reset_save_signal(int signal);
 
-/// The rank that a process of run_handing_on starts, for messages.
-struct SignalledRank {
-  unsigned rank = 0;
-  unsigned world_size = 1;
-  std::string host;
-};
-
 /// Runs `program`, which becomes a rank's program or returns an exit code, in a child with its own process
 /// group. Passes on to the whole group what this process gets (Slurm signals only the first process of a
 /// task), and the request to save to those processes that handle it. The exit code, or the end by the same
-/// signal, is the program's.
-int run_handing_on(int save_signal, const SignalledRank& rank, const std::function<int()>& program);
+/// signal, is the program's. `rank` is for messages.
+int run_handing_on(int save_signal, const RankLocation& rank, const std::function<int()>& program);
 
 } // namespace hpcml::launch
