@@ -107,20 +107,26 @@ void compare_partitions(ProfileDifferences& drift, const model::Site& site, cons
                 fmt::format("partition {}: not in the profile, but on the cluster", record.name));
 }
 
+/// `names_default`: scripts of the profile name its default partition.
+void compare_no_default(ProfileDifferences& drift, const model::Site& site, bool names_default) {
+  if (!site.partitions.empty() && !is_required(site, "partition") && !names_default)
+    drift.add(Severity::error, "default",
+              "flags.partition: the cluster has no default partition, but the profile does not require one",
+              "add \"partition\": {\"policy\": \"required\"} to its flags");
+  if (const auto* usual = site_rules::slurm_default_partition(site); usual && usual->nameable)
+    drift.add(Severity::warning, "default",
+              fmt::format("default partition: {} in the profile, but the cluster has none", usual->name),
+              "set slurm_default to false if only hpcml uses that partition by default");
+}
+
 /// Slurm's default partition matters where the profile names none in scripts.
 void compare_default(ProfileDifferences& drift, const model::Site& site, const ClusterFacts& facts) {
   const auto slurm = std::find_if(facts.partitions.begin(), facts.partitions.end(),
                                   [](const PartitionRecord& record) { return record.is_default; });
   const auto profile = std::find_if(site.partitions.begin(), site.partitions.end(),
                                     [](const Partition& partition) { return partition.is_default; });
-  if (slurm == facts.partitions.end()) {
-    if (!site.partitions.empty() && !is_required(site, "partition") &&
-        (profile == site.partitions.end() || !profile->nameable))
-      drift.add(Severity::error, "default",
-                "flags.partition: the cluster has no default partition, but the profile does not require one",
-                "add \"partition\": {\"policy\": \"required\"} to its flags");
-    return;
-  }
+  if (slurm == facts.partitions.end())
+    return compare_no_default(drift, site, profile != site.partitions.end() && profile->nameable);
   if (profile != site.partitions.end() && !profile->nameable && profile->name != slurm->name)
     drift.add(Severity::error, "default",
               fmt::format("default partition: {} in the profile (not named), but {} on the cluster",

@@ -133,7 +133,9 @@ TEST_CASE("a cluster without a default partition needs one to be named") {
   const auto facts = test::recorded_cluster("plain");
   site.flags.erase("partition");
   CHECK(findings(site, facts).starts_with("E flags.partition: the cluster has no default partition"));
-  site.partitions[0].is_default = true; // then scripts name it
+  site.partitions[0].is_default = true; // then scripts name it, and others do not
+  CHECK(findings(site, facts).starts_with("W default partition: "));
+  site.partitions[0].slurm_default = false;
   CHECK(findings(site, facts) == "");
   site.partitions[0].nameable = false;
   CHECK(findings(site, facts).starts_with("E flags.partition"));
