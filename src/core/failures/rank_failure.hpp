@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is known of a rank that failed.
+// What is known of a rank that failed, and the row of the table that explains it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/failures/failure_table.hpp"
 
 namespace hpcml::failures {
 
@@ -31,5 +33,16 @@ struct RankFailure {
   std::int64_t failed_at = 0;    ///< the same moment by the coordinator's clock, in milliseconds; not sent
   bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
 };
+
+/// Returns the row that explains the failure: what the kernel reports, then the first row with a line in the
+/// rank's message, traceback or last lines, then how it ended. Null if none does.
+const KnownError* find_known_error(const RankFailure& failure);
+/// Returns the hint of that row; empty if there is none.
+std::string find_hint(const RankFailure& failure);
+/// Returns a fault that no program causes: one of a GPU that its node's kernel has reported, or a text of
+/// the rank, "uncorrectable ECC error". Empty if there is none. Its node is faulty.
+std::string find_node_fault(const RankFailure& failure);
+/// Returns the class of a run that ends because of the failure.
+model::FailureClass class_of(const RankFailure& failure);
 
 } // namespace hpcml::failures

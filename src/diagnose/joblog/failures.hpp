@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Known failures in a log: what agents look for in a rank's last words, and how Slurm says that it ended a
-// job.
+// Known failures in a log: rows of the table in core/failures.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/failures/failure_hints.hpp"
+#include "core/failures/failure_table.hpp"
 
 namespace hpcml::joblog {
 
@@ -27,11 +26,8 @@ struct LogFailure {
   bool is_known = true; ///< false: an error that the log names, of which hpcml knows nothing
 };
 
-/// Takes host and task from "srun: error: nid000012: task 3: Out Of Memory".
+/// Reads host and tasks from a line of srun: "srun: error: nid000012: task 3: Out Of Memory".
 void read_slurm_task(std::string_view line, LogFailure& failure);
-
-/// Sentences by which Slurm ends jobs, in the order in which they explain an end.
-const std::vector<failures::KnownError>& slurm_ends();
 
 /// Reads a log block by block: rows without a match in a block are not searched in its lines.
 class FailureReader {
@@ -47,7 +43,7 @@ public:
   std::vector<LogFailure> found() const;
 
 private:
-  std::vector<std::size_t> x_rows;
+  std::vector<std::size_t> x_rows; ///< of the table
   std::map<std::size_t, LogFailure> x_found;
 };
 

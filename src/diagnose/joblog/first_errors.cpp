@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/failures/log_messages.hpp"
 #include "core/util/text.hpp"
 #include "diagnose/joblog/log_lines.hpp"
 
@@ -74,7 +75,7 @@ bool is_harmless(std::string_view text) {
       "NUMA auto balancing enabled", // the same
       "HSA_FORCE_FINE_GRAIN_PCIE",   // the same
       "Failed to open libibverbs",   // NCCL on nodes without InfiniBand
-      "Exited with exit code"};      // known: slurm_ends()
+      failures::k_task_exited};      // a row of the table
   return holds_any(text, k_harmless);
 }
 
@@ -151,11 +152,11 @@ bool is_logged_error(std::string_view text) {
   });
 }
 
-/// What shells print for a program that a signal has ended, if the line has nothing else.
-constexpr std::array<std::string_view, 5> k_signals = {"Killed", "Aborted", "Bus error",
-                                                       "Illegal instruction", "Floating point exception"};
+/// True for what shells print for a program that a signal has ended, if the line has nothing else. They are
+/// silent after TERM, which srun reports of tasks that it stopped.
 bool is_signal(std::string_view text) {
-  return std::find(k_signals.begin(), k_signals.end(), text) != k_signals.end();
+  return std::any_of(std::begin(failures::k_signal_texts), std::end(failures::k_signal_texts),
+                     [&](const auto& signal) { return text == signal.text && signal.number != SIGTERM; });
 }
 
 /// Words by which programs and launchers end.
@@ -190,7 +191,9 @@ constexpr std::array<std::string_view, 11> k_marks = {
 
 void FirstErrorReader::begin_block(std::string_view block) {
   x_worth = x_open > 0 || holds_any(block, k_marks) || holds_any(block, k_last_lines) ||
-            holds_any(block, k_shell_reasons) || holds_any(block, k_levels) || holds_any(block, k_signals);
+            holds_any(block, k_shell_reasons) || holds_any(block, k_levels) ||
+            std::any_of(std::begin(failures::k_signal_texts), std::end(failures::k_signal_texts),
+                        [&](const auto& signal) { return holds(block, signal.text); });
 }
 
 void FirstErrorReader::add(LogFailure& failure, std::uint64_t number, std::string_view line,

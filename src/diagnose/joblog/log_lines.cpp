@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 
 #include "core/util/text.hpp"
 
@@ -57,10 +56,6 @@ std::optional<NcclLine> parse_nccl_line(std::string_view line) {
     break;
   }
   return found;
-}
-
-bool holds(std::string_view text, std::string_view part) {
-  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 std::string clipped(std::string_view line) {

@@ -7,7 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/failures/failure_table.hpp"
+
 namespace hpcml::joblog {
+
+using failures::holds;
 
 /// Bytes of a line that are looked at; what follows in it is passed over.
 inline constexpr std::size_t k_most_of_line = 8192;
@@ -76,9 +80,6 @@ PrefixedLine split_prefix(std::string_view line);
 /// The rank that a launcher or torch names in front of a line; nothing where none does.
 std::optional<unsigned> rank_in_front(std::string_view line);
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// Whether the text has the part in it; faster than string_view::find where a part begins with a frequent
-/// letter.
-bool holds(std::string_view text, std::string_view part);
 /// What of a line is shown: without its end, at most 300 bytes of it.
 std::string clipped(std::string_view line);
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/failures/failure_hints.hpp"
+#include "core/failures/rank_failure.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "run/agent/agent_protocol.hpp"

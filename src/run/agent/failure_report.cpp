@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "core/failures/failure_hints.hpp"
+#include "core/failures/rank_failure.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "run/launch/rank_process.hpp"

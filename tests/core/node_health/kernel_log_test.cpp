@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "core/failures/failure_hints.hpp"
+#include "core/failures/rank_failure.hpp"
 #include "core/node_health/kernel_log.hpp"
 #include "run/agent/failure_order.hpp"
 #include "temp_directory.hpp"

@@ -18,10 +18,12 @@ std::vector<joblog::LogFailure> failures_in(const std::string& log) {
 
 } // namespace
 
-TEST_CASE("every failure that agents know by their ranks' last words is found in a log, with its own hint") {
+TEST_CASE("each known failure is found in a log with its hint") {
   for (const auto& row : failures::known_errors()) {
-    const auto line = std::string(row.text) + " … " + std::string(row.and_text);
+    if (!row.is_printed() || row.hint.empty()) continue;
+    auto line = std::string(row.text) + " … " + std::string(row.and_text);
     CAPTURE(line);
+    if (row.least > 1) line += "\n" + line;
     const auto found = failures_in("fine\n" + line + "\nfine\n");
     REQUIRE(found.size() == 1);
     CHECK(found[0].line == 2);
@@ -107,7 +109,7 @@ TEST_CASE("several worlds of one rank are a failure") {
   const auto single = failures_in(
       "hpcml: error: rank 1 reports a world of 1 although WORLD_SIZE is 4: they do not train together\n");
   REQUIRE(single.size() == 1);
-  CHECK_THAT(single[0].hint, Contains("each process trained its own model"));
+  CHECK_THAT(single[0].hint, Contains("devices=1"));
   CHECK(failures_in("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n"
                     "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n")
             .empty());

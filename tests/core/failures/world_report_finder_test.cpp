@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
-#include "core/model/world_report_finder.hpp"
+#include "core/failures/world_report_finder.hpp"
 
-using namespace hpcml::model;
+using namespace hpcml::failures;
 
 TEST_CASE("world reports of frameworks are recognised") {
   CHECK(reports_world_of_one("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1\n"));
